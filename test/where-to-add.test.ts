@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -188,7 +190,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
           title: "req/min",
           quantity: "rate",
           dropOrder: 1,
-          cell: ({ inferPerSec }) => ({ value: 60 * inferPerSec }),
+          cell: ({ metrics }) => ({ value: 60 * (readMetric(metrics, "throughput")?.value ?? 0) }),
         },`,
       },
     ],
@@ -236,7 +238,6 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         after: "export const METRICS = {",
         added: `halfLatencyNs: {
           label: "half of the latency",
-          isRow: true,
           value: ({ latencyNs }) => latencyNs / 2,
         },`,
       },
@@ -274,6 +275,7 @@ interface Doors {
 interface Limits {
   below(limit: unknown): never;
   atLeast(limit: unknown): never;
+  where(tags: object): Limits;
 }
 
 /** The made-up file in `mock/`. */
@@ -290,6 +292,11 @@ before(async () => {
   folder = mkdtempSync(join(ROOT, "dist", "where-to-add-"));
   const src = join(folder, "src");
   cpSync(join(ROOT, "src"), src, { recursive: true });
+  // What makes types and the reference of it.
+  cpSync(join(ROOT, "compile"), join(folder, "compile"), { recursive: true });
+  for (const file of ["tsconfig.json", "package.json", "package-lock.json"])
+    cpSync(join(ROOT, file), join(folder, file));
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"), "dir");
   for (const files of Object.values(ADDITIONS))
     for (const [path, change] of Object.entries(files)) {
       const text = typeof change === "string" ? change : change.reduce(addLine, readFileSync(join(src, path), "utf8"));
@@ -425,6 +432,13 @@ test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
   assert.match(readFileSync(join(folder, "report.json"), "utf8"), /"halfLatency\w*": \{/);
 });
 
+const METRIC_KEYS = ["openAtEnd", "serverSuccess", "gpuPowerLimit"];
+
+/** What a level or several runs measured, in JSON. */
+interface MeasuredJson {
+  readonly metrics: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
 /** What a run of the copy asserts of the three metrics, as code and as text. */
 const METRIC_TEXTS = ["openAtEnd < 1000", "average(serverSuccess) < 10 s", "max(gpuPowerLimit) >= 250"];
 
@@ -450,17 +464,26 @@ test(
     const asText = { name: "a test", target: "embedded", load: { hold: { concurrency: 1, for: "500 ms" } }, metrics };
     writeFileSync(scenario, JSON.stringify({ ...asText, assert: METRIC_TEXTS }));
     try {
-      const files = { files: { json: report } };
-      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT, files);
+      const [page, markdown] = [join(folder, "metrics.html"), join(folder, "metrics.md")];
+      const outputs = { files: { json: report, html: page, markdown }, verbosity: 1 as const };
+      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT, outputs);
       const typed = planOf({ load: hold(1, { for: "500 ms" }), metrics, assert: where });
       assert.deepEqual(written.assertions, typed.assertions);
       const text = await runCopy(written);
       assert.match(text, /^ *pass +requests left open < 1000 requests/m);
       assert.match(text, /^ *pass +average server success < 10 s/m);
       assert.match(text, /^ *pass +max GPU power limit ≥ 250 W +300 W/m);
-      const { levels } = JSON.parse(readFileSync(report, "utf8")) as { levels: [{ values: Record<string, object> }] };
-      assert.deepEqual(levels[0].values["gpuPowerLimit.max"], { value: 300, unit: "number" });
-      assert.ok("openAtEnd" in levels[0].values);
+      const { levels } = JSON.parse(readFileSync(report, "utf8")) as { levels: [MeasuredJson] };
+      const [{ metrics: measured }] = levels;
+      assert.equal(measured["gpuPowerLimitWatts"]?.max, 300);
+      assert.ok("openAtEnd" in measured && "serverSuccessUs" in measured);
+      // Without a column of its own, each is in the table of other metrics, with its unit.
+      for (const shown of [text, readFileSync(page, "utf8"), readFileSync(markdown, "utf8")]) {
+        const cells = shown.replace(/<[^>]*>|[|*]/g, " ").replace(/\s+/g, " ");
+        assert.match(cells, / requests left open \d+ requests /);
+        assert.match(cells, / server success [\d.]+ (us|ms) /);
+        assert.match(cells, / GPU power limit 275 W 300 W /);
+      }
 
       const search = findMax({ over: concurrency(1, 2), where, settle: "50 ms", window: "200 ms", atMost: "400 ms" });
       assert.match(await runCopy(planOf({ load: search, metrics })), /highest load that keeps the limits: .* 2/);
@@ -480,7 +503,7 @@ test(
     );
     assert.deepEqual(codes, [0, 0, 65]);
     const schema = JSON.stringify(doors.scenarioJsonSchema());
-    assert.ok(schema.includes("openAtEnd"));
+    for (const key of METRIC_KEYS) assert.ok(schema.includes(key), key);
     // What such a run does not have is refused by name.
     assert.throws(
       () => planOf({ assert: [max("gpuPowerLimit").atLeast(250)] }),
@@ -488,6 +511,82 @@ test(
     );
   },
 );
+
+test("made-up metrics are asserted of tagged requests and over several runs", LIMIT, async () => {
+  const { average, max, metric } = (await load("scenario/assertions.ts")) as Doors;
+  const gpus = await startMetricsStub();
+  const metrics = { url: gpus.url, every: "50 ms" } as const;
+  const size = { size: "small" };
+  const { json = "" } = planOf({}).outputs.files;
+  try {
+    const shared = { load: hold(1, { for: "300 ms" }), metrics };
+    const ofTag = { ...shared, tags: () => size };
+    const text = await runCopy(planOf({ ...ofTag, assert: [metric("openAtEnd").where(size).below(1000)] }));
+    assert.match(text, /^ *pass +requests left open where size is small < 1000 requests/m);
+    // Servers count all requests together.
+    const ofServer = [
+      average("serverSuccess").where(size).below("10 s"),
+      max("gpuPowerLimit").where(size).atLeast(250),
+    ];
+    assert.throws(
+      () => planOf({ ...ofTag, assert: ofServer }),
+      (error: Error) =>
+        ["serverSuccess", "gpuPowerLimit"].every((key) =>
+          error.message.includes(`${key} is of all requests of a server`),
+        ),
+    );
+    const repeated = planOf({
+      ...shared,
+      repeat: 2,
+      assert: [
+        metric("openAtEnd").below(1000),
+        average("serverSuccess").below("10 s"),
+        max("gpuPowerLimit").atLeast(250),
+      ],
+    });
+    assert.match(await runCopy(repeated), /^ *pass +max GPU power limit ≥ 250 W +mean 300 W/m);
+    const { combination } = JSON.parse(readFileSync(json, "utf8")) as { combination: { levels: [MeasuredJson] } };
+    const [{ metrics: over }] = combination.levels;
+    assert.equal((over["gpuPowerLimitWatts"]?.["max"] as { mean: number } | undefined)?.mean, 300);
+    assert.ok("openAtEnd" in over && "serverSuccessUs" in over);
+  } finally {
+    await gpus.stop();
+  }
+});
+
+// The compiler checks the whole copy.
+const COMPILE_LIMIT = { timeout: 400_000 };
+
+test("made-up metrics are in the types of scenarios and in the reference", COMPILE_LIMIT, async () => {
+  const { runTypesCommand } = (await load("cli/types/command.ts")) as typeof import("../src/cli/types/command.ts");
+  // Nothing of the repository is beside it.
+  const own = mkdtempSync(join(tmpdir(), "rampart-types-"));
+  assert.equal(await runTypesCommand([own], "rampart types", silentIo()), 0);
+  writeFileSync(
+    join(own, "scenario.ts"),
+    `import { average, defineScenario, embedded, hold, max, metric } from "rampart";
+    export default defineScenario({
+      name: "a test",
+      target: embedded(),
+      load: hold(1, { requests: 10 }),
+      metrics: { url: "localhost:8002" },
+      assert: [metric("openAtEnd").below(1000), average("serverSuccess").below("10 s"), max("gpuPowerLimit").atLeast(250)],
+    });
+    // @ts-expect-error It is a time.
+    average("serverSuccess").below(10);
+    // @ts-expect-error It has no minimum.
+    max("openAtEnd");\n`,
+  );
+  try {
+    execFileSync(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", own], { stdio: "inherit" });
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
+  const path = join(folder, "compile/docs/scenario-reference.ts");
+  const { formatMetrics } = (await import(pathToFileURL(path).href)) as { formatMetrics(): string };
+  const reference = formatMetrics();
+  for (const key of METRIC_KEYS) assert.match(reference, new RegExp(`^\\| \`"${key}"\` \\|`, "m"));
+});
 
 /** Runs a plan in the copy, whatever its number of requests. Returns what it printed. */
 async function runCopy(plan: Plan): Promise<string> {

@@ -63,6 +63,15 @@ export function gpuSeriesOf({ series }: GpuTally, metric: GpuMetric): [uuid: str
   return Object.entries(series[metric] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
+/** Returns the readings of one GPU. */
+export function ofGpu({ count, series }: GpuTally, uuid: string): GpuTally {
+  const own = Object.entries(series).flatMap(([metric, byUuid]) => {
+    const found = byUuid[uuid];
+    return found === undefined ? [] : [[metric, { [uuid]: found }] as const];
+  });
+  return { count, series: Object.fromEntries(own) };
+}
+
 /** UUIDs of all GPUs, sorted. */
 export function gpuUuidsOf({ series }: GpuTally): string[] {
   const all = Object.entries(series).filter(([metric]) => metric !== "kvCacheRatio");

@@ -1,5 +1,4 @@
 import { msToNs, nsToMs, nsToSec } from "../plan/units.ts";
-import type { RunValue } from "./intervals/over-runs.ts";
 import { latencyOf, type Measurement, sendDelayOf } from "./measurement.ts";
 import { countAbove, percentileAt } from "./sketch.ts";
 
@@ -50,12 +49,6 @@ export function lateCount(window: Measurement): number {
 export function errorRatio(window: Measurement): number {
   const total = window.requestCount + window.failedCount;
   return total === 0 ? 0 : window.failedCount / total;
-}
-
-/** Returns a run's error ratio, with the requests behind it. */
-export function errorRatioOfRun(window: Measurement): RunValue {
-  const { failedCount: count, requestCount } = window;
-  return { value: errorRatio(window), requests: { count, total: count + requestCount } };
 }
 
 /** The latency for stability and limits, in nanoseconds: a percentile, or the mean when `percentile` is null. */

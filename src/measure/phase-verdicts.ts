@@ -1,5 +1,5 @@
 import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
-import { formatDurationNs, msToNs, secToNs } from "../plan/units.ts";
+import { formatDurationNs, formatPct, msToNs, secToNs } from "../plan/units.ts";
 import type { CompletionGap } from "./gaps/completion-gaps.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
 import { judgeInterval, type VerdictState, worstState } from "./limits/verdict-state.ts";
@@ -115,7 +115,7 @@ const NOT_REACHED = "the run ended before this phase did";
 
 /** The drift passes or fails when the whole intervals of both changes are on that side of the limit. */
 function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omit<PhaseVerdict, "phaseIndex"> {
-  const text = `drift of latency and throughput at most ${percent(maxRatio)} for the worse`;
+  const text = `drift of latency and throughput at most ${formatPct(maxRatio)} for the worse`;
   if (level === undefined || level.outcome === "partial") return { state: "unresolved", text, measured: NOT_REACHED };
   const drift = measureDrift(level.timeline);
   if (drift === undefined)
@@ -171,7 +171,7 @@ function judgeRecovery(
 ): Omit<PhaseVerdict, "phaseIndex"> {
   const { withinRatio, limitMs } = plan;
   const limit = limitMs === undefined ? "" : ` within ${formatDurationNs(msToNs(limitMs))}`;
-  const text = `median latency back after ${peak}${limit}, to at most ${percent(withinRatio)} above the base`;
+  const text = `median latency back after ${peak}${limit}, to at most ${formatPct(withinRatio)} above the base`;
   if (level === undefined) return { state: "unresolved", text, measured: NOT_REACHED };
   const recovery = measureRecovery(plan, base, level);
   if (recovery === undefined) return { state: "unresolved", text, measured: "too little was measured to compare" };
@@ -190,10 +190,6 @@ function judgeRecovery(
   return { state, text, measured: `back ${took} to the median ${of}`, recovery };
 }
 
-function percent(ratio: number): string {
-  return `${Number((ratio * 100).toPrecision(3))} %`;
-}
-
 function signed(ratio: number): string {
-  return `${ratio > 0 ? "+" : ""}${percent(ratio)}`;
+  return `${ratio > 0 ? "+" : ""}${formatPct(ratio)}`;
 }

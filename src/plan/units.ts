@@ -33,9 +33,9 @@ export function formatCount(value: number): string {
   return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
-/** Formats a ratio in percent, with up to three significant digits: `12.3 %`. */
-export function formatPct(ratio: number): string {
-  return `${Number((ratio * 100).toPrecision(3))} %`;
+/** Formats a ratio in percent: `12.3 %`. @param digits most significant digits. Default: 3 */
+export function formatPct(ratio: number, digits = 3): string {
+  return `${Number((ratio * 100).toPrecision(digits))} %`;
 }
 
 /** Returns a time in nanoseconds since the epoch as text: `2026-01-31T08:00:00.123Z`. */

@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { findEntry, hasStatistic, METRIC_KEYS } from "../measure/metrics/catalogue.ts";
 import { LIMITED_NAMES } from "../measure/tokens/metrics.ts";
 import { behaviourSchema } from "../plan/behaviour.ts";
 import { cancellationSchema } from "../plan/cancellation.ts";
@@ -15,6 +14,7 @@ import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { findConflicts } from "./conflicts.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
+import { metricSchema } from "./metric-schema.ts";
 import { membersOf } from "./mix.ts";
 import { TARGETS } from "./service-kinds.ts";
 
@@ -84,7 +84,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
         atMost: runs,
         until: v.exactOptional(
           v.object({
-            metric: metricSchema(),
+            metric: metricSchema(limitsSchema()),
             ratio: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
             where: v.exactOptional(v.record(v.string(), v.string())),
           }),
@@ -115,7 +115,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
 function assertionsSchema() {
   return v.array(
     v.object({
-      metric: metricSchema(),
+      metric: metricSchema(limitsSchema()),
       comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
       limit: v.number(),
       abortAfterMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
@@ -124,23 +124,10 @@ function assertionsSchema() {
   );
 }
 
-function metricSchema() {
-  const percentile = v.pipe(v.number(), v.minValue(1, "must be 1 or more"), v.ltValue(100, "must be below 100"));
+/** Limits of a goodput: nanoseconds, or a rate. */
+function limitsSchema() {
   const limit = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  return v.pipe(
-    v.object({
-      key: v.picklist(METRIC_KEYS, "must be a metric"),
-      statistic: v.exactOptional(v.union([v.picklist(["average", "min", "max"]), percentile])),
-      name: v.exactOptional(v.string()),
-      limits: v.exactOptional(v.record(v.picklist(LIMITED_NAMES, "must be a metric that can be limited"), limit)),
-    }),
-    v.check(({ key, statistic }) => {
-      const entry = findEntry(key);
-      return entry !== undefined && entry.isOfReports !== true && hasStatistic(entry, statistic);
-    }, "has no such statistic"),
-    v.check(({ key, name }) => (key === "extracted") === (name !== undefined), "has a name if it is extracted"),
-    v.check(({ key, limits }) => (key === "goodput") === (limits !== undefined), "has limits if it is goodput"),
-  );
+  return v.record(v.picklist(LIMITED_NAMES, "must be a metric that can be limited"), limit);
 }
 
 type Described = Readonly<Record<string, { schema(v: Builders): Schema<unknown> }>>;

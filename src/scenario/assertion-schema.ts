@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { GivenTags } from "../inputs/tagged-input.ts";
-import { findEntry, hasStatistic, keysWith } from "../measure/metrics/catalogue.ts";
+import { findEntry, keysWith } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
 import { findLimited, isTimeMetric, LIMITED_NAMES, type TokenMetric } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan, MetricPlan, Statistic } from "../plan/assertions.ts";
@@ -8,6 +8,7 @@ import type { PrecisionPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
+import { metricSchemaOf } from "../registry/metric-schema.ts";
 import type { AssertedMetric, Assertion, GoodputLimits, MetricName, Precision } from "./assertion.ts";
 import { durationSchema, parsePercent, percentSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { givenTagsSchema, toTexts } from "./tags.ts";
@@ -66,36 +67,8 @@ function schemaByMetric(
       const names = keysWith(statistic as Statistic | undefined);
       return v.looseObject({ metric: v.looseObject({ key: v.picklist(names, `must be one of ${names.join(", ")}`) }) });
     }
-    return build(metricSchema(key, entry), entry);
+    return build(metricSchemaOf(key, entry, goodputLimitsSchema()), entry);
   });
-}
-
-function metricSchema(key: string, entry: Metric): v.GenericSchema {
-  const statistic = v.pipe(
-    v.union([v.picklist(["average", "min", "max"]), percentileSchema()]) as unknown as Schema<Statistic>,
-    v.check((one) => hasStatistic(entry, one), `${key} has no such statistic: it has ${entry.statistics?.join(", ")}`),
-  );
-  return v.object({
-    key: v.literal(key),
-    ...(entry.statistics === undefined ? {} : { statistic }),
-    ...(key === "extracted" ? { name: nameSchema() } : {}),
-    ...(key === "goodput" ? { limits: goodputLimitsSchema() } : {}),
-  } as v.ObjectEntries);
-}
-
-function nameSchema(): Schema<string> {
-  return v.pipe(v.string("must be a name in extract"), v.nonEmpty("must be a name in extract"));
-}
-
-function percentileSchema(): Schema<number> {
-  return v.pipe(
-    v.number("must have a number as percentile"),
-    v.ltValue(100, "must have a percentile below 100"),
-    v.minValue(1, ({ input }) => {
-      const meant = input > 0 ? `: did you mean ${Number((100 * input).toPrecision(6))}?` : ", such as 99";
-      return `must have a percentile of 1 or more${meant}`;
-    }),
-  );
 }
 
 /** The limit of a metric by what it counts. Only extracted numbers may be negative. */

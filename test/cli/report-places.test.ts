@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { TOKEN_CSV_COLUMNS } from "../../src/report/perf-analyzer/token-columns-csv.ts";
+import type { MetricsJson } from "../../src/report/schema/metrics.ts";
+import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
 
 /** Where a scenario's reports go, and what they look like there. */
@@ -54,14 +56,13 @@ describe("reports of a scenario", () => {
       const cells = new Map(header.split(",").map((name, index) => [name, row.split(",")[index] ?? ""]));
       for (const name of TOKEN_CSV_COLUMNS) assert.notEqual(cells.get(name), "", name);
       const { levels } = JSON.parse(await readFile(join(cwd, "x.json"), "utf8")) as {
-        levels: { tokens: { outputTokensPerSec: number; metrics: Record<string, Record<string, number>> } }[];
+        levels: [{ metrics: MetricsJson }];
       };
-      const tokens = levels[0]?.tokens;
-      const ttft = tokens?.metrics["timeToFirstTokenUs"];
+      const ttft = spreadIn(levels[0], "timeToFirstTokenUs");
       assert.equal(cells.get("Avg Output Tokens"), "5");
-      assert.ok(Math.abs(Number(cells.get("Output Tokens/Second")) - (tokens?.outputTokensPerSec ?? 0)) < 0.1);
+      assert.ok(Math.abs(Number(cells.get("Output Tokens/Second")) - valueIn(levels[0], "outputTokensPerSec")) < 0.1);
       assert.equal(Number(cells.get("p99 Time To First Token")), Math.trunc(ttft?.["p99"] ?? 0));
-      assert.equal(Number(cells.get("Avg Time To First Token")), Math.trunc(ttft?.["mean"] ?? 0));
+      assert.equal(Number(cells.get("Avg Time To First Token")), Math.trunc(ttft?.average ?? 0));
     });
   });
 });

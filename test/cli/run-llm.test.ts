@@ -12,10 +12,8 @@ const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
 interface Report {
   readonly levels: readonly {
     readonly requests: number;
-    readonly tokens?: {
-      readonly requests: number;
-      readonly metrics: Readonly<Record<string, { readonly mean: number }>>;
-    };
+    readonly metrics: Readonly<Record<string, { readonly average: number }>>;
+    readonly tokens?: { readonly requests: number };
   }[];
   readonly assertions: readonly { readonly text: string; readonly isMet: boolean }[];
 }
@@ -30,7 +28,7 @@ describe("rampart run of a language model", () => {
       assert.match(out, /^ {2}(pass|FAIL|unresolved) +p90 time to first token < 500 ms/m);
       const { levels, assertions } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
       assert.deepEqual(
-        levels.map(({ requests, tokens }) => [requests, tokens?.requests, tokens?.metrics["inputTokens"]?.mean]),
+        levels.map(({ requests, tokens, metrics }) => [requests, tokens?.requests, metrics["inputTokens"]?.average]),
         [
           [40, 40, 64],
           [40, 40, 64],
@@ -71,7 +69,7 @@ describe("rampart run of a language model", () => {
       const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
       assert.equal(code, 0, out + err);
       const { levels } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
-      assert.equal(levels[0]?.tokens?.metrics["serverOutputTokens"]?.mean, 4);
+      assert.equal(levels[0]?.metrics["serverOutputTokens"]?.average, 4);
       const profile = readFileSync(join(cwd, "prof.json"), "utf8");
       assert.match(profile, /"service_kind":"openai","endpoint":"v1\/completions"\}$/);
     });

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import type { MetricsJson } from "../../src/report/schema/metrics.ts";
+import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
@@ -13,10 +15,9 @@ interface Part {
   readonly failed: number;
   readonly cancelled?: number;
   readonly sent: number;
-  readonly inferPerSec: number;
   readonly inFlight: { readonly mean: number };
-  readonly latency: { readonly count: number; readonly minUs: number; readonly maxUs: number } | null;
-  readonly tokens?: { readonly requests: number; readonly outputTokensPerSec: number };
+  readonly metrics: MetricsJson;
+  readonly tokens?: { readonly requests: number };
 }
 
 interface Level extends Part {
@@ -36,18 +37,18 @@ interface Exported {
 }
 
 /** Numbers that parts add up to. */
-function numbersOf({ requests, failed, cancelled = 0, sent, inferPerSec, inFlight, latency, tokens }: Part): number[] {
-  const { requests: answered = 0, outputTokensPerSec = 0 } = tokens ?? {};
+function numbersOf(part: Part): number[] {
+  const { requests, failed, cancelled = 0, sent, inFlight, tokens } = part;
   return [
     requests,
     failed,
     cancelled,
     sent,
-    inferPerSec,
+    valueIn(part, "throughputPerSec"),
     inFlight.mean,
-    latency?.count ?? 0,
-    answered,
-    outputTokensPerSec,
+    spreadIn(part, "latencyUs")?.count ?? 0,
+    tokens?.requests ?? 0,
+    valueIn(part, "outputTokensPerSec") || 0,
   ];
 }
 
@@ -58,9 +59,10 @@ function checkParts(level: Level, parts: readonly Part[]): void {
     const sum = sums[at] as number;
     assert.ok(Math.abs(sum - value) <= 1e-6 * Math.max(1, value), `number ${at}: ${sum}, in all ${value}`);
   }
-  const known = parts.flatMap(({ latency }) => latency ?? []);
-  assert.equal(Math.min(...known.map(({ minUs }) => minUs)), level.latency?.minUs);
-  assert.equal(Math.max(...known.map(({ maxUs }) => maxUs)), level.latency?.maxUs);
+  const known = parts.flatMap((part) => spreadIn(part, "latencyUs") ?? []);
+  const latency = spreadIn(level, "latencyUs");
+  assert.equal(Math.min(...known.map(({ min = 0 }) => min)), latency?.min);
+  assert.equal(Math.max(...known.map(({ max = 0 }) => max)), latency?.max);
 }
 
 function checkGroups(level: Level | undefined, names: readonly string[]): void {

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { MlperfResult } from "../../src/measure/mlperf/judge-mlperf.ts";
+import type { MetricsJson } from "../../src/report/schema/metrics.ts";
+import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
@@ -15,8 +17,8 @@ interface Found {
   readonly level: {
     readonly requests: number;
     readonly failed: number;
-    readonly sendDelay?: { readonly meanUs: number };
-    readonly tokens?: { readonly metrics: Readonly<Record<string, { readonly mean: number }>> };
+    readonly sendDelayUs?: { readonly average: number };
+    readonly metrics: MetricsJson;
   };
 }
 
@@ -79,11 +81,8 @@ describe("rampart run measures MLPerf's", () => {
     assert.equal(code, 0, out);
     assert.equal(mlperf.sampleCount, level.requests);
     assert.equal(mlperf.latency, undefined);
-    const { inferPerSec } = level as unknown as { inferPerSec: number };
-    assert.ok(
-      Math.abs((mlperf.samplesPerSec ?? 0) / inferPerSec - 1) < 0.001,
-      `${mlperf.samplesPerSec} ${inferPerSec}`,
-    );
+    const perSec = valueIn(level, "throughputPerSec");
+    assert.ok(Math.abs((mlperf.samplesPerSec ?? 0) / perSec - 1) < 0.001, `${mlperf.samplesPerSec} ${perSec}`);
   });
 
   for (const load of [
@@ -116,11 +115,10 @@ describe("rampart run measures MLPerf's", () => {
     assert.equal(code, 0, out);
     const { timeToFirstToken, timePerOutputToken } = mlperf.tokens as unknown as TimesJson;
     assert.deepEqual([timeToFirstToken.count, timePerOutputToken.count], [level.requests, level.requests]);
-    const metrics = level.tokens?.metrics ?? {};
     // From the time when a request was due: what it waited, and what the server took.
-    const meanUs = (metrics["timeToFirstTokenUs"]?.mean ?? 0) + (level.sendDelay?.meanUs ?? 0);
+    const meanUs = (spreadIn(level, "timeToFirstTokenUs")?.average ?? 0) + (level.sendDelayUs?.average ?? 0);
     assert.ok(Math.abs((timeToFirstToken.latencyNs?.meanNs ?? 0) / 1e3 - meanUs) < 0.01, `${meanUs}`);
-    const perTokenUs = metrics["interTokenLatencyUs"]?.mean ?? 0;
+    const perTokenUs = spreadIn(level, "interTokenLatencyUs")?.average ?? 0;
     assert.ok(Math.abs((timePerOutputToken.latencyNs?.meanNs ?? 0) / 1e3 - perTokenUs) < 0.01, `${perTokenUs}`);
     assert.match(out, /p90 time to first token +[\d.,]+ \w+ \(limit: 2\.00 s\)/);
     assert.match(out, /early stopping, time per output token +met with 0 queries over the limit/);

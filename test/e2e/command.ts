@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 
 /** The command under test, as child processes: `RAMPART_COMMAND` (the source on this Node when it is not set). */
 
@@ -84,9 +85,8 @@ export interface JsonReport {
     readonly level: number;
     readonly requests: number;
     readonly outcome: string;
-    readonly inferPerSec: number;
+    readonly metrics: MetricsJson;
     readonly load: { readonly delivered: number };
-    readonly latency: { readonly percentiles: { readonly p99: { readonly us: number } } };
   }[];
   readonly assertions: readonly { readonly isMet: boolean }[];
 }

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import type { MetricsJson } from "../../src/report/schema/metrics.ts";
+import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { startTruth } from "../servers/truth.ts";
 import { makeFolder, runWithReport } from "./command.ts";
 
@@ -19,10 +21,9 @@ interface Level {
   readonly requests: number;
   readonly sent: number;
   readonly durationSec: number;
-  readonly inferPerSec: number;
+  readonly metrics: MetricsJson;
   readonly sentPerSec: number;
   readonly inFlight: { readonly mean: number };
-  readonly latency: { readonly meanUs: number };
   readonly load: { readonly isDelivered: boolean | null };
   readonly client: { readonly loopLagMaxMs: number };
 }
@@ -80,7 +81,8 @@ describe("a rate", () => {
       const arrivals = trueLog.map(({ arrivedMs }) => arrivedMs).sort((a, b) => a - b);
       const spanSec = ((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)) / 1000;
       checkClose(level.sentPerSec, (arrivals.length - 1) / spanSec, 0.03 + stoppedSec / level.durationSec);
-      if (!load.includes("requests")) checkClose(level.inferPerSec, 50, 0.06 + stoppedSec / level.durationSec);
+      if (!load.includes("requests"))
+        checkClose(valueIn(level, "throughputPerSec"), 50, 0.06 + stoppedSec / level.durationSec);
     });
 });
 
@@ -105,11 +107,11 @@ describe("a closed loop", () => {
       // The loop never waits, so the server's own time bounds the throughput, and the latency of the report explains it.
       const bound = (1000 * concurrency) / serverMs;
       assert.ok(
-        level.inferPerSec <= bound * ((fromMs === toMs ? 1.02 : 1.1) + stopped),
-        `${level.inferPerSec}, ${bound}`,
+        valueIn(level, "throughputPerSec") <= bound * ((fromMs === toMs ? 1.02 : 1.1) + stopped),
+        `${valueIn(level, "throughputPerSec")}, ${bound}`,
       );
-      const explained = (1e6 * concurrency) / level.latency.meanUs;
-      checkClose(level.inferPerSec, explained, (fromMs === toMs ? 0.03 : 0.1) + stopped);
+      const explained = (1e6 * concurrency) / (spreadIn(level, "latencyUs")?.average ?? 0);
+      checkClose(valueIn(level, "throughputPerSec"), explained, (fromMs === toMs ? 0.03 : 0.1) + stopped);
       assert.equal(level.requests, level.sent);
     });
 });

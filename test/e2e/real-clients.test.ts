@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
+import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { installPythonClients, type PythonClients } from "../servers/python-clients.ts";
 import { modelsFolder, startTriton } from "../servers/triton.ts";
 import { type JsonReport, makeFolder } from "./command.ts";
@@ -224,12 +225,13 @@ function checkModelAnalyzerTable(csv: string, reports: readonly JsonReport[]): v
   const rows = lines.map((line) => new Map(line.split(",").map((value, index) => [columns[index], value])));
   const levels = reports.flatMap((report) => report.levels);
   assert.equal(rows.length, levels.length, csv);
-  for (const { level, inferPerSec, latency } of levels) {
+  for (const one of levels) {
+    const { level } = one;
     const row = rows.find((candidate) => candidate.get("Concurrency") === `${level}`);
     assert.equal(row?.get("Model"), "simple", csv);
     for (const [name, expected] of [
-      ["Throughput (infer/sec)", inferPerSec],
-      ["p99 Latency (ms)", latency.percentiles.p99.us / 1000],
+      ["Throughput (infer/sec)", valueIn(one, "throughputPerSec")],
+      ["p99 Latency (ms)", (spreadIn(one, "latencyUs")?.p99 ?? 0) / 1000],
     ] as const)
       assert.ok(Math.abs(Number(row?.get(name)) - expected) <= 0.06, `${name}: ${row?.get(name)} is not ${expected}`);
   }

@@ -11,6 +11,7 @@ import { measuredLevels } from "../../src/result/judged-levels.ts";
 import { checkRelations } from "./check-relations.ts";
 import type { Written } from "./html/make-report.ts";
 import { checkPageTables } from "./html/read-page.ts";
+import { spreadIn, valueIn } from "./json-metrics.ts";
 import { tableOf, valuesOf } from "./model/make-model.ts";
 import { readXml } from "./read-xml.ts";
 
@@ -63,20 +64,20 @@ export function checkAllReports(written: Written): readonly RunJson[] {
 }
 
 function byThroughput(a: LevelJson, b: LevelJson): number {
-  return a.inferPerSec - b.inferPerSec;
+  return valueIn(a, "throughputPerSec") - valueIn(b, "throughputPerSec");
 }
 
 /** A first token comes before the end of its answer. */
-function checkFirstToken({ latency, tokens, requests }: Measured): void {
-  const first = tokens?.metrics["timeToFirstTokenUs"];
-  if (first === undefined || latency === null || tokens?.requests !== requests) return;
-  for (const [ofFirst, ofAll] of [
-    [first.mean, latency.meanUs],
-    [first.p50, latency.percentiles.p50.us + 1],
-    [first.p99, latency.maxUs],
-    [first.max, latency.maxUs],
+function checkFirstToken(measured: Measured): void {
+  const [first, latency] = [spreadIn(measured, "timeToFirstTokenUs"), spreadIn(measured, "latencyUs")];
+  if (first === undefined || latency === undefined || measured.tokens?.requests !== measured.requests) return;
+  for (const [ofFirst, ofAll = 0] of [
+    [first.average, latency.average],
+    [first.p50, (latency.p50 ?? 0) + 1],
+    [first.p99, latency.max],
+    [first.max, latency.max],
   ] as const)
-    assert.ok(ofFirst <= ofAll, `first token after ${ofFirst} us, whole answer after ${ofAll} us`);
+    assert.ok((ofFirst ?? Number.NaN) <= ofAll, `first token after ${ofFirst} us, whole answer after ${ofAll} us`);
 }
 
 /** The groups of a tag are the level. */
@@ -91,14 +92,14 @@ function checkGroups(level: LevelJson): void {
       (of: Measured) => of.requests,
       (of: Measured) => of.failed,
       (of: Measured) => of.tokens?.requests,
-      (of: Measured) => of.latency?.count,
+      (of: Measured) => spreadIn(of, "latencyUs")?.count,
     ])
       assert.equal(sum(pick), pick(level) ?? 0, `${tag}: groups and their level`);
     for (const pick of [
-      (of: Measured) => of.inferPerSec,
-      (of: Measured) => of.tokens?.outputTokensPerSec,
+      (of: Measured) => valueIn(of, "throughputPerSec"),
+      (of: Measured) => valueIn(of, "outputTokensPerSec") || 0,
       (of: Measured) => of.inFlight.littlesLaw.expectedMean,
-      (of: Measured) => of.requests * (of.latency?.meanUs ?? 0),
+      (of: Measured) => of.requests * (spreadIn(of, "latencyUs")?.average ?? 0),
     ])
       near(sum(pick), pick(level) ?? 0, `${tag}: groups and their level`, 1e-6);
   }
@@ -128,15 +129,22 @@ function checkRecords(run: RunJson, lines: readonly Line[]): void {
   }
 }
 
-function checkOwnRecords({ requests, failed, latency, tokens }: Measured, lines: readonly Line[]): void {
+function checkOwnRecords(measured: Measured, lines: readonly Line[]): void {
+  const { requests, failed } = measured;
   const ended = lines.filter(({ error }) => error === undefined);
   const wrong = lines.filter(({ error, metadata }) => error !== undefined && !metadata.was_cancelled);
   assert.deepEqual([ended.length, wrong.length], [requests, failed], "records in windows and counts of a level");
-  if (requests > 0) near(1000 * meanOf(ended, "request_latency"), latency?.meanUs ?? 0, "average latency", 1e-4);
-  const first = tokens?.metrics["timeToFirstTokenUs"];
-  if (first !== undefined) near(1000 * meanOf(ended, "time_to_first_token"), first.mean, "TTFT", 1e-6);
-  const outputs = tokens?.metrics["outputTokens"];
-  if (outputs !== undefined) near(meanOf(ended, "output_sequence_length"), outputs.mean, "output tokens");
+  if (requests > 0)
+    near(
+      1000 * meanOf(ended, "request_latency"),
+      spreadIn(measured, "latencyUs")?.average ?? 0,
+      "average latency",
+      1e-4,
+    );
+  const first = spreadIn(measured, "timeToFirstTokenUs");
+  if (first !== undefined) near(1000 * meanOf(ended, "time_to_first_token"), first.average, "TTFT", 1e-6);
+  const outputs = spreadIn(measured, "outputTokens");
+  if (outputs !== undefined) near(meanOf(ended, "output_sequence_length"), outputs.average, "output tokens");
 }
 
 function meanOf(lines: readonly Line[], metric: string): number {
@@ -169,12 +177,23 @@ function checkModelRows(
 ): void {
   assert.equal(rows.length, measured.length, "rows");
   for (const [index, row] of rows.entries()) {
-    const { inferPerSec, latency, requests, failed, tokens } = measured[index] as Measured;
-    const first = tokens?.metrics["timeToFirstTokenUs"];
+    const json = measured[index] as Measured;
+    const [first, latency] = [spreadIn(json, "timeToFirstTokenUs"), spreadIn(json, "latencyUs")];
     const ns = (us: number | undefined): number | undefined => (us === undefined ? undefined : usToNs(us));
     assert.deepEqual(
-      [row["throughput"], row["requests"], row["failed"], row["latency.mean"], row["latency.p99"], row["latency.max"]],
-      [inferPerSec, requests, failed, ns(latency?.meanUs), ns(latency?.percentiles.p99.us), ns(latency?.maxUs)],
+      [
+        row["throughput"],
+        row["requests"],
+        row["failed"],
+        row["latency.average"],
+        row["latency.p99"],
+        row["latency.max"],
+      ],
+      [
+        valueIn(json, "throughputPerSec"),
+        ...[json.requests, json.failed],
+        ...[ns(latency?.average), ns(latency?.p99), ns(latency?.max)],
+      ],
     );
     assert.deepEqual([row["timeToFirstToken.p50"], row["timeToFirstToken.p99"]], [ns(first?.p50), ns(first?.p99)]);
   }
@@ -196,10 +215,11 @@ function checkJunit({ plan, runs, read }: Written, levels: readonly LevelJson[])
     .filter(({ attributes }) => names.includes(attributes["name"] ?? ""))
     .map(({ children }) => children.find(({ name }) => name === "system-out")?.text ?? "");
   assert.equal(texts.length, levels.length, "cases of levels");
-  for (const [index, { inferPerSec, requests, failed }] of levels.entries()) {
+  for (const [index, level] of levels.entries()) {
+    const { requests, failed } = level;
     const text = texts[index] ?? "";
     for (const part of [
-      formatThreeDigits(inferPerSec),
+      formatThreeDigits(valueIn(level, "throughputPerSec")),
       `requests ${formatCount(requests)}`,
       `failed ${formatCount(failed)}`,
     ])
@@ -214,21 +234,22 @@ function checkCsv(text: string, levels: readonly LevelJson[]): void {
     .map((line) => (line.match(/"(?:[^"]|"")*"|[^,]+|(?<=,)(?=,|$)/g) ?? []) as string[]);
   assert.equal(rows.length, levels.length, "rows of CSV");
   for (const [index, row] of rows.entries()) {
-    const { inferPerSec, requests, latency, load, inFlight, tokens } = levels[index] as LevelJson;
+    const level = levels[index] as LevelJson;
+    const { requests, load, inFlight } = level;
     const cell = (name: string): number => Number(row[header.indexOf(name)]);
     assert.equal(row.length, header.length);
     assert.equal(cell("Requests"), requests);
     for (const name of ["p50", "p90", "p95", "p99"] as const)
-      assert.equal(cell(`${name} latency`), latency?.percentiles[name].us ?? 0);
-    near(cell("Inferences/Second"), inferPerSec, "throughput", 1e-5);
+      assert.equal(cell(`${name} latency`), spreadIn(level, "latencyUs")?.[name] ?? 0);
+    near(cell("Inferences/Second"), valueIn(level, "throughputPerSec"), "throughput", 1e-5);
     near(cell("Delivered Load"), load.delivered, "delivered", 1e-5);
     near(cell("Avg In Flight"), inFlight.mean, "in flight", 1e-5);
     near(cell("Throughput x Avg Latency"), inFlight.littlesLaw.expectedMean, "Little's law", 1e-5);
-    const first = tokens?.metrics["timeToFirstTokenUs"];
+    const first = spreadIn(level, "timeToFirstTokenUs");
     if (first === undefined) continue;
-    near(cell("Output Tokens/Second"), tokens?.outputTokensPerSec ?? 0, "tokens/s", 1e-5);
-    assert.equal(cell("Avg Time To First Token"), Math.floor(first.mean));
-    assert.equal(cell("p99 Time To First Token"), Math.floor(first.p99));
+    near(cell("Output Tokens/Second"), valueIn(level, "outputTokensPerSec") || 0, "tokens/s", 1e-5);
+    assert.equal(cell("Avg Time To First Token"), Math.floor(first.average));
+    assert.equal(cell("p99 Time To First Token"), Math.floor(first.p99 ?? 0));
   }
 }
 

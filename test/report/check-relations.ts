@@ -7,29 +7,9 @@ import { checkSchema } from "./check-schema.ts";
 
 /** How the numbers of one report relate to each other, whatever was measured. */
 
-interface Percentile {
-  readonly us: number;
-  readonly lowUs: number | null;
-  readonly highUs: number | null;
-  readonly effectiveCount: number;
-  readonly isReliable: boolean;
-  readonly neededCount: number;
-}
-
-interface Latency {
-  readonly count: number;
-  readonly effectiveCount: number;
-  readonly meanUs: number;
-  readonly meanLowUs: number | null;
-  readonly meanHighUs: number | null;
-  readonly minUs: number;
-  readonly maxUs: number;
-  readonly percentiles: Readonly<Record<string, Percentile>>;
-}
-
 interface Spread {
   readonly count: number;
-  readonly mean: number;
+  readonly average: number;
   readonly min: number;
   readonly max: number;
   readonly p50: number;
@@ -38,7 +18,7 @@ interface Spread {
   readonly "p99.9": number;
   readonly "p99.99": number;
   readonly confidence95: Readonly<Record<string, Confidence>> & {
-    readonly mean: Pick<Confidence, "low" | "high" | "effectiveCount">;
+    readonly average: Pick<Confidence, "low" | "high" | "effectiveCount">;
   };
 }
 
@@ -48,6 +28,22 @@ interface Confidence {
   readonly effectiveCount: number;
   readonly isReliable: boolean;
   readonly neededCount: number;
+}
+
+interface Single {
+  readonly value: number;
+  readonly low?: number | null;
+  readonly high?: number | null;
+}
+
+/** Returns the value of a metric of a level; undefined without one. */
+export function singleOf({ metrics }: Pick<ReportedLevel, "metrics">, name: string): Single | undefined {
+  return metrics[name] as Single | undefined;
+}
+
+/** Returns the statistics of a metric of a level; undefined without any. */
+export function spreadOf({ metrics }: Pick<ReportedLevel, "metrics">, name: string): Spread | undefined {
+  return metrics[name] as Spread | undefined;
 }
 
 /** What a level's JSON has, as far as it is related here. */
@@ -65,10 +61,7 @@ export interface ReportedLevel {
   readonly delayed: number;
   readonly sent: number;
   readonly sentPerSec: number;
-  readonly inferPerSec: number;
-  readonly inferPerSecLow: number | null;
-  readonly inferPerSecHigh: number | null;
-  readonly errorRatio: number;
+  readonly metrics: Readonly<Record<string, Single | Spread>>;
   readonly load: {
     readonly unit: string;
     readonly asked: number | null;
@@ -81,15 +74,10 @@ export interface ReportedLevel {
     readonly atEnd: number;
     readonly littlesLaw: { readonly expectedMean: number; readonly toleranceRatio: number; readonly isKept: boolean };
   };
-  readonly latency: Latency | null;
-  readonly scheduledLatency?: Latency | null;
   readonly tokens?: {
     readonly requests: number;
     readonly withoutContent: number;
     readonly failed: number;
-    readonly durationSec: number;
-    readonly outputTokensPerSec?: number;
-    readonly metrics: Readonly<Record<string, Spread>>;
   };
   readonly timeline: readonly {
     readonly startSec: number;
@@ -133,9 +121,10 @@ export function checkRelations(plan: Plan, result: RunResult): ReportedRun {
     checkCounts(level, plan.target.batchSize);
     checkInFlight(level);
     checkLoad(level);
-    if (level.latency !== null) checkLatency(level.latency, level.requests);
-    if (level.scheduledLatency !== undefined && level.scheduledLatency !== null)
-      checkDueLatency(level.scheduledLatency, level.latency as Latency);
+    const [latency, due] = [spreadOf(level, "latencyUs"), spreadOf(level, "scheduledLatencyUs")];
+    assert.equal(latency === undefined, level.requests === 0, "latencies and requests");
+    if (latency !== undefined) checkLatency(latency, level.requests);
+    if (due !== undefined) checkDueLatency(due, latency as Spread);
     checkTimeline(level);
     checkTokens(level, membersOf(plan.target).length > 0);
   }
@@ -149,29 +138,28 @@ function checkCounts(level: ReportedLevel, batchSize: number): void {
   const ended = requests + failed + cancelled;
   assert.equal(sent + inFlight.atStart, ended + inFlight.atEnd, "what was sent has ended or is in flight");
   same(level.sentPerSec, sent / (level.sendingSec ?? durationSec), "sent rate");
-  same(level.inferPerSec, (requests * batchSize) / durationSec, "throughput", SINGLE_PRECISION);
-  checkInterval("throughput", level.inferPerSec, level.inferPerSecLow, level.inferPerSecHigh);
-  assert.equal(level.inferPerSecLow === null, level.inferPerSecHigh === null, "an interval has two ends");
-  assert.ok((level.inferPerSecLow ?? 0) >= 0, "throughput below 0");
-  same(level.errorRatio, requests + failed === 0 ? 0 : failed / (requests + failed), "error ratio");
+  const { value, low = null, high = null } = singleOf(level, "throughputPerSec") as Single;
+  same(value, (requests * batchSize) / durationSec, "throughput", SINGLE_PRECISION);
+  checkInterval("throughput", value, low, high);
+  assert.equal(low === null, high === null, "an interval has two ends");
+  assert.ok((low ?? 0) >= 0, "throughput below 0");
+  const errors = singleOf(level, "errorRateRatio");
+  assert.equal(errors === undefined, requests + failed === 0, "error rate without requests");
+  if (errors !== undefined) {
+    same(errors.value, failed / (requests + failed), "error rate");
+    checkInterval("error rate", errors.value, errors.low ?? null, errors.high ?? null);
+  }
   // Throughput is no more than the sent rate, but for requests that were in flight already.
   assert.ok(requests <= sent + inFlight.atStart, "throughput exceeds what was sent");
   assert.ok(level.delayed <= requests, "more requests were late than there were");
 }
 
-function checkInFlight({
-  inFlight,
-  durationSec,
-  requests,
-  latency,
-  unit,
-  level,
-  failed,
-  cancelled = 0,
-}: ReportedLevel): void {
+function checkInFlight(reported: ReportedLevel): void {
+  const { inFlight, durationSec, requests, unit, level, failed, cancelled = 0 } = reported;
+  const averageUs = spreadOf(reported, "latencyUs")?.average ?? 0;
   const { mean, atStart, atEnd, littlesLaw } = inFlight;
   const { expectedMean, toleranceRatio, isKept } = littlesLaw;
-  same(expectedMean, (requests * ((latency?.meanUs ?? 0) / 1e6)) / durationSec, "throughput × latency");
+  same(expectedMean, (requests * (averageUs / 1e6)) / durationSec, "throughput × latency");
   const difference = Math.abs(mean - expectedMean);
   assert.equal(isKept, difference <= toleranceRatio * Math.max(mean, expectedMean), "Little's law");
   // Edges and failures aside the law holds exactly.
@@ -200,26 +188,29 @@ function checkLoad({ load, inFlight, sentPerSec, unit, level, durationSec, timel
   } else if (isDelivered === false) assert.ok((asked - delivered) * durationSec > 2, "missed by more than its edges");
 }
 
-function checkLatency(latency: Latency, requests: number): void {
-  const { count, effectiveCount, meanUs, meanLowUs, meanHighUs, minUs, maxUs, percentiles } = latency;
+function checkLatency(latency: Spread, requests: number): void {
+  const { count, average, min, max, confidence95 } = latency;
+  const { average: ofAverage, ...percentiles } = confidence95;
   assert.equal(count, requests, "latencies and requests");
-  assert.ok(minUs <= meanUs * (1 + 1e-9) && meanUs <= maxUs * (1 + 1e-9), `${minUs} ${meanUs} ${maxUs}`);
-  checkEffective("mean", effectiveCount, count);
-  checkInterval("mean", meanUs, meanLowUs, meanHighUs);
-  if (effectiveCount < 2) assert.equal(meanLowUs, null, "a mean has an interval from two independent samples on");
-  assert.equal(meanLowUs === null, meanHighUs === null, "both ends or none");
-  checkInformative("mean", meanUs, meanLowUs, meanHighUs);
-  const shown = Object.entries(percentiles);
+  assert.ok(min <= average * (1 + 1e-9) && average <= max * (1 + 1e-9), `${min} ${average} ${max}`);
+  checkEffective("average", ofAverage.effectiveCount, count);
+  checkInterval("average", average, ofAverage.low, ofAverage.high);
+  if (ofAverage.effectiveCount < 2)
+    assert.equal(ofAverage.low, null, "an average has an interval from two independent samples on");
+  assert.equal(ofAverage.low === null, ofAverage.high === null, "both ends or none");
+  checkInformative("average", average, ofAverage.low, ofAverage.high);
+  const shown = Object.entries(percentiles) as [name: "p50", Confidence][];
   assert.deepEqual(Object.keys(percentiles), ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"]);
   for (const [index, [name, estimate]] of shown.entries()) {
-    const { us, lowUs, highUs } = estimate;
-    checkInterval(name, us, lowUs, highUs);
+    const { low, high } = estimate;
+    const us = latency[name];
+    checkInterval(name, us, low, high);
     checkVerdict(name, estimate, count);
-    if (estimate.isReliable) checkInformative(name, us, lowUs, highUs);
+    if (estimate.isReliable) checkInformative(name, us, low, high);
     // Percentiles are whole microseconds, rounded down.
-    assert.ok(us >= Math.floor(minUs) && us <= maxUs, `${us} is not between ${minUs} and ${maxUs}`);
-    assert.ok((lowUs ?? us) >= Math.floor(minUs) && (highUs ?? us) <= maxUs, `${name} beyond what was measured`);
-    assert.ok(index === 0 || us >= (shown[index - 1]?.[1].us ?? 0), "percentiles in order");
+    assert.ok(us >= Math.floor(min) && us <= max, `${us} is not between ${min} and ${max}`);
+    assert.ok((low ?? us) >= Math.floor(min) && (high ?? us) <= max, `${name} beyond what was measured`);
+    assert.ok(index === 0 || us >= latency[(shown[index - 1] as [name: "p50", Confidence])[0]], "percentiles in order");
   }
 }
 
@@ -242,7 +233,7 @@ const FLOORS: Readonly<Record<string, number>> = { p90: 64, p99: 662, "p99.9": 6
 
 function checkVerdict(
   name: string,
-  { effectiveCount, isReliable, neededCount }: Pick<Percentile, "effectiveCount" | "isReliable" | "neededCount">,
+  { effectiveCount, isReliable, neededCount }: Pick<Confidence, "effectiveCount" | "isReliable" | "neededCount">,
   count: number,
 ): void {
   checkEffective(name, effectiveCount, count);
@@ -253,13 +244,14 @@ function checkVerdict(
   assert.ok(neededCount >= floor, `${name} needs ${neededCount}`);
 }
 
-function checkDueLatency(due: Latency, latency: Latency): void {
+function checkDueLatency(due: Spread, latency: Spread): void {
   checkLatency(due, latency.count);
   // Nothing is sent before it is due, but for the grain of a timer.
-  assert.ok(due.meanUs >= latency.meanUs - 1000, `${due.meanUs} from due time, ${latency.meanUs} from the send`);
+  assert.ok(due.average >= latency.average - 1000, `${due.average} from due time, ${latency.average} from the send`);
 }
 
-function checkTimeline({ timeline, requests, failed, durationSec, inFlight, latency }: ReportedLevel): void {
+function checkTimeline(level: ReportedLevel): void {
+  const { timeline, requests, failed, durationSec, inFlight } = level;
   if (timeline.length === 0) return;
   const sum = (pick: (row: ReportedLevel["timeline"][number]) => number): number =>
     timeline.reduce((all, row) => all + pick(row), 0);
@@ -272,7 +264,7 @@ function checkTimeline({ timeline, requests, failed, durationSec, inFlight, late
   );
   same(
     sum((row) => row.latencyMeanUs * row.requests),
-    requests * (latency?.meanUs ?? 0),
+    requests * (spreadOf(level, "latencyUs")?.average ?? 0),
     "latencies",
     1e-6,
   );
@@ -287,17 +279,18 @@ function checkTimeline({ timeline, requests, failed, durationSec, inFlight, late
 }
 
 /** @param isMix whether only some of the requests may have tokens */
-function checkTokens({ tokens, requests, failed, durationSec }: ReportedLevel, isMix: boolean): void {
+function checkTokens(level: ReportedLevel, isMix: boolean): void {
+  const { tokens, requests, failed, durationSec } = level;
   if (tokens === undefined) return;
   const measured = tokens.requests + tokens.withoutContent + tokens.failed;
   if (isMix) assert.ok(measured <= requests + failed, "tokens of some requests");
   else assert.equal(measured, requests + failed, "one set of requests");
-  assert.equal(tokens.durationSec, durationSec, "one clock");
-  const { outputTokens } = tokens.metrics;
-  if (tokens.outputTokensPerSec !== undefined && outputTokens !== undefined)
-    same(tokens.outputTokensPerSec, (outputTokens.mean * outputTokens.count) / durationSec, "tokens/s");
-  for (const [name, metric] of Object.entries(tokens.metrics)) {
-    const { count, min, mean, p50, p90, p99, max } = metric;
+  const [outputTokens, perSec] = [spreadOf(level, "outputTokens"), singleOf(level, "outputTokensPerSec")];
+  if (perSec !== undefined && outputTokens !== undefined)
+    same(perSec.value, (outputTokens.average * outputTokens.count) / durationSec, "tokens/s");
+  for (const [name, metric] of Object.entries(level.metrics)) {
+    if (!/token/i.test(name) || !("average" in metric)) continue;
+    const { count, min, average, p50, p90, p99, max } = metric;
     checkConfidence(name, metric);
     assert.ok(count <= tokens.requests, name);
     const ascending = [min, p50, p90, p99, metric["p99.9"], metric["p99.99"], max];
@@ -306,14 +299,14 @@ function checkTokens({ tokens, requests, failed, durationSec }: ReportedLevel, i
       ascending.toSorted((a, b) => a - b),
       name,
     );
-    assert.ok(min <= mean * (1 + 1e-9) && mean <= max * (1 + 1e-9), `${name}: ${min} ${mean} ${max}`);
+    assert.ok(min <= average * (1 + 1e-9) && average <= max * (1 + 1e-9), `${name}: ${min} ${average} ${max}`);
   }
 }
 
-function checkConfidence(name: string, { count, mean, confidence95, ...metric }: Spread): void {
-  const { mean: ofMean, ...percentiles } = confidence95;
-  checkEffective(name, ofMean.effectiveCount, count);
-  checkInterval(name, mean, ofMean.low, ofMean.high);
+function checkConfidence(name: string, { count, average, confidence95, ...metric }: Spread): void {
+  const { average: ofAverage, ...percentiles } = confidence95;
+  checkEffective(name, ofAverage.effectiveCount, count);
+  checkInterval(name, average, ofAverage.low, ofAverage.high);
   for (const [percentile, one] of Object.entries(percentiles)) {
     checkInterval(`${percentile} of ${name}`, metric[percentile as "p50"], one.low, one.high);
     checkVerdict(percentile, one, count);
@@ -353,7 +346,10 @@ function checkAssertions({ assertions, levels }: ReportedRun, batchSize: number)
     const found = levels.find((one) => one.level === level);
     if (!text.startsWith("goodput") || found === undefined) continue;
     const { value } = measured ?? { value: 0 };
-    assert.ok(value * batchSize <= found.inferPerSec * (1 + SINGLE_PRECISION), `${text}: ${value}`);
+    assert.ok(
+      value * batchSize <= (singleOf(found, "throughputPerSec")?.value ?? 0) * (1 + SINGLE_PRECISION),
+      `${text}: ${value}`,
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Plan } from "../../src/plan/plan.ts";
 import { toRepeatedJson } from "../../src/report/json/report-json.ts";
 import type { RepeatedResult } from "../../src/result/repeated-result.ts";
-import { checkRelations, type ReportedLevel, type ReportedRun } from "./check-relations.ts";
+import { checkRelations, type ReportedLevel, type ReportedRun, singleOf, spreadOf } from "./check-relations.ts";
 
 /** How the numbers of a repeated plan's report relate to each other, whatever was measured. */
 
@@ -19,8 +19,7 @@ interface OverRuns {
 /** What complete runs give together at a level, or at their highest loads. */
 interface ReportedResults {
   readonly runs: number;
-  readonly inferPerSec: OverRuns;
-  readonly latencyUs: Readonly<Record<string, OverRuns>>;
+  readonly metrics: { readonly throughputPerSec: OverRuns; readonly latencyUs?: Readonly<Record<string, OverRuns>> };
 }
 
 /** What the JSON of a repeated plan has, as far as it is related here. */
@@ -114,17 +113,17 @@ function checkSearch({ runs, combination }: ReportedRuns, complete: readonly Rep
   return unresolvedRuns.length;
 }
 
-function checkResults({ runs, inferPerSec, latencyUs }: ReportedResults, found: readonly ReportedLevel[]): void {
+function checkResults({ runs, metrics }: ReportedResults, found: readonly ReportedLevel[]): void {
   assert.equal(runs, found.length);
   checkOver(
-    inferPerSec,
-    found.map((one) => one.inferPerSec),
+    metrics.throughputPerSec,
+    found.map((one) => singleOf(one, "throughputPerSec")?.value as number),
   );
-  const measured = found.flatMap(({ latency }) => latency ?? []);
-  for (const [name, over] of Object.entries(latencyUs))
+  const measured = found.flatMap((one) => spreadOf(one, "latencyUs") ?? []);
+  for (const [name, over] of Object.entries(metrics.latencyUs ?? {}))
     checkOver(
       over,
-      measured.map((latency) => (name === "mean" ? latency.meanUs : (latency.percentiles[name]?.us as number))),
+      measured.map((latency) => latency[name as "p50"]),
     );
 }
 

@@ -180,7 +180,7 @@ test("the JSON report contains the plan, every level and every verdict", () => {
     const json = JSON.parse(readFileSync(jsonFile, "utf8")) as Record<string, unknown> & {
       levels: Record<string, unknown>[];
     };
-    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [2, "a test", true, 3.5]);
+    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [3, "a test", true, 3.5]);
     assert.deepEqual(json["requests"], { sent: 32, completed: 31, failed: 1 });
     assert.deepEqual(json["plan"], plan);
     assert.equal(json["startedAt"], "2023-11-14T22:13:20.000Z");
@@ -197,24 +197,24 @@ test("the JSON report contains the plan, every level and every verdict", () => {
       },
     ]);
     const [first, second] = json.levels as {
-      inferPerSec: number;
-      errorRatio: number;
-      latency: { count: number; meanUs: number; hdrHistogramUs: string };
-      scheduledLatency?: { meanUs: number };
+      metrics: Record<string, { value: number; count: number; average: number; hdrHistogram: string }>;
       delayedByLimit?: object;
     }[];
     assert.deepEqual([first?.delayedByLimit, second?.delayedByLimit], [undefined, { requests: 3, longestMs: 5 }]);
-    assert.deepEqual([first?.inferPerSec, first?.latency.count, first?.latency.meanUs], [30, 30, 1000]);
+    const [latency, later] = [first?.metrics["latencyUs"], second?.metrics["latencyUs"]];
+    assert.deepEqual([first?.metrics["throughputPerSec"]?.value, latency?.count, latency?.average], [30, 30, 1000]);
     // The histograms of several results add up to one.
-    const [one, other] = [first, second].map((level) =>
-      decodeFromCompressedBase64(level?.latency.hdrHistogramUs ?? ""),
-    );
+    const [one, other] = [latency, later].map((found) => decodeFromCompressedBase64(found?.hdrHistogram ?? ""));
     assert.ok(one !== undefined && other !== undefined);
     assert.deepEqual([one.totalCount, one.getValueAtPercentile(50)], [30, 1000]);
     one.add(other);
-    assert.equal(one.totalCount, 30 + (second?.latency.count ?? 0));
+    assert.equal(one.totalCount, 30 + (later?.count ?? 0));
     assert.deepEqual(
-      [second?.errorRatio, second?.scheduledLatency?.meanUs, first?.scheduledLatency],
+      [
+        second?.metrics["errorRateRatio"]?.value,
+        second?.metrics["scheduledLatencyUs"]?.average,
+        first?.metrics["scheduledLatencyUs"],
+      ],
       [0.5, 4000, undefined],
     );
   });

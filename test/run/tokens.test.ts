@@ -3,7 +3,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Measurement } from "../../src/measure/measurement.ts";
 import { sketchOf } from "../../src/measure/tokens/token-measurement.ts";
 import { tokenWarnings } from "../../src/measure/tokens/token-warnings.ts";
 import { judge } from "../../src/measure/verdicts.ts";
@@ -11,7 +10,8 @@ import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import type { TokensPlan } from "../../src/plan/tokens.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
-import { toTokensJson } from "../../src/report/json/samples.ts";
+import { toTokensJson } from "../../src/report/json/level.ts";
+import { toMetricsJson } from "../../src/report/json/metrics.ts";
 import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { average, errorRate, goodput, outputTokensPerSec, p50, p99 } from "../../src/scenario/assertions.ts";
@@ -271,11 +271,10 @@ test("streams without their end mark are counted as failed where others have it"
     const { levels } = await run(planOf({}, { target, load: hold(1, { requests: 6 }) }));
     const tokens = tokensOf(levels[0]);
     assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
-    const window = levels[0]?.window as Measurement;
     const told = tokenWarnings(tokens).join("\n");
     assert.match(told, /^2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
     assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);
-    assert.equal((toTokensJson(tokens, window, true) as { withoutEndMark?: number }).withoutEndMark, 2);
+    assert.equal(toTokensJson(tokens).withoutEndMark, 2);
   } finally {
     server.closeAllConnections();
     server.close();
@@ -319,12 +318,9 @@ test(
         const reason = new RegExp(`${unstreamedCount} of 6 answers were not streamed`);
         const told = tokenWarnings(tokens).join("\n");
         assert.match(told, reason);
-        const json = toTokensJson(tokens, window, true) as {
-          metrics: Record<string, { count: number }>;
-          warnings: string[];
-        };
-        assert.match(json.warnings.join(), reason);
-        assert.equal(json.metrics["timeToFirstTokenUs"]?.count ?? 0, 6 - unstreamedCount);
+        assert.match(toTokensJson(tokens).warnings.join(), reason);
+        const metrics = toMetricsJson({ window, tokens }, 1);
+        assert.equal(metrics["timeToFirstTokenUs"]?.count ?? 0, 6 - unstreamedCount);
         const verdicts = plan.assertions.map((assertion) => judge(assertion, levels, 1));
         const isMet = unstreamedCount < 6;
         assert.deepEqual(

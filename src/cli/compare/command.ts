@@ -6,7 +6,12 @@ import { hasIntervals } from "../../report/compare/file-notes.ts";
 import { formatHtml } from "../../report/compare/html.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
 import { formatComparisonJunit } from "../../report/compare/junit.ts";
-import { type ChangeLimit, type ComparedSides, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
+import {
+  type ChangeLimit,
+  type ChangeLimitState,
+  type ComparedSides,
+  judgeLimit,
+} from "../../report/compare/limits.ts";
 import { buildComparisonModel } from "../../report/compare/model.ts";
 import { judgeComparison } from "../../report/compare/verdict.ts";
 import { formatMarkdownReport } from "../../report/markdown.ts";
@@ -171,7 +176,7 @@ async function writeFiles(
 /** Returns the exit code, and says what a limit without a result means. */
 function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns }: Request, io: CommandIo): number {
   const verdicts = sides.flatMap(({ limits }) => limits);
-  const has = (state: LimitState): boolean => verdicts.some((one) => one.state === state);
+  const has = (state: ChangeLimitState): boolean => verdicts.some((one) => one.state === state);
   const few = sides.filter(({ comparison: { base, next } }) => base.runs.length < 2 || next.runs.length < 2);
   const hasOneRun = few.length > 0;
   const canAccept =
@@ -202,8 +207,8 @@ function formatHelp(command: string): string {
     formatFlags(FLAGS),
     "",
     "Limits of --fail-if are METRIC > LIMIT, with >, >=, < or <=. With a sign they limit the change from base to new (+5%; of errorRate",
-    "in percentage points), without one the new value (25ms, 1%, 100). Metrics: p99, avg, throughput, errorRate, ttft.p99, itl.p99,",
-    "scheduledLatency.p99, outputTokensPerSec and others: all names that --json prints.",
+    "in percentage points), without one the new value (25ms, 1%, 100). METRIC is named as in assertions of scenarios: p99, average,",
+    "throughput, errorRate, timeToFirstToken.p99 or p99(timeToFirstToken), outputTokensPerSec and others: all names that --json prints.",
     "",
     "Examples:",
     `  ${command} base.json new.json`,

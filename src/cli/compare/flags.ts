@@ -15,7 +15,7 @@ export const FLAGS: readonly Flag[] = [
   {
     name: "fail-if",
     value: "LIMIT",
-    help: "Exit with 65 when this is shown: 'p99 > +5%', 'throughput < -3%', 'ttft.p99 > +10%', 'p99 > 25ms', 'errorRate > 1%'; may be given several times.",
+    help: "Exit with 65 when this is shown: 'p99 > +5%', 'throughput < -3%', 'timeToFirstToken.p99 > +10%', 'p99 > 25ms', 'errorRate > 1%'; may be given several times.",
   },
   { name: "strict", help: "Exit with 66 when a limit of --fail-if can be neither kept nor broken." },
   {

@@ -10,7 +10,7 @@ import type { ChangeLimit } from "../../report/compare/limits.ts";
  * is one of the new value: a duration for times, `1%` or `0.01` for ratios, a number for everything else.
  */
 
-const PATTERN = /^\s*(\S+?)\s*(>=|<=|>|<)\s*([+-]?)\s*(.*?)\s*$/s;
+const PATTERN = /^\s*([^<>]+?)\s*(>=|<=|>|<)\s*([+-]?)\s*(.*?)\s*$/s;
 const PATH = "--fail-if";
 const GRAMMAR = "Write METRIC > +PERCENT or METRIC > VALUE, such as 'p99 > +5%', 'throughput < -3%' or 'p99 > 25ms'.";
 
@@ -66,6 +66,6 @@ export function parsePrecision(given: string): number | undefined {
 function hintFor(name: string): string {
   const near = suggestMetric(name);
   return near === undefined
-    ? "Metrics are p99, avg, throughput, errorRate, ttft.p99, itl.p99 and others: rampart help compare."
+    ? "Metrics are p99, average, throughput, errorRate, timeToFirstToken.p99 and others: rampart help compare."
     : `Did you mean ${near}?`;
 }

@@ -67,7 +67,7 @@ function judgeMetric(assertion: AssertionPlan, part: MeasuredPart, value: number
     const isAtLeast = comparison === "below" || comparison === "at-least";
     return judgePercentile(comparison, statistic, sample.above(limit, isAtLeast));
   }
-  const ends = statistic === "average" ? sample.averageEnds?.({ leastCount: LEAST_JUDGED_COUNT }) : undefined;
+  const ends = statistic === "average" ? sample.estimateAverage?.({ leastCount: LEAST_JUDGED_COUNT }) : undefined;
   return ends === undefined ? judgeValue(assertion, value) : judgeInterval(assertion, { ...ends, value });
 }
 

@@ -17,6 +17,8 @@ export interface NamedMetric {
   /** `p99 latency` */
   readonly label: string;
   readonly quantity: Quantity;
+  /** Absent: that of the quantity. */
+  readonly unit?: string | undefined;
   /** Absent: neither direction is better. */
   readonly better?: Direction | undefined;
 }
@@ -32,6 +34,11 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   error_rate: "errorRate",
 };
 const STATISTIC = "avg|average|mean|min|max|p\\d{1,2}(?:\\.\\d+)?";
+/**
+ * Metrics as text, as a regular expression: a statistic of something, or a key with its statistic where it has several. What is in brackets is
+ * not checked.
+ */
+export const METRIC_PATTERN = `(?:(?:${STATISTIC})(?:\\s*\\([^)]*\\))?|(?:${[...METRIC_KEYS, ...Object.keys(SHORT_NAMES)].join("|")})(?:\\.[^\\s()<>=]+)?(?:\\s*\\([^)]*\\))?)`;
 const ALONE = new RegExp(`^(?:${STATISTIC})$`);
 const CALL = new RegExp(`^(${STATISTIC})\\(\\s*(.*?)\\s*\\)$`);
 const DOTTED = new RegExp(`^(.*)\\.(${STATISTIC})$`);
@@ -76,7 +83,7 @@ export function nameMetric(metric: MetricPlan): string {
   const of = metric.name === undefined ? metric.key : `${EXTRACTED}${metric.name}`;
   const { statistic } = metric;
   if (statistic === undefined || metricOf(metric).statistics?.length === 1) return of;
-  return `${of}.${statistic === "average" ? "avg" : typeof statistic === "number" ? `p${statistic}` : statistic}`;
+  return `${of}.${typeof statistic === "number" ? `p${statistic}` : statistic}`;
 }
 
 /** Percentiles of metrics that are listed one by one. */
@@ -99,8 +106,8 @@ export function listPlans(isWanted: (entry: Metric) => boolean): MetricPlan[] {
 export function findMetric(given: string): NamedMetric | undefined {
   const plan = parseMetric(given);
   if (plan === undefined) return undefined;
-  const { quantity, better, label, statistics } = metricOf(plan);
-  return { name: nameMetric(plan), label: statistics?.length === 1 ? label : metricText(plan), quantity, better };
+  const { quantity, unit, better, label, statistics } = metricOf(plan);
+  return { name: nameMetric(plan), label: statistics?.length === 1 ? label : metricText(plan), quantity, unit, better };
 }
 
 /** Returns the known name that is nearest to an unknown one: with a statistic when that is what is missing. */

@@ -1,5 +1,5 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
-import { formatDurationNs } from "../../plan/units.ts";
+import { formatDurationNs, formatPct } from "../../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../../service/service.ts";
 import { findEntry, metricOf } from "./catalogue.ts";
 
@@ -35,7 +35,7 @@ export function formatMetric(
 ): string {
   const { quantity } = metricOf(metric);
   if (quantity === "time") return formatDurationNs(value);
-  if (quantity === "ratio") return `${Number((value * 100).toPrecision(4))} %`;
+  if (quantity === "ratio") return formatPct(value, 4);
   const unit = unitOf(metric, throughputUnit);
   const number = String(Number(value.toPrecision(6)));
   return unit === "" ? number : `${number} ${unit}`;

@@ -68,7 +68,7 @@ export interface Asked {
   readonly confidence: number;
 }
 
-/** An entry of the catalogue. Its key is the metric's name everywhere. */
+/** An entry of the catalogue. Its key is the metric's name everywhere; JSON adds the unit ({@link jsonNameOf}). */
 export type Metric = (Distribution | Single) & {
   /** Name in reports. */
   readonly label: string;
@@ -85,8 +85,25 @@ export type Metric = (Distribution | Single) & {
   explain?(part: MeasuredPart, metric: MetricPlan): string | undefined;
   /** Whether percentiles miss what a closed loop does not send while nothing completes. */
   readonly isBlindToGaps?: true;
-  /** Whether Rampart's JSON has a field of its own for it. Others are in `values`, by name. */
-  readonly isInJson?: true;
   /** Whether only reports have it, because it is not one of a single level. */
   readonly isOfReports?: true;
 };
+
+/** Units of numbers in names of JSON. */
+const UNIT_NAMES: Readonly<Record<string, string>> = { W: "Watts", J: "Joules", MB: "Megabytes" };
+const QUANTITY_ENDS: Readonly<Record<Quantity, string>> = {
+  time: "Us",
+  rate: "PerSec",
+  count: "",
+  ratio: "Ratio",
+  number: "",
+};
+
+/**
+ * Returns a metric's name in JSON: its key and its unit, unless the key has it. `latencyUs`, `throughputPerSec`, `gpuPowerWatts`,
+ * `outputTokens`. Times are in microseconds there.
+ */
+export function jsonNameOf(key: string, { quantity, unit = "" }: Pick<Metric, "quantity" | "unit">): string {
+  const end = quantity === "number" ? (UNIT_NAMES[unit] ?? unit) : QUANTITY_ENDS[quantity];
+  return key.endsWith(end) || (quantity === "rate" && key.includes(end)) ? key : `${key}${end}`;
+}

@@ -1,6 +1,6 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
-import type { RunValue } from "../intervals/over-runs.ts";
+import { type RunValue, standardErrorOf } from "../intervals/over-runs.ts";
 import { metricOf } from "./catalogue.ts";
 import type { MeasuredPart } from "./metric.ts";
 import type { Ends, Sample } from "./sample.ts";
@@ -32,12 +32,14 @@ function statisticOf(sample: Sample, { statistic = "average" }: MetricPlan): num
   return typeof statistic === "number" ? sample.percentile?.(statistic) : sample[statistic];
 }
 
-/** Returns a run's value, with the requests behind it if it is a ratio of requests; undefined without one. */
+/** Returns a run's value with its standard error, and with the requests behind it if it is a ratio of requests; undefined without one. */
 export function runValue(metric: MetricPlan, part: MeasuredPart, batchSize: number): RunValue | undefined {
   const value = metricValue(metric, part, batchSize);
   if (value === undefined) return undefined;
   const { counts } = metricOf(metric);
-  return counts === undefined ? { value } : { value, requests: counts(part) };
+  if (counts !== undefined) return { value, requests: counts(part) };
+  const ends = endsOf(metric, part, { value, batchSize, confidence: INTERVAL_CONFIDENCE });
+  return { value, standardError: ends && standardErrorOf(ends.low, ends.high) };
 }
 
 /**
@@ -66,6 +68,12 @@ function endsOf(
   if (entry.statistics === undefined) return entry.ends?.(part, metric, asked);
   const sample = sampleOf(metric, part);
   const { statistic = "average" } = metric;
-  if (typeof statistic === "number") return sample?.percentileEnds?.(statistic, asked.confidence);
-  return statistic === "average" ? sample?.averageEnds?.({ confidence: asked.confidence }) : undefined;
+  if (typeof statistic === "number") {
+    const found = sample?.estimatePercentile?.(statistic, asked.confidence);
+    if (found === undefined) return undefined;
+    const { low, high, effectiveCount, neededEffectiveCount } = found;
+    return { low, high, effectiveCount, neededEffectiveCount };
+  }
+  const found = statistic === "average" ? sample?.estimateAverage?.({ confidence: asked.confidence }) : undefined;
+  return found && { low: found.low, high: found.high };
 }

@@ -12,7 +12,6 @@ const ALL = ["average", "min", "max", "percentiles"] as const;
 const REQUESTS = {
   throughput: {
     label: "throughput",
-    isInJson: true,
     quantity: "rate",
     better: "higher",
     value: ({ window }, _metric, batchSize) => inferPerSec(window, batchSize),
@@ -20,7 +19,6 @@ const REQUESTS = {
   },
   errorRate: {
     label: "error rate",
-    isInJson: true,
     quantity: "ratio",
     better: "lower",
     counts: countFailed,
@@ -33,7 +31,6 @@ const REQUESTS = {
   /** From the actual send. */
   latency: {
     label: "latency",
-    isInJson: true,
     quantity: "time",
     better: "lower",
     statistics: ALL,
@@ -43,18 +40,16 @@ const REQUESTS = {
   /** From the intended send, which includes delays by a late client or a slow server. */
   scheduledLatency: {
     label: "scheduled latency",
-    isInJson: true,
     quantity: "time",
     better: "lower",
     needs: "schedule",
     statistics: ALL,
     isBlindToGaps: true,
-    sample: ({ window }) => sampleOfSketch(latencyOf(window, "scheduledLatency")),
+    sample: ({ window }) => (window.isScheduled ? sampleOfSketch(latencyOf(window, "scheduledLatency")) : undefined),
   },
   /** Of requests that may have several responses. */
   firstResponse: {
     label: "first response",
-    isInJson: true,
     quantity: "time",
     better: "lower",
     needs: "responses",
@@ -65,7 +60,6 @@ const REQUESTS = {
   /** Mean over all pairs of responses that follow each other. */
   betweenResponses: {
     label: "time between responses",
-    isInJson: true,
     quantity: "time",
     better: "lower",
     needs: "responses",
@@ -77,7 +71,6 @@ const REQUESTS = {
   },
   responsesPerSec: {
     label: "responses/s",
-    isInJson: true,
     quantity: "rate",
     unit: "responses/s",
     better: "higher",
@@ -86,7 +79,6 @@ const REQUESTS = {
   },
   sequencesPerSec: {
     label: "sequences/s",
-    isInJson: true,
     quantity: "rate",
     unit: "sequences/s",
     better: "higher",
@@ -102,7 +94,6 @@ const OTHERS = {
   /** Numbers that the target extracts from answers. */
   extracted: {
     label: "extracted",
-    isInJson: true,
     quantity: "number",
     statistics: ALL,
     sample: ({ window }, { name = "" }) => {

@@ -6,7 +6,8 @@ import {
   extractedPercentile,
 } from "../extracted-tally.ts";
 import { type GpuMetric, type GpuTally, gpuSeriesOf } from "../gpu-tally.ts";
-import { estimateMeanNs, type MeanOptions } from "../intervals/mean-interval.ts";
+import type { IntervalOptions } from "../intervals/effective-count.ts";
+import { estimateMeanNs, type MeanEstimate, type MeanOptions } from "../intervals/mean-interval.ts";
 import { estimateInterpolated, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
 import type { SampleAbove } from "../limits/verdict-state.ts";
 import { countAbove, interpolatedPercentile, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
@@ -17,7 +18,7 @@ import { countAbove, interpolatedPercentile, lowestMeanOf, percentileAt, type Sk
 export interface Ends {
   readonly low: number | null;
   readonly high: number | null;
-  /** Of a percentile: the number of independent samples behind it, and how many certify it. */
+  /** The number of independent samples behind it; and how many certify a percentile. */
   readonly effectiveCount?: number;
   readonly neededEffectiveCount?: number;
 }
@@ -33,19 +34,20 @@ export interface Sample {
   readonly lowestMean?: number | undefined;
   /** @param percentile above 0 and below 100 */
   percentile?(percentile: number): number;
-  /** Interval of the average. Absent: it counts as exact. */
-  averageEnds?(options: MeanOptions): Ends;
-  percentileEnds?(percentile: number, confidence: number): Ends;
+  /** Returns the average with its interval. Absent: it counts as exact. */
+  estimateAverage?(options: MeanOptions): MeanEstimate;
+  /** Returns a percentile with its interval. */
+  estimatePercentile?(percentile: number, confidence?: number): PercentileEstimate;
+  /** The values, where they are kept as a sketch. */
+  readonly sketch?: Sketch;
+  /** Whether reports keep the sketch as a histogram, so that several can be merged. */
+  readonly hasHistogram?: boolean;
   /** Counts the values above a limit. Absent: the values themselves decide, not how certain they are. */
   above?(limit: number, isAtLeast: boolean, confidence?: number): SampleAbove;
 }
 
-function boundsOf({ low, high }: Ends): Ends {
-  return { low, high };
-}
-
-function endsOf({ low, high, effectiveCount, neededEffectiveCount }: PercentileEstimate): Ends {
-  return { low, high, effectiveCount, neededEffectiveCount };
+function optionsOf(confidence: number | undefined): IntervalOptions {
+  return confidence === undefined ? {} : { confidence };
 }
 
 /** Latencies in nanoseconds. */
@@ -59,11 +61,14 @@ export function sampleOfSketch(sketch: Sketch): Sample {
       return lowestMeanOf(sketch);
     },
     percentile: (percentile) => percentileAt(sketch, percentile),
-    averageEnds: (options) => boundsOf(estimateMeanNs(sketch, options)),
-    percentileEnds: (percentile, confidence) => {
-      const { low, high, ...samples } = endsOf(estimatePercentile(sketch, percentile, { confidence }));
-      return { low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high), ...samples };
+    estimateAverage: (options) => estimateMeanNs(sketch, options),
+    estimatePercentile: (percentile, confidence) => {
+      const { value, low, high, ...samples } = estimatePercentile(sketch, percentile, optionsOf(confidence));
+      const end = (us: number | null): number | null => (us === null ? null : usToNs(us));
+      return { value: usToNs(value), low: end(low), high: end(high), ...samples };
     },
+    sketch,
+    hasHistogram: true,
     above: (limit, isAtLeast, confidence) => countAbove(sketch, limit, isAtLeast, confidence),
   };
 }
@@ -77,10 +82,10 @@ export function sampleOfExtracted(extracted: Extracted): Sample {
     min,
     max,
     percentile: (percentile) => extractedPercentile(extracted, percentile),
-    averageEnds: ({ confidence }) =>
-      boundsOf(estimateExtractedMean(extracted, confidence === undefined ? {} : { confidence })),
-    percentileEnds: (percentile, confidence) =>
-      endsOf(estimateExtractedPercentile(extracted, percentile, { confidence })),
+    estimateAverage: ({ confidence }) => estimateExtractedMean(extracted, optionsOf(confidence)),
+    estimatePercentile: (percentile, confidence) =>
+      estimateExtractedPercentile(extracted, percentile, optionsOf(confidence)),
+    sketch: extracted.numbers,
   };
 }
 
@@ -89,7 +94,8 @@ export function sampleOfNumbers(sketch: Sketch): Sample {
   return {
     ...sampleOfSketch(sketch),
     percentile: (percentile) => interpolatedPercentile(sketch, percentile),
-    percentileEnds: (percentile, confidence) => endsOf(estimateInterpolated(sketch, percentile, { confidence })),
+    estimatePercentile: (percentile, confidence) => estimateInterpolated(sketch, percentile, optionsOf(confidence)),
+    hasHistogram: false,
   };
 }
 

@@ -20,7 +20,6 @@ const SERVER = {
   /** Share of requests that the server's response cache answered. */
   serverCacheHits: {
     label: "server cache hits",
-    isInJson: true,
     quantity: "ratio",
     better: "higher",
     needs: "statistics",
@@ -72,7 +71,6 @@ function timeOf(stage: Stage) {
     quantity: "time",
     better: "lower",
     needs: "statistics",
-    isInJson: true,
     statistics: ["average"],
     sample: ({ window: { server } }: MeasuredPart): Sample | undefined =>
       server && sampleOfSum(...sumOf(server, stage)),

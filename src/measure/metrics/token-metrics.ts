@@ -59,7 +59,6 @@ function toMetric(metric: TokenMetric): Metric {
     needs,
     // Only GenAI-Perf's mode measures images.
     ...(familiesOf(metric).includes("text") ? {} : { isOfReports: true }),
-    isInJson: true,
     statistics: ALL,
     sample: ({ tokens }) => {
       const sketch = tokens && sketchOf(tokens, metric);
@@ -73,7 +72,6 @@ const RESPONSES = {
   /** Of all responses. */
   outputTokensPerSec: {
     label: "output tokens/s",
-    isInJson: true,
     quantity: "rate",
     unit: "tokens/s",
     better: "higher",

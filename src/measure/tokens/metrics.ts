@@ -35,8 +35,6 @@ interface MetricEntry {
   readonly value: (input: MetricInput) => number;
   /** Name for Rampart's reports. Scenarios name it by its key here without `Ns`. */
   readonly label: string;
-  /** Whether Rampart's table has a row for it. */
-  readonly isRow?: true;
   /** Exists only for streamed answers. */
   readonly isStreamed?: true;
   /** Unit of a rate in reports. */
@@ -75,7 +73,6 @@ export const METRICS = {
   },
   timeToFirstTokenNs: {
     label: "time to first token",
-    isRow: true,
     isStreamed: true,
     limit: "most",
     genaiPerf: { name: "time_to_first_token", unit: "ms", row: 1 },
@@ -91,14 +88,12 @@ export const METRICS = {
   },
   timeToFirstReasoningTokenNs: {
     label: "time to first reasoning token",
-    isRow: true,
     isStreamed: true,
     more: { label: "Time To First Reasoning Token (ms)", scale: NS_TO_MS },
     value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : times.firstReasoningNs),
   },
   timeToSecondTokenNs: {
     label: "time to second token",
-    isRow: true,
     isStreamed: true,
     limit: "most",
     genaiPerf: { name: "time_to_second_token", unit: "ms", row: 2 },
@@ -106,7 +101,6 @@ export const METRICS = {
   },
   interTokenLatencyNs: {
     label: "inter-token latency",
-    isRow: true,
     isStreamed: true,
     limit: "most",
     genaiPerf: { name: "inter_token_latency", unit: "ms", row: 4 },
@@ -115,14 +109,12 @@ export const METRICS = {
   /** Whole latency divided by output tokens. The chunking of a stream does not change it. */
   normalizedTimePerOutputTokenNs: {
     label: "latency per output token",
-    isRow: true,
     more: { label: "Time Per Output Token, Normalized (ms)", scale: NS_TO_MS },
     value: ({ latencyNs, outputTokens }) => (outputTokens > 0 ? latencyNs / outputTokens : Number.NaN),
   },
   outputTokensPerSecPerUser: {
     label: "output tokens/s per user",
     unit: "tokens/s",
-    isRow: true,
     isStreamed: true,
     limit: "least",
     genaiPerf: { name: "output_token_throughput_per_user", unit: "tokens/sec/user", row: 5 },
@@ -141,21 +133,18 @@ export const METRICS = {
   },
   outputTokens: {
     label: "output tokens",
-    isRow: true,
     genaiPerf: { name: "output_sequence_length", unit: "tokens", row: 6 },
     more: { label: "Output Tokens, Client's Count", beside: "serverOutputTokens" },
     value: ({ outputTokens }) => outputTokens,
   },
   serverOutputTokens: {
     label: "output tokens (server)",
-    isRow: true,
     record: { name: "usage_completion_tokens", unit: "tokens" },
     more: { label: "Output Tokens, Server's Count" },
     value: ({ usage }) => usage?.completionTokens ?? Number.NaN,
   },
   reasoningTokens: {
     label: "reasoning tokens",
-    isRow: true,
     record: { name: "reasoning_token_count", unit: "tokens" },
     more: { label: "Reasoning Tokens, Client's Count" },
     value: ({ times, usage }) =>
@@ -163,21 +152,18 @@ export const METRICS = {
   },
   serverReasoningTokens: {
     label: "reasoning tokens (server)",
-    isRow: true,
     record: { name: "usage_reasoning_tokens", unit: "tokens" },
     more: { label: "Reasoning Tokens, Server's Count" },
     value: ({ usage }) => usage?.reasoningTokens ?? Number.NaN,
   },
   inputTokens: {
     label: "input tokens",
-    isRow: true,
     genaiPerf: { name: "input_sequence_length", unit: "tokens", row: 7 },
     more: { label: "Input Tokens, Client's Count", beside: "serverInputTokens" },
     value: ({ inputTokens }) => inputTokens,
   },
   serverInputTokens: {
     label: "input tokens (server)",
-    isRow: true,
     record: { name: "usage_prompt_tokens", unit: "tokens" },
     more: { label: "Input Tokens, Server's Count" },
     value: ({ usage }) => usage?.promptTokens ?? Number.NaN,

@@ -1,3 +1,4 @@
+import { formatPct } from "../../plan/units.ts";
 import type { AnswerCounts } from "./answer-counts.ts";
 import { BUNCHED_RATIO } from "./metrics.ts";
 import { type CountedTwice, DIFFERENT_RATIO, lacksRates, type TokenMeasurement } from "./token-measurement.ts";
@@ -40,7 +41,7 @@ export function explainUnstreamed({ unstreamedCount, count }: AnswerCounts): str
 /** Explains why there are no rates of tokens per user although answers were streamed; undefined if there are. */
 export function explainNoRates(tokens: TokenMeasurement): string | undefined {
   if (!lacksRates(tokens)) return undefined;
-  return `${percent(tokens.metrics.bunchedRatio?.mean ?? 0)} of the tokens came together with the one before, so there are no output tokens/s per user`;
+  return `${formatPct(tokens.metrics.bunchedRatio?.mean ?? 0, 2)} of the tokens came together with the one before, so there are no output tokens/s per user`;
 }
 
 function explainBunching(tokens: TokenMeasurement): string | undefined {
@@ -49,7 +50,7 @@ function explainBunching(tokens: TokenMeasurement): string | undefined {
     return `${noRates}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`;
   const ratio = tokens.metrics.bunchedRatio?.mean ?? 0;
   if (ratio < BUNCHED_RATIO) return undefined;
-  return `${percent(ratio)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
+  return `${formatPct(ratio, 2)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
 }
 
 /** Reports whether the server's token counts differ from the client's enough for a warning above. */
@@ -118,8 +119,4 @@ function explainMissing(counts: AnswerCounts): string | undefined {
 export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: AnswerCounts): string | undefined {
   if (count + failedCount > 0 || toolCallCount === 0 || toolCallCount < emptyCount) return undefined;
   return `all ${emptyCount} answers only call tools, so there is no text to measure: leave the tools out of the requests`;
-}
-
-function percent(ratio: number): string {
-  return `${Math.round(100 * ratio)} %`;
 }

@@ -1,8 +1,8 @@
 import type { Quantity } from "../../measure/metrics/metric.ts";
-import { JSON_UNITS } from "../json/values.ts";
+import { jsonUnitOf } from "../json/metrics.ts";
 import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import { notComparedOf } from "./file-notes.ts";
-import type { ComparedSides, LimitVerdict } from "./limits.ts";
+import type { ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 import { buildComparisonModel } from "./model.ts";
 import { judgeComparison } from "./verdict.ts";
 
@@ -49,7 +49,7 @@ function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: Metri
   return {
     name: metric.name,
     label: metric.label,
-    unit: JSON_UNITS[metric.quantity],
+    unit: jsonUnitOf(metric),
     better: metric.better ?? null,
     base: toSideJson(base, metric.quantity),
     new: toSideJson(next, metric.quantity),
@@ -65,7 +65,16 @@ function toSideJson({ values, mean, low, high }: SideValue, quantity: Quantity):
   return { mean: scale(mean), low: end(low), high: end(high), runs: values.map(scale) };
 }
 
-function toLimitJson({ limit, level, state, change, value, runsNeeded, decidedBy, reason }: LimitVerdict): object {
+function toLimitJson({
+  limit,
+  level,
+  state,
+  change,
+  value,
+  runsNeeded,
+  decidedBy,
+  reason,
+}: ChangeLimitVerdict): object {
   const { quantity } = limit.metric;
   return {
     text: limit.text,

@@ -1,7 +1,7 @@
 import { formatSuites, outcomeOf, type TestCase } from "../junit.ts";
 import type { ReportModel } from "../model/report-model.ts";
 import { renderText } from "../text/render-text.ts";
-import type { ComparedSides, LimitState } from "./limits.ts";
+import type { ChangeLimitState, ComparedSides } from "./limits.ts";
 import { measuredOfLimit } from "./words.ts";
 
 /**
@@ -10,7 +10,7 @@ import { measuredOfLimit } from "./words.ts";
  * @param isStrict whether an unresolved limit fails the command
  */
 export function formatComparisonJunit(model: ReportModel, sides: readonly ComparedSides[], isStrict: boolean): string {
-  const failing: Readonly<Record<LimitState, "pass" | "fail" | "unresolved">> = {
+  const failing: Readonly<Record<ChangeLimitState, "pass" | "fail" | "unresolved">> = {
     broken: "fail",
     kept: "pass",
     unresolved: isStrict ? "unresolved" : "pass",

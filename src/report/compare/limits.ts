@@ -1,5 +1,6 @@
 import type { Change } from "../../measure/compare/change.ts";
 import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
+import type { LimitState } from "../../measure/limits/judge-limits.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 
@@ -24,13 +25,13 @@ export interface ChangeLimit {
  * - `unresolved`: the limit is inside the interval
  * - `undecidable`: there is no interval, so that no result could be kept or broken
  */
-export type LimitState = "kept" | "broken" | "unresolved" | "undecidable";
+export type ChangeLimitState = LimitState | "undecidable";
 
 /** A limit at a level. */
-export interface LimitVerdict {
+export interface ChangeLimitVerdict {
   readonly limit: ChangeLimit;
   readonly level: string;
-  readonly state: LimitState;
+  readonly state: ChangeLimitState;
   /** What was limited, with its interval; absent when a side has no value. */
   readonly change?: Change;
   readonly value?: MetricComparison["next"];
@@ -45,15 +46,15 @@ export interface LimitVerdict {
 /** A comparison and its limits, as reports show it. */
 export interface ComparedSides {
   readonly comparison: Comparison;
-  readonly limits: readonly LimitVerdict[];
+  readonly limits: readonly ChangeLimitVerdict[];
   /** Whether tables have all metrics. */
   readonly isAll: boolean;
 }
 
 /** Judges a limit at each level of both sides, and at those that the new side lacks. */
-export function judgeLimit(limit: ChangeLimit, comparison: Comparison): LimitVerdict[] {
+export function judgeLimit(limit: ChangeLimit, comparison: Comparison): ChangeLimitVerdict[] {
   const { levels, onlyInBase, next } = comparison;
-  const missing = onlyInBase.map((level): LimitVerdict => {
+  const missing = onlyInBase.map((level): ChangeLimitVerdict => {
     return { limit, level, state: "undecidable", reason: `${next.name} does not have this level` };
   });
   const judged = levels.flatMap((level) => judgeAt(limit, level, comparison));
@@ -61,7 +62,11 @@ export function judgeLimit(limit: ChangeLimit, comparison: Comparison): LimitVer
   return [{ limit, level: "all levels", state: "undecidable", reason: "no level has it on both sides" }];
 }
 
-function judgeAt(limit: ChangeLimit, level: LevelComparison, { next, acceptsWithinRuns }: Comparison): LimitVerdict[] {
+function judgeAt(
+  limit: ChangeLimit,
+  level: LevelComparison,
+  { next, acceptsWithinRuns }: Comparison,
+): ChangeLimitVerdict[] {
   const { name } = limit.metric;
   const found = level.metrics.find(({ metric }) => metric.name === name);
   if (found !== undefined) {
@@ -76,7 +81,7 @@ function judgeAt(limit: ChangeLimit, level: LevelComparison, { next, acceptsWith
 }
 
 /** The statistics that need fewer requests, the closest first. */
-const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "avg"];
+const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "average"];
 
 /** Returns the highest lower percentile of the same metric whose limit is decided. The limit of a value says nothing about another percentile. */
 function findDecided(
@@ -101,7 +106,7 @@ function judgeMetric(
   level: string,
   { change, next, base }: MetricComparison,
   acceptsWithinRuns: boolean,
-): LimitVerdict {
+): ChangeLimitVerdict {
   const isValue = limit.of === "value";
   const { low, high } = isValue ? next : change;
   const measured = isValue ? { value: next } : { change };
@@ -125,7 +130,12 @@ export function thresholdOf({ of, amount }: ChangeLimit): number {
   return of === "relative" ? 1 + amount : amount;
 }
 
-function stateOf(comparison: ChangeLimit["comparison"], threshold: number, low: number, high: number): LimitState {
+function stateOf(
+  comparison: ChangeLimit["comparison"],
+  threshold: number,
+  low: number,
+  high: number,
+): ChangeLimitState {
   const holds = (value: number): boolean => {
     switch (comparison) {
       case ">":

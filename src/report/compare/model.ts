@@ -2,7 +2,7 @@ import type { VerdictState } from "../../measure/limits/verdict-state.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section } from "../model/report-model.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import { describeNotCompared } from "./file-notes.ts";
-import type { ComparedSides, LimitState, LimitVerdict } from "./limits.ts";
+import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 import { listSome } from "./plan-differences.ts";
 import { judgeComparison } from "./verdict.ts";
 import {
@@ -45,14 +45,14 @@ function countRuns(comparison: Comparison | undefined): string {
   return `${count} ${count === 1 ? "run" : "runs"}`;
 }
 
-const STATES: Readonly<Record<LimitState, VerdictState>> = {
+const STATES: Readonly<Record<ChangeLimitState, VerdictState>> = {
   broken: "fail",
   kept: "pass",
   unresolved: "unresolved",
   undecidable: "unresolved",
 };
 
-function toCheck(verdict: LimitVerdict, side: string): Check {
+function toCheck(verdict: ChangeLimitVerdict, side: string): Check {
   return {
     state: STATES[verdict.state],
     text: `${side}${verdict.limit.text}`,

@@ -1,7 +1,7 @@
 import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import type { MetricComparison } from "./comparison.ts";
-import type { ComparedSides, LimitState, LimitVerdict } from "./limits.ts";
+import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 import { formatChange, shownMetrics, summarizeVerdicts } from "./words.ts";
 
 /** How a comparison ended. The exit code, JSON and all reports take it from here. */
@@ -16,7 +16,7 @@ export interface ComparisonVerdict {
 /** Judges comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
 export function judgeComparison(sides: readonly ComparedSides[], isStrict: boolean): ComparisonVerdict {
   const limits = sides.flatMap((side) => side.limits);
-  const has = (state: LimitState): boolean => limits.some((one) => one.state === state);
+  const has = (state: ChangeLimitState): boolean => limits.some((one) => one.state === state);
   const headline = [describeLimits(limits), describeChanges(sides)].filter((text) => text !== "").join("; ");
   if (has("broken")) return { name: "failed", headline, exitCode: EXIT.assertionFailed };
   const isOpen = has("undecidable") || (isStrict && has("unresolved"));
@@ -25,7 +25,7 @@ export function judgeComparison(sides: readonly ComparedSides[], isStrict: boole
   return { name: limits.length === 0 ? "measured" : "passed", headline, exitCode: EXIT.passed };
 }
 
-function describeLimits(limits: readonly LimitVerdict[]): string {
+function describeLimits(limits: readonly ChangeLimitVerdict[]): string {
   if (limits.length === 0) return "";
   const broken = limits.filter(({ state }) => state === "broken").length;
   const kept = limits.filter(({ state }) => state === "kept").length;

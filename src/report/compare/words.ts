@@ -3,7 +3,7 @@ import type { ChangeVerdict } from "../../measure/compare/verdict.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
-import type { LimitVerdict } from "./limits.ts";
+import type { ChangeLimitVerdict } from "./limits.ts";
 
 /** The words and numbers of a comparison, which are the same in all its reports. */
 
@@ -64,13 +64,13 @@ function signed(pct: number): string {
   return `${Number(magnitude.toFixed(digits)) === 0 ? "±" : pct < 0 ? "-" : "+"}${text}`;
 }
 
-const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(avg|p50|p90|p99)$/;
+const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(average|p50|p90|p99)$/;
 
 /** Reports whether a metric is in the short tables: of most metrics the average and p99, of those without a better direction the average. */
 export function isShown({ name, better }: NamedMetric): boolean {
-  if (!/\.(avg|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
-  if (better === undefined) return name.endsWith(".avg");
-  return SHOWN_OF_LATENCY.test(name) || /\.(avg|p99)$/.test(name);
+  if (!/\.(average|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
+  if (better === undefined) return name.endsWith(".average");
+  return SHOWN_OF_LATENCY.test(name) || /\.(average|p99)$/.test(name);
 }
 
 /** Returns the metrics of a level to show. @param named metrics that are shown in any case, by name */
@@ -125,7 +125,7 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
 }
 
 /** Describes what a limit is judged by, and what would decide it: `+12.3 % (+8.1 to +16.7 %) at concurrency 4`. */
-export function measuredOfLimit(verdict: LimitVerdict): string {
+export function measuredOfLimit(verdict: ChangeLimitVerdict): string {
   const { limit, level, state, change, value, reason, runsNeeded, decidedBy } = verdict;
   const interval = change && formatInterval(change);
   const range =
@@ -147,7 +147,7 @@ export function measuredOfLimit(verdict: LimitVerdict): string {
 }
 
 /** Describes what would decide a limit: `; use p90, or about 19 runs on each side`; empty when that is not known. */
-function describeWhatDecides({ runsNeeded, decidedBy }: LimitVerdict): string {
+function describeWhatDecides({ runsNeeded, decidedBy }: ChangeLimitVerdict): string {
   const ways = [
     ...(decidedBy === undefined ? [] : [`use ${decidedBy.name.replace(/^latency\./, "")}`]),
     ...(runsNeeded === undefined ? [] : [`about ${formatCount(runsNeeded)} runs on each side`]),

@@ -16,7 +16,7 @@ export interface ResultLimit {
 }
 
 /** A limit and whether it was met. */
-export interface LimitVerdict {
+export interface ResultVerdict {
   readonly limit: ResultLimit;
   /** Undefined if the run has no such number. The limit then counts as broken. */
   readonly measured: number | undefined;
@@ -40,7 +40,7 @@ export function parseLimit(name: string, value: number): ResultLimit | string {
 }
 
 /** Compares a result with limits, in their order. */
-export function judgeLimits(result: GenAiPerfResult, limits: readonly ResultLimit[]): LimitVerdict[] {
+export function judgeLimits(result: GenAiPerfResult, limits: readonly ResultLimit[]): ResultVerdict[] {
   return limits.map((limit) => {
     const measured = result.statistics.get(limit.metric)?.values.get(limit.statistic);
     const isKept =
@@ -56,6 +56,6 @@ export function formatLimit({ metric, statistic, bound, value }: ResultLimit): s
 }
 
 /** Formats a limit with the measured value: `request_latency.p99 <= 200.00 ms: 231.07`. */
-export function formatVerdict({ limit, measured }: LimitVerdict): string {
+export function formatVerdict({ limit, measured }: ResultVerdict): string {
   return `${formatLimit(limit)}: ${measured === undefined ? "not measured" : formatTwoDecimals(measured)}`;
 }

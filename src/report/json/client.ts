@@ -17,7 +17,7 @@ export function toClientJson(window: Measurement, tokens?: TokenMeasurement, isS
   return {
     sendMeanUs: nsToUs(window.sendMeanNs),
     receiveMeanUs: nsToUs(window.receiveMeanNs),
-    overheadPct: window.overheadPct,
+    overheadRatio: window.overheadPct / 100,
     cpuRatio,
     coreWaitRatio: coreWaitRatio ?? null,
     loopLagMaxMs: nsToMs(loopLagMaxNs),

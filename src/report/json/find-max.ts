@@ -4,7 +4,7 @@ import { levelUnitOf } from "../../registry/load-modes.ts";
 import type { FindMaxResult, LevelLimits } from "../../result/run-result.ts";
 import type { LimitsJson } from "../schema/level.ts";
 import type { FindMaxJson } from "../schema/report-schema.ts";
-import { toEstimateJson, toValueJson } from "./values.ts";
+import { toEstimateJson, toValueJson } from "./metrics.ts";
 
 /** Converts the result of a search to JSON. */
 export function toFindMaxJson({ limits = [], target, load }: Plan, result: FindMaxResult): FindMaxJson {

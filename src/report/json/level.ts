@@ -1,33 +1,24 @@
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
-import { informativeEnds } from "../../measure/intervals/certainty.ts";
-import { throughputInterval } from "../../measure/intervals/throughput.ts";
-import { latencyOf, type Measurement, sendDelayOf } from "../../measure/measurement.ts";
-import {
-  errorRatio,
-  inferPerSec,
-  lateCount,
-  meanGapNs,
-  responsesPerSec,
-  sentPerSec,
-  sequencesPerSec,
-} from "../../measure/metrics.ts";
-import { percentileUs } from "../../measure/sketch.ts";
+import type { Instability } from "../../measure/instability.ts";
+import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
+import { sampleOfSketch } from "../../measure/metrics/sample.ts";
+import { lateCount, sentPerSec } from "../../measure/metrics.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
 import type { GroupJson, MeasuredJson, RepeatJson } from "../schema/level.ts";
+import type { TokensJson } from "../schema/metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { toClientJson } from "./client.ts";
 import { toLimitsJson } from "./find-max.ts";
-import { toGpuJson } from "./gpus.ts";
-import { toLatencyJson } from "./latency.ts";
+import { toTelemetryJson } from "./gpus.ts";
 import { toDeliveryJson, toInFlightJson } from "./load.ts";
+import { toExtractedJson, toMetricsJson, toSpreadJson } from "./metrics.ts";
 import { toMlperfJson } from "./mlperf.ts";
-import { toExtractedJson, toTokensJson } from "./samples.ts";
 import { toTimelineJson } from "./timeline.ts";
-import { toValuesJson } from "./values.ts";
 
 /** A level in Rampart's JSON report. */
 
@@ -40,7 +31,7 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
     ...(phase === undefined ? {} : { phase: { index: phase.index, name: phase.label } }),
     outcome,
     trials,
-    ...(instability === undefined ? {} : { instability: { ...instability, windows: [...instability.windows] } }),
+    ...(instability === undefined ? {} : { instability: toInstabilityJson(instability) }),
     ...(result.isLatencyUnstable ? { isLatencyUnstable: true } : {}),
     ...(limits === undefined ? {} : { limits: toLimitsJson(limits) }),
     ...(mlperf === undefined ? {} : { mlperf: toMlperfJson(mlperf) }),
@@ -63,6 +54,32 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
   };
 }
 
+function toInstabilityJson({ windows, ...rest }: Instability): NonNullable<LevelJson["instability"]> {
+  return {
+    ...rest,
+    windows: windows.map(({ inferPerSec, latencyNs, requestCount }) => ({
+      throughputPerSec: inferPerSec,
+      latencyUs: nsToUs(latencyNs),
+      requests: requestCount,
+    })),
+  };
+}
+
+/** How late requests were sent: no metric of the catalogue, because it is the client's. */
+const SEND_DELAY = { quantity: "time", statistics: ["average", "min", "max", "percentiles"] } as const;
+
+/** Converts what is known of the tokens of a level besides its metrics. */
+export function toTokensJson(tokens: TokenMeasurement): TokensJson {
+  const unmarked = countUnmarkedEnds(tokens);
+  return {
+    requests: tokens.count,
+    withoutContent: tokens.emptyCount,
+    ...(unmarked === undefined ? {} : { withoutEndMark: unmarked }),
+    failed: tokens.failedCount,
+    warnings: tokenWarnings(tokens),
+  };
+}
+
 /** A level, or the part of it with certain tags. */
 interface MeasuredPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
   readonly window: Measurement;
@@ -73,6 +90,8 @@ interface MeasuredPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
 /** Converts what was measured of requests. @param tags those of the requests; empty for a whole level */
 function toMeasuredJson(plan: Plan, part: MeasuredPart, tags: TaggedPart["tags"]): MeasuredJson {
   const { window, tokens, delayedByLimit } = part;
+  const isStreamed = tokensPlanOf(plan, tags)?.isStreamed === true;
+  const sendDelay = sendDelayOf(window);
   return {
     requests: window.requestCount,
     failed: window.failedCount,
@@ -82,31 +101,19 @@ function toMeasuredJson(plan: Plan, part: MeasuredPart, tags: TaggedPart["tags"]
     ...(delayedByLimit === undefined
       ? {}
       : { delayedByLimit: { requests: delayedByLimit.count, longestMs: nsToMs(delayedByLimit.longestNs) } }),
-    ...toThroughputJson(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
     ...(window.sendingNs === window.durationNs ? {} : { sendingSec: nsToSec(window.sendingNs) }),
     load: toDeliveryJson(plan, part),
     inFlight: toInFlightJson(window),
-    errorRatio: errorRatio(window),
-    ...(window.sequenceCount === 0
-      ? {}
-      : { sequences: window.sequenceCount, sequencesPerSec: sequencesPerSec(window) }),
-    latency: toLatencyJson(window.latency),
-    ...(window.isDecoupled ? toResponsesJson(window) : {}),
-    ...(!window.isScheduled
-      ? {}
-      : {
-          scheduledLatency: toLatencyJson(latencyOf(window, "scheduledLatency")),
-          sendDelay: toLatencyJson(sendDelayOf(window)),
-        }),
+    ...(window.sequenceCount === 0 ? {} : { sequences: window.sequenceCount }),
+    ...(window.isDecoupled ? { responses: window.responseCount } : {}),
+    metrics: toMetricsJson(part, plan.target.batchSize, ({ needs }) => isStreamed || needs !== "streams"),
+    ...(sendDelay.count === 0 ? {} : { sendDelayUs: toSpreadJson(sampleOfSketch(sendDelay), SEND_DELAY) }),
     ...(window.server === undefined ? {} : { server: window.server }),
-    ...(tokens === undefined
-      ? {}
-      : { tokens: toTokensJson(tokens, window, tokensPlanOf(plan, tags)?.isStreamed === true) }),
-    ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
+    ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens) }),
+    ...(window.gpu === undefined ? {} : { telemetry: toTelemetryJson(window.gpu) }),
     ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
-    ...toValuesJson(part, plan.target.batchSize),
   };
 }
 
@@ -128,29 +135,6 @@ function toGroupsJson(plan: Plan, result: LevelResult): Pick<LevelJson, "groups"
   };
 }
 
-/** Converts throughput with its interval; its ends are null when it says nothing. */
-function toThroughputJson(
-  window: Measurement,
-  batchSize: number,
-): Pick<MeasuredJson, "inferPerSec" | "inferPerSecLow" | "inferPerSecHigh"> {
-  const perSec = inferPerSec(window, batchSize);
-  const { low, high } = informativeEnds({ value: perSec, ...throughputInterval(window, perSec, batchSize) });
-  return { inferPerSec: perSec, inferPerSecLow: low, inferPerSecHigh: high };
-}
-
-/** Converts the responses of requests that can have several. The time between them is absent where no request has two. */
-function toResponsesJson(
-  window: Measurement,
-): Pick<MeasuredJson, "responses" | "responsesPerSec" | "firstResponse" | "betweenResponsesMeanUs"> {
-  const gapNs = meanGapNs(window);
-  return {
-    responses: window.responseCount,
-    responsesPerSec: responsesPerSec(window),
-    firstResponse: toLatencyJson(latencyOf(window, "firstResponse")),
-    ...(gapNs === undefined ? {} : { betweenResponsesMeanUs: nsToUs(gapNs) }),
-  };
-}
-
 /** Converts another measurement of a level. */
 function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult): RepeatJson {
   return {
@@ -159,8 +143,6 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
     durationSec: nsToSec(window.durationNs),
     requests: window.requestCount,
     failed: window.failedCount,
-    inferPerSec: inferPerSec(window, target.batchSize),
-    latencyMeanUs: window.requestCount === 0 ? null : nsToUs(window.latency.mean),
-    latencyP99Us: window.requestCount === 0 ? null : percentileUs(window.latency, 99),
+    metrics: toMetricsJson({ window }, target.batchSize, ({ needs }) => needs === undefined),
   };
 }

@@ -1,27 +1,18 @@
 import { alignLevels } from "../../load/level-identity.ts";
-import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
-import { combineRuns, type OverRuns, type RunValue, standardErrorOf } from "../../measure/intervals/over-runs.ts";
-import {
-  estimateInterpolated,
-  estimatePercentile,
-  REPORTED_PERCENTILES,
-} from "../../measure/intervals/percentile-interval.ts";
-import { throughputInterval } from "../../measure/intervals/throughput.ts";
-import { latencyOf } from "../../measure/measurement.ts";
-import { errorRatioOfRun, inferPerSec } from "../../measure/metrics.ts";
-import { deviationOf, type Sketch } from "../../measure/sketch.ts";
-import { entryOf, isTimeMetric } from "../../measure/tokens/metrics.ts";
-import { shownSketches } from "../../measure/tokens/token-measurement.ts";
-import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
+import { combineRuns, type OverRuns, type RunValue } from "../../measure/intervals/over-runs.ts";
+import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
+import type { Metric } from "../../measure/metrics/metric.ts";
+import { runValue } from "../../measure/metrics/read-metric.ts";
+import type { Statistic } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToUs } from "../../plan/units.ts";
 import { levelUnitOf } from "../../registry/load-modes.ts";
 import { judgedInRuns, judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import type { OverJson, OverMetricsJson } from "../schema/metrics.ts";
 import type { CombinationJson, OverRunsJson } from "../schema/runs.ts";
-import { byPercentile } from "./confidence.ts";
-import { nameInJson } from "./samples.ts";
+import { reportedMetrics } from "./metrics.ts";
 
 /** Several runs together, level by level. */
 
@@ -84,32 +75,7 @@ export function highestOverRuns(repeated: RepeatedResult): HighestOverRuns | und
   };
 }
 
-/** Combines a value over the runs that have it; undefined when none has. */
-export function overRuns(
-  { results }: ResultsOverRuns,
-  pick: (result: LevelResult) => RunValue | undefined,
-): OverRuns | undefined {
-  const values = results.map(pick).filter((value) => value !== undefined);
-  return values.length === 0 ? undefined : combineRuns(values);
-}
-
-/** A tally's average in microseconds, with its standard error. */
-export function averageUs(tally: Sketch): RunValue | undefined {
-  if (tally.count === 0) return undefined;
-  const { value, effectiveCount } = estimateMeanNs(tally);
-  const deviationNs = deviationOf(tally);
-  const standardError = deviationNs === undefined ? undefined : nsToUs(deviationNs / Math.sqrt(effectiveCount));
-  return { value: nsToUs(value), standardError };
-}
-
-/** A tally's percentile in microseconds, with its standard error. */
-export function percentileUs(tally: Sketch, percentile: number): RunValue | undefined {
-  if (tally.count === 0) return undefined;
-  const { value, low, high } = estimatePercentile(tally, percentile);
-  return { value, standardError: standardErrorOf(low, high) };
-}
-
-/** Converts what complete runs give together to JSON. Latencies and times of tokens are in microseconds. */
+/** Converts what complete runs give together to JSON. */
 export function toCombinationJson(plan: Plan, repeated: RepeatedResult): CombinationJson {
   const found = highestOverRuns(repeated);
   return {
@@ -133,76 +99,37 @@ function toHighestJson(plan: Plan, found: HighestOverRuns): NonNullable<Combinat
   };
 }
 
-function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): OverRunsJson {
-  const { results } = level;
-  const latency = (tallyOf: (result: LevelResult) => Sketch): OverRunsJson["latencyUs"] =>
-    withoutAbsent({
-      mean: overRuns(level, (result) => averageUs(tallyOf(result))),
-      ...byPercentile(REPORTED_PERCENTILES, (percentile) =>
-        overRuns(level, (result) => percentileUs(tallyOf(result), percentile)),
-      ),
-    });
-  const isScheduled = results.some(({ window }) => window.isScheduled);
-  const hasFirst = results.some(({ window }) => window.isDecoupled);
-  const hasTokens = results.some(({ tokens }) => tokens !== undefined);
-  const perSec = overRuns(level, ({ window }) => {
-    const value = inferPerSec(window, target.batchSize);
-    const { low, high } = throughputInterval(window, value, target.batchSize);
-    return { value, standardError: standardErrorOf(low, high) };
+function toResultsJson({ target, measurement }: Plan, { results }: ResultsOverRuns): OverRunsJson {
+  const isStreamed = measurement.tokens?.isStreamed === true;
+  const metrics = reportedMetrics().flatMap(({ key, name, entry }) => {
+    if (entry.needs === "streams" && !isStreamed) return [];
+    const over = (statistic?: Statistic): OverJson | undefined => {
+      const metric = { key, ...(statistic === undefined ? {} : { statistic }) };
+      const values = results.flatMap((part) => runValue(metric, part, target.batchSize) ?? []);
+      return values.length === 0 ? undefined : combineRuns(values.map((value) => inUnit(entry, value)));
+    };
+    const found = entry.statistics === undefined ? over() : overStatistics(entry.statistics, over);
+    return found === undefined ? [] : [[name, found] as const];
   });
-  const errors = overRuns(level, ({ window }) => errorRatioOfRun(window));
-  return {
-    runs: results.length,
-    ...(perSec === undefined ? {} : { inferPerSec: perSec }),
-    ...(errors === undefined ? {} : { errorRatio: errors }),
-    latencyUs: latency(({ window }) => window.latency),
-    ...(isScheduled ? { scheduledLatencyUs: latency(({ window }) => latencyOf(window, "scheduledLatency")) } : {}),
-    ...(hasFirst ? { firstResponseUs: latency(({ window }) => latencyOf(window, "firstResponse")) } : {}),
-    ...(hasTokens ? { tokens: toTokensOverRunsJson(level, measurement.tokens?.isStreamed === true) } : {}),
-  };
+  return { runs: results.length, metrics: Object.fromEntries(metrics) };
 }
 
-type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** Leaves out the fields without a value. */
-function withoutAbsent<T extends object>(fields: T): Present<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>;
-}
-
-const TOKEN_PERCENTILES = [50, 90, 99] as const;
-
-type TokensOverRunsJson = NonNullable<OverRunsJson["tokens"]>;
-
-function toTokensOverRunsJson(level: ResultsOverRuns, isStreamed: boolean): TokensOverRunsJson {
-  const perRun = level.results.map(({ tokens }) =>
-    tokens === undefined ? undefined : shownSketches(tokens, isStreamed),
+function overStatistics(
+  statistics: NonNullable<Metric["statistics"]>,
+  over: (statistic: Statistic) => OverJson | undefined,
+): OverMetricsJson[string] | undefined {
+  const names = statistics.flatMap((one): readonly Statistic[] =>
+    one === "percentiles" ? REPORTED_PERCENTILES : [one],
   );
-  const metrics = [...new Set(perRun.flatMap((samples) => [...(samples?.keys() ?? [])]))];
-  const rows = metrics
-    .filter((metric) => entryOf(metric).isRow === true)
-    .map((metric) => {
-      const values = perRun.map((samples) => samples?.get(metric)).filter((found) => found !== undefined);
-      return [nameInJson(metric), combineSamples(values, isTimeMetric(metric) ? 1000 : 1)] as const;
-    });
-  const rate = overRuns(level, ({ tokens, window }) => {
-    const value = tokens && outputTokensPerSec(tokens, window);
-    return value === undefined ? undefined : { value };
+  const found = names.flatMap((statistic) => {
+    const value = over(statistic);
+    return value === undefined ? [] : [[typeof statistic === "number" ? `p${statistic}` : statistic, value] as const];
   });
-  return { ...(rate === undefined ? {} : { outputTokensPerSec: rate }), metrics: Object.fromEntries(rows) };
+  return found.length === 0 ? undefined : (Object.fromEntries(found) as OverMetricsJson[string]);
 }
 
-function combineSamples(runs: readonly Sketch[], scale: number): TokensOverRunsJson["metrics"][string] {
-  const toError = (error: number | undefined): number | undefined => (error === undefined ? undefined : error / scale);
-  const means = runs.map((sketch) => {
-    const { value, low, high } = estimateMeanNs(sketch);
-    return { value: value / scale, standardError: toError(standardErrorOf(low, high)) };
-  });
-  const percentiles = byPercentile(TOKEN_PERCENTILES, (percentile) => {
-    const values = runs.map((sketch) => {
-      const { value, low, high } = estimateInterpolated(sketch, percentile);
-      return { value: value / scale, standardError: toError(standardErrorOf(low, high)) };
-    });
-    return combineRuns(values);
-  });
-  return { mean: combineRuns(means), ...percentiles };
+/** Converts times to microseconds. */
+function inUnit({ quantity }: Metric, { value, standardError, requests }: RunValue): RunValue {
+  if (quantity !== "time") return { value, standardError, requests };
+  return { value: nsToUs(value), standardError: standardError === undefined ? undefined : nsToUs(standardError) };
 }

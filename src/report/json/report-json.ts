@@ -16,9 +16,9 @@ import { describeAssertion, judgeWhole } from "../verdict.ts";
 import { VERSION } from "../version.ts";
 import { toFindMaxJson } from "./find-max.ts";
 import { toLevelJson } from "./level.ts";
+import { toEstimateJson, toValueJson } from "./metrics.ts";
 import { toCombinationJson } from "./over-runs.ts";
 import { toPhasesJson } from "./phases.ts";
-import { toEstimateJson, toValueJson } from "./values.ts";
 
 /** The JSON of runs, from which all reports are made. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
@@ -42,7 +42,7 @@ export function toReportJson(plan: Plan, result: RunResult, options: ReportOptio
  * `version`, `name`, `model` and `plan`, which are outside. So a reader of runs reads `document.runs ?? [document]`.
  *
  * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
- * `inferPerSec`, `errorRatio`, `latencyUs.p99` and so on are the mean over the values of the runs with its 95 % interval (`low`, `high`),
+ * the `metrics` (`throughputPerSec`, `latencyUs.p99` and so on) are the mean over the values of the runs with its 95 % interval (`low`, `high`),
  * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
  * the highest load over the runs whose answer is certain, what was measured at it, and the runs without an answer.
  */

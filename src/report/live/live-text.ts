@@ -1,8 +1,8 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { formatCount } from "../../plan/units.ts";
+import { formatCount, formatPct } from "../../plan/units.ts";
 import type { ModelTable } from "../model/report-model.ts";
 import { column, makeTable, markedIf } from "../model/tables.ts";
-import { formatRatio, formatThreeDigits, formatTime } from "../model/values.ts";
+import { formatThreeDigits, formatTime } from "../model/values.ts";
 import { formatTextTable, valueText } from "../text/text-table.ts";
 import {
   type LevelPlace,
@@ -161,12 +161,12 @@ function formatWindows(windows: RecentWindows): string {
 }
 
 function formatClient({ client: { cpuRatio, loopLagMaxNs } }: RunSnapshot): string {
-  return `${Math.round(cpuRatio * 100)} % of a core, event loop late by ${formatTime(loopLagMaxNs)} at most`;
+  return `${formatPct(cpuRatio, 2)} of a core, event loop late by ${formatTime(loopLagMaxNs)} at most`;
 }
 
 /** @param ratio not a number, or infinite, if a window had no success */
 function formatPercent(ratio: number): string {
-  return Number.isFinite(ratio) ? formatRatio(Number(ratio.toPrecision(2))) : "far more";
+  return Number.isFinite(ratio) ? formatPct(ratio, 2) : "far more";
 }
 
 function formatInteger(value: number): string {

@@ -26,7 +26,7 @@ import {
   sessionSection,
   totalsSection,
 } from "./run-sections.ts";
-import { extractedSection, tokenSection } from "./value-sections.ts";
+import { extractedSection, otherSection, tokenSection } from "./value-sections.ts";
 import { verdictOf } from "./verdict.ts";
 
 /** Builds the model of a report on one run of a plan, or on several. */
@@ -43,14 +43,17 @@ export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
     setup: describeSetup(view),
     checks,
     notes: json.notes,
-    sections: SECTIONS.flatMap((build) => build(view) ?? [])
+    sections: buildSections(view)
       .map((section) => ({ ...section, lines: (section.lines ?? []).filter(isNew) }))
       .filter(hasContent),
   };
 }
 
-/** The sections in reading order. A new section is one entry. */
-const SECTIONS: readonly ((view: ReportView) => Section | readonly Section[] | undefined)[] = [
+/** The sections in reading order, each made with those before it. A new section is one entry. */
+const SECTIONS: readonly ((
+  view: ReportView,
+  before: readonly Section[],
+) => Section | readonly Section[] | undefined)[] = [
   answerSection,
   groupSections,
   sessionSection,
@@ -65,11 +68,18 @@ const SECTIONS: readonly ((view: ReportView) => Section | readonly Section[] | u
   loadSection,
   serverSection,
   gpuSection,
+  otherSection,
   clientSection,
   timelineSection,
   totalsSection,
   receivedSection,
 ];
+
+function buildSections(view: ReportView): Section[] {
+  const sections: Section[] = [];
+  for (const build of SECTIONS) sections.push(...[build(view, sections) ?? []].flat());
+  return sections;
+}
 
 function hasContent({ tables, charts, lines = [] }: Section): boolean {
   return tables.length + charts.length + lines.length > 0;

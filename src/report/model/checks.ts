@@ -5,10 +5,11 @@ import type { AssertionPlan } from "../../plan/assertions.ts";
 import { describeTags } from "../../plan/split/tags.ts";
 import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/units.ts";
 import { levelUnitOf } from "../../registry/load-modes.ts";
+import { inBaseUnit } from "../json/read-metrics.ts";
 import type { AssertionJson } from "../schema/report-schema.ts";
 import type { Check } from "./report-model.ts";
 import { nameLevel, type ReportView } from "./report-view.ts";
-import { formatMetricValue, inBaseUnit, joinEnds } from "./values.ts";
+import { formatMetricValue, joinEnds } from "./values.ts";
 
 /** What was asserted or checked, with its results: assertions, checks of phases, rules of MLPerf. */
 

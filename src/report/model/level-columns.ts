@@ -1,17 +1,8 @@
-import { nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
-import { usToNs } from "../../plan/units.ts";
+import { metricOf } from "../../measure/metrics/catalogue.ts";
+import { findSpread, type ReadEstimate, readMetric, readOver, type StatisticName } from "../json/read-metrics.ts";
 import type { LevelJson, ReportJson } from "../schema/report-schema.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
-import {
-  type ColumnSpec,
-  column,
-  estimateCell,
-  markedIf,
-  meanCell,
-  type PercentileName,
-  percentileCell,
-  spreadCell,
-} from "./tables.ts";
+import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
 
 /**
  * The columns of a level, for all tables that have them: levels, phases, groups by tag, points of a search, each of several runs, and runs
@@ -44,8 +35,8 @@ interface LevelColumn {
   /** See `Column`; another number where answers have tokens. From {@link DETAIL_DROP_ORDER} on it is a detail. */
   readonly dropOrder: number | readonly [plain: number, withTokens: number];
   readonly cell: (json: Measured) => Cell | undefined;
-  /** The value over several runs, in the unit of the JSON report. Absent: runs together do not have it. */
-  readonly over?: (json: Combined) => Combined["inferPerSec"];
+  /** The value over several runs, in its base unit. Absent: runs together do not have it. */
+  readonly over?: (json: Combined) => ReadEstimate | undefined;
 }
 
 /** Texts that depend on what is measured. */
@@ -63,87 +54,29 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
     title: "sent/s",
     quantity: "rate",
     dropOrder: 6,
-    cell: ({ sentPerSec, scheduledLatency }) => (scheduledLatency === undefined ? undefined : { value: sentPerSec }),
+    cell: ({ sentPerSec, metrics }) =>
+      findSpread(metrics, "scheduledLatency") === undefined ? undefined : { value: sentPerSec },
   },
-  {
-    key: "throughput",
-    title: ({ unit }) => unit,
-    quantity: "rate",
-    dropOrder: 1,
-    cell: ({ inferPerSec: value, inferPerSecLow: low, inferPerSecHigh: high }) => estimateCell({ value, low, high }),
-    over: ({ inferPerSec }) => inferPerSec,
-  },
-  {
-    key: "responsesPerSec",
-    title: "responses/s",
-    quantity: "rate",
-    dropOrder: [8, 26],
-    cell: ({ responsesPerSec }) => plainCell(responsesPerSec),
-  },
-  {
-    key: "sequencesPerSec",
-    title: "sequences/s",
-    quantity: "rate",
-    dropOrder: 9,
-    cell: ({ sequencesPerSec }) => plainCell(sequencesPerSec),
-  },
-  {
-    key: "outputTokensPerSec",
-    title: "tokens/s",
-    quantity: "rate",
-    dropOrder: 1,
-    cell: ({ tokens }) => plainCell(tokens?.outputTokensPerSec),
-    over: ({ tokens }) => tokens?.outputTokensPerSec,
-  },
-  tokenColumn("timeToFirstTokenNs", "TTFT", "p50", 4),
-  tokenColumn("timeToFirstTokenNs", "TTFT", "p99", 2),
-  tokenColumn("interTokenLatencyNs", "ITL", "p50", 5),
-  tokenColumn("interTokenLatencyNs", "ITL", "p99", 3),
-  {
-    key: "firstResponse.p99",
-    title: "first p99",
-    quantity: "time",
-    dropOrder: [5, 27],
-    cell: ({ firstResponse }) => percentileCell(firstResponse, "p99"),
-    over: ({ firstResponseUs }) => firstResponseUs?.p99,
-  },
-  {
-    key: "betweenResponses.mean",
-    title: "between",
-    quantity: "time",
-    dropOrder: [12, 28],
-    cell: ({ betweenResponsesMeanUs: us }) => plainCell(us === undefined ? undefined : usToNs(us)),
-  },
-  {
-    key: "latency.mean",
-    title: ({ hasTokens }) => (hasTokens ? "e2e mean" : "mean"),
-    quantity: "time",
-    dropOrder: [13, 22],
-    cell: ({ latency }) => meanCell(latency),
-    over: ({ latencyUs }) => latencyUs.mean,
-  },
+  metricColumn("throughput", undefined, ({ unit }) => unit, 1),
+  metricColumn("responsesPerSec", undefined, "responses/s", [8, 26]),
+  metricColumn("sequencesPerSec", undefined, "sequences/s", 9),
+  metricColumn("outputTokensPerSec", undefined, "tokens/s", 1),
+  metricColumn("timeToFirstToken", "p50", "TTFT p50", 4),
+  metricColumn("timeToFirstToken", "p99", "TTFT p99", 2),
+  metricColumn("interTokenLatency", "p50", "ITL p50", 5),
+  metricColumn("interTokenLatency", "p99", "ITL p99", 3),
+  metricColumn("firstResponse", "p99", "first p99", [5, 27]),
+  metricColumn("betweenResponses", "average", "between", [12, 28]),
+  latencyColumn("average", [13, 22]),
   latencyColumn("p50", [7, 20]),
   latencyColumn("p90", [11, 21]),
   latencyColumn("p95", 24),
   latencyColumn("p99", [1, 6]),
   latencyColumn("p99.9", 25),
+  latencyColumn("max", [14, 23]),
+  metricColumn("scheduledLatency", "p99", "due p99", 2),
   {
-    key: "latency.max",
-    title: ({ hasTokens }) => (hasTokens ? "e2e max" : "max"),
-    quantity: "time",
-    dropOrder: [14, 23],
-    cell: ({ latency }) => plainCell(latency === null ? undefined : usToNs(latency.maxUs)),
-  },
-  {
-    key: "scheduledLatency.p99",
-    title: "due p99",
-    quantity: "time",
-    dropOrder: 2,
-    cell: ({ scheduledLatency }) => percentileCell(scheduledLatency, "p99"),
-    over: ({ scheduledLatencyUs }) => scheduledLatencyUs?.p99,
-  },
-  {
-    key: "serverLatency.mean",
+    key: "serverLatency.average",
     title: "server mean",
     quantity: "time",
     dropOrder: 29,
@@ -157,14 +90,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
     dropOrder: 0,
     cell: ({ failed }) => markedIf(failed > 0, "failed", failed),
   },
-  {
-    key: "errorRatio",
-    title: "errors",
-    quantity: "ratio",
-    dropOrder: 30,
-    cell: ({ errorRatio }) => ({ value: errorRatio }),
-    over: ({ errorRatio }) => errorRatio,
-  },
+  metricColumn("errorRate", undefined, "errors", 30),
   {
     key: "requests",
     title: "requests",
@@ -175,31 +101,27 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   { key: "outcome", title: "", quantity: "text", dropOrder: 0, cell: outcomeCell },
 ];
 
-function latencyColumn(name: PercentileName, dropOrder: LevelColumn["dropOrder"]): LevelColumn {
-  return {
-    key: `latency.${name}`,
-    title: ({ hasTokens }) => (hasTokens ? `e2e ${name}` : name),
-    quantity: "time",
-    dropOrder,
-    cell: ({ latency }) => percentileCell(latency, name),
-    over: ({ latencyUs }) => latencyUs[name],
-  };
+function latencyColumn(statistic: StatisticName, dropOrder: LevelColumn["dropOrder"]): LevelColumn {
+  const name = statistic === "average" ? "mean" : statistic;
+  return metricColumn("latency", statistic, ({ hasTokens }) => (hasTokens ? `e2e ${name}` : name), dropOrder);
 }
 
-function tokenColumn(metric: TokenMetric, label: string, name: "p50" | "p99", dropOrder: number): LevelColumn {
-  const of = nameOfMetric(metric);
+/** A column of a metric of the catalogue. @param statistic absent: the metric has one value */
+function metricColumn(
+  key: string,
+  statistic: StatisticName | undefined,
+  title: LevelColumn["title"],
+  dropOrder: LevelColumn["dropOrder"],
+): LevelColumn {
+  const cellOf = (found: ReadEstimate | undefined): Cell | undefined => found && estimateCell(found);
   return {
-    key: `${of}.${name}`,
-    title: `${label} ${name}`,
-    quantity: "time",
+    key: statistic === undefined ? key : `${key}.${statistic}`,
+    title,
+    quantity: metricOf({ key }).quantity,
     dropOrder,
-    cell: ({ tokens }) => spreadCell(tokens?.metrics[`${of}Us`], name, usToNs),
-    over: ({ tokens }) => tokens?.metrics[`${of}Us`]?.[name],
+    cell: ({ metrics }) => cellOf(readMetric(metrics, key, statistic)),
+    over: ({ metrics }) => readOver(metrics, key, statistic),
   };
-}
-
-function plainCell(value: number | null | undefined): Cell | undefined {
-  return value === undefined || value === null ? undefined : { value };
 }
 
 /** A column as it is shown. */
@@ -259,14 +181,12 @@ export function combinedColumns<Row extends CombinedRow>(
 ): ColumnSpec<Row>[] {
   const rest = shownColumns(words).flatMap(({ key, title, quantity, dropOrder, over }): ColumnSpec<Row>[] => {
     if (over === undefined) return [];
-    const scale = quantity === "time" ? usToNs : (value: number): number => value;
-    const end = (value: number | null): number | null => (value === null ? null : scale(value));
     const cell = ({ combined }: Row): Cell | undefined => {
       const found = over(combined);
-      return found && estimateCell({ value: scale(found.mean), low: end(found.low), high: end(found.high) });
+      return found && estimateCell(found);
     };
     // Failures of runs together have no count.
-    return [{ key, title, quantity, dropOrder: key === "errorRatio" ? 0 : dropOrder, cell }];
+    return [{ key, title, quantity, dropOrder: key === "errorRate" ? 0 : dropOrder, cell }];
   });
   return [...first, ...rest, column("runs", "runs", "count", 10, ({ combined }: Row) => combined.runs)];
 }

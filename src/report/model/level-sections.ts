@@ -1,12 +1,15 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { TARGET_TAG } from "../../plan/split/tags.ts";
 import { formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
+import { findSpread, readMetric, type StatisticName } from "../json/read-metrics.ts";
 import type { ServerCountersJson } from "../schema/level.ts";
+import type { SpreadJson, TelemetryJson } from "../schema/metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { type CombinedRow, combinedColumns, type Measured, measuredColumns } from "./level-columns.ts";
 import type { ModelTable, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRow, nameLevel, type ReportView } from "./report-view.ts";
-import { type ColumnSpec, column, makeTable, markedIf, percentileCell } from "./tables.ts";
+import { type ColumnSpec, column, makeTable, markedIf, spreadCell } from "./tables.ts";
 
 /** Sections of a report with a row for each level, or for a part of it. */
 
@@ -92,7 +95,9 @@ export function loadSection(view: ReportView): Section {
           }) => markedIf(!littlesLaw.isKept, "failed", rounded(littlesLaw.expectedMean) ?? 0),
         ),
         column("delayed", "sent late", "count", 4, ({ json: { delayed } }) => (delayed === 0 ? undefined : delayed)),
-        column("sendDelay.p99", "late p99", "time", 5, ({ json: { sendDelay } }) => percentileCell(sendDelay, "p99")),
+        column("sendDelay.p99", "late p99", "time", 5, ({ json: { sendDelayUs } }) =>
+          spreadCell(sendDelayUs, "p99", usToNs),
+        ),
         column("resent", "sent again", "count", 6, ({ json: { resent } }) => resent),
         column("cancelled", "cancelled", "count", 6, ({ json: { cancelled } }) => cancelled),
       ],
@@ -107,8 +112,9 @@ function rounded(value: number | null): number | undefined {
 
 /** Makes the section of the evidence for each level: how many requests there are, and what they are worth. */
 export function evidenceSection(view: ReportView): Section {
-  const lines = view.levels.flatMap(({ run, name, json: { latency, trials, instability } }) => {
-    if (latency === null) return [];
+  const lines = view.levels.flatMap(({ run, name, json: { metrics, trials, instability } }) => {
+    const latency = findSpread(metrics, "latency");
+    if (latency === undefined) return [];
     const place = run === "" ? name : `${run}, ${name}`;
     const windows = trials > 1 ? `, ${trials} windows` : "";
     const moved =
@@ -120,9 +126,9 @@ export function evidenceSection(view: ReportView): Section {
   return { ...detail("evidence", "Evidence", []), lines };
 }
 
-function describeEvidence({ count, effectiveCount }: NonNullable<LevelJson["latency"]>): string {
+function describeEvidence({ count, confidence95 }: SpreadJson): string {
   const requests = `${formatCount(count)} ${count === 1 ? "request" : "requests"}`;
-  const worth = Math.round(effectiveCount);
+  const worth = Math.round(confidence95?.average.effectiveCount ?? 1);
   return worth >= count
     ? `${requests}, all independent`
     : `${requests}, as informative as ${formatCount(worth)} independent ones`;
@@ -140,12 +146,12 @@ export function clientSection(view: ReportView): Section {
         ...levelNames(view),
         column("cpu", "CPU of a core", "ratio", 1, ({ json: { client } }) => client.cpuRatio),
         column("coreWait", "waited for it", "ratio", 3, ({ json: { client } }) => client.coreWaitRatio),
-        time("loopLag.mean", "loop late", 5, ({ loopLagMeanMs }) => msToNs(loopLagMeanMs)),
+        time("loopLag.average", "loop late", 5, ({ loopLagMeanMs }) => msToNs(loopLagMeanMs)),
         time("loopLag.p99", "late p99", 2, ({ loopLagP99Ms }) => (loopLagP99Ms === null ? null : msToNs(loopLagP99Ms))),
         time("loopLag.max", "late max", 2, ({ loopLagMaxMs }) => msToNs(loopLagMaxMs)),
-        time("send.mean", "write", 6, ({ sendMeanUs }) => usToNs(sendMeanUs)),
-        time("receive.mean", "read", 6, ({ receiveMeanUs }) => usToNs(receiveMeanUs)),
-        column("overhead", "overhead", "ratio", 4, ({ json: { client } }) => client.overheadPct / 100),
+        time("send.average", "write", 6, ({ sendMeanUs }) => usToNs(sendMeanUs)),
+        time("receive.average", "read", 6, ({ receiveMeanUs }) => usToNs(receiveMeanUs)),
+        column("overhead", "overhead", "ratio", 4, ({ json: { client } }) => client.overheadRatio),
       ],
       view.levels,
     ),
@@ -177,11 +183,17 @@ export function serverSection(view: ReportView): Section | undefined {
     ...levelNames(view),
     column("model", "model", "text", 0, ({ model }) => model),
     column("successes", "requests", "count", 2, ({ server }) => server.successCount),
-    time("server.mean", "mean", 1, ({ successNs, successCount }) => [successNs, successCount]),
-    time("queue.mean", "queue", 1, ({ queueNs, queueCount }) => [queueNs, queueCount]),
-    time("input.mean", "input", 3, ({ computeInputNs, computeInputCount }) => [computeInputNs, computeInputCount]),
-    time("infer.mean", "infer", 1, ({ computeInferNs, computeInferCount }) => [computeInferNs, computeInferCount]),
-    time("output.mean", "output", 3, ({ computeOutputNs, computeOutputCount }) => [
+    time("serverLatency.average", "mean", 1, ({ successNs, successCount }) => [successNs, successCount]),
+    time("serverQueue.average", "queue", 1, ({ queueNs, queueCount }) => [queueNs, queueCount]),
+    time("serverComputeInput.average", "input", 3, ({ computeInputNs, computeInputCount }) => [
+      computeInputNs,
+      computeInputCount,
+    ]),
+    time("serverComputeInfer.average", "infer", 1, ({ computeInferNs, computeInferCount }) => [
+      computeInferNs,
+      computeInferCount,
+    ]),
+    time("serverComputeOutput.average", "output", 3, ({ computeOutputNs, computeOutputCount }) => [
       computeOutputNs,
       computeOutputCount,
     ]),
@@ -199,36 +211,42 @@ function serverRows(row: LevelRow, server: ServerCountersJson, depth: number): S
 
 /** A GPU at a level. */
 interface GpuRow extends NamedRow {
-  readonly gpu: NonNullable<LevelJson["metrics"]>["gpus"][number];
+  readonly gpu: TelemetryJson["gpus"][number];
 }
 
 /** Makes the section of the server's GPUs; undefined when no metrics were read. */
 export function gpuSection(view: ReportView): Section | undefined {
-  const read = view.levels.filter(({ json: { metrics } }) => metrics !== undefined);
+  const read = view.levels.filter(({ json: { telemetry } }) => telemetry !== undefined);
   if (read.length === 0) return undefined;
-  const rows = read.flatMap((row) => (row.json.metrics?.gpus ?? []).map((gpu): GpuRow => ({ ...row, gpu })));
+  const rows = read.flatMap((row) => (row.json.telemetry?.gpus ?? []).map((gpu): GpuRow => ({ ...row, gpu })));
+  const metric = (key: string, title: string, dropOrder: number, statistic?: StatisticName) =>
+    column<GpuRow>(
+      statistic === undefined ? key : `${key}.${statistic}`,
+      title,
+      metricOf({ key }).quantity === "ratio" ? "ratio" : "rate",
+      dropOrder,
+      ({ gpu }) => readMetric(gpu.metrics, key, statistic)?.value,
+    );
   const specs: ColumnSpec<GpuRow>[] = [
     ...levelNames(view),
     column("gpu", "GPU", "text", 0, ({ gpu }) => gpu.uuid),
-    column("utilization", "busy", "ratio", 1, ({ gpu }) => gpu.utilizationMeanRatio),
-    column("power", "W", "rate", 2, ({ gpu }) => gpu.powerMeanWatts),
+    metric("gpuUtilization", "busy", 1, "average"),
+    metric("gpuPower", "W", 2, "average"),
     column("powerLimit", "W limit", "rate", 4, ({ gpu }) => gpu.powerLimitWatts),
-    column("energy", "J", "rate", 3, ({ gpu }) => gpu.energyJoules),
-    column("memoryUsed", "MB used", "rate", 2, ({ gpu }) => megabytes(gpu.memoryUsedMaxBytes)),
-    column("memoryTotal", "MB total", "rate", 4, ({ gpu }) => megabytes(gpu.memoryTotalBytes)),
+    metric("gpuEnergy", "J", 3),
+    metric("gpuMemoryUsed", "MB used", 2, "max"),
+    column("memoryTotal", "MB total", "rate", 4, ({ gpu }) =>
+      gpu.memoryTotalBytes === undefined ? undefined : gpu.memoryTotalBytes / BYTES_PER_MB,
+    ),
   ];
   const readings = read
-    .map(({ name, json: { metrics } }) => `${name}: ${formatCount(metrics?.readings ?? 0)}`)
+    .map(({ name, json: { telemetry } }) => `${name}: ${formatCount(telemetry?.readings ?? 0)}`)
     .join(", ");
   const lines = [`readings of the server's metrics: ${readings}`, ...(rows.length === 0 ? ["they name no GPU"] : [])];
   return { ...detail("gpu", "GPU", [makeTable("", specs, rows)]), lines };
 }
 
 const BYTES_PER_MB = 1e6;
-
-function megabytes(bytes: number | null): number | null {
-  return bytes === null ? null : bytes / BYTES_PER_MB;
-}
 
 /** Makes the section with the time line of each level; undefined without a time line. */
 export function timelineSection(view: ReportView): Section | undefined {
@@ -243,7 +261,7 @@ export function timelineSection(view: ReportView): Section | undefined {
       1,
       ({ requests, startSec, endSec }) => (requests * plan.target.batchSize) / (endSec - startSec),
     ),
-    column("latency.mean", "mean", "time", 3, ({ latencyMeanUs: us, requests }) =>
+    column("latency.average", "mean", "time", 3, ({ latencyMeanUs: us, requests }) =>
       us === null || requests === 0 ? null : usToNs(us),
     ),
     column("latency.p99", "p99", "time", 1, ({ latencyP99Us: us }) => (us === null ? null : usToNs(us))),

@@ -2,6 +2,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricText } from "../../measure/metrics/metric-text.ts";
 import { formatCount, formatPct, secToNs } from "../../plan/units.ts";
 import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";
+import { findOver, inBaseUnit, readMetric } from "../json/read-metrics.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
 import { type Combined, combinedColumns } from "./level-columns.ts";
 import { combinedTable, detail, levelTable } from "./level-sections.ts";
@@ -9,14 +10,7 @@ import type { Cell, ModelTable, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, type ReportView } from "./report-view.ts";
 import { answerOf, answerOverRuns } from "./search-answer.ts";
 import { type ColumnSpec, column, estimateCell, makeTable, markedIf } from "./tables.ts";
-import {
-  formatMetricValue,
-  formatThreeDigits,
-  formatTime,
-  formatValue,
-  inBaseUnit,
-  quantityOfMetric,
-} from "./values.ts";
+import { formatMetricValue, formatThreeDigits, formatTime, formatValue, quantityOfMetric } from "./values.ts";
 
 /** Sections of whole runs: the answer to what was asked, runs together, phases, conversations, failures, counts. */
 
@@ -90,7 +84,9 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
   };
   const found = levels.find(({ level }) => level === highest);
   if (found !== undefined)
-    lines.push(`  ${formatValue(found.inferPerSec, "rate")} ${words.unit}, ${explain(found, () => true)}`);
+    lines.push(
+      `  ${formatValue(readMetric(found.metrics, "throughput")?.value ?? 0, "rate")} ${words.unit}, ${explain(found, () => true)}`,
+    );
   const above = levels.find(({ level }) => level === next);
   if (above === undefined) {
     if (highest !== null && isResolved) lines.push("it is the highest load of the search");
@@ -143,8 +139,10 @@ const MUCH_BETWEEN = 2;
 function describeVariation({ plan, json }: ReportView): string[] {
   if (!("runs" in json)) return [];
   const { combination, repeat, runs } = json;
-  const ratios = combination.levels.flatMap(({ latencyUs: { mean, p50, p90, p99 } }) =>
-    [mean, p50, p90, p99].flatMap((over) => over?.betweenToWithinRatio ?? []),
+  const ratios = combination.levels.flatMap(({ metrics }) =>
+    (["average", "p50", "p90", "p99"] as const).flatMap(
+      (statistic) => findOver(metrics, "latency", statistic)?.betweenToWithinRatio ?? [],
+    ),
   );
   const much = ratios.some((ratio) => ratio > MUCH_BETWEEN)
     ? ["runs differ by more than one run can show: trust the runs together, not a single one"]

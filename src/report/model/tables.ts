@@ -1,5 +1,5 @@
-import { usToNs } from "../../plan/units.ts";
-import type { LevelJson } from "../schema/report-schema.ts";
+import { type ReadEstimate, readStatistic, type StatisticName } from "../json/read-metrics.ts";
+import type { SpreadJson } from "../schema/metrics.ts";
 import type { Cell, CellMark, CellQuantity, Column, ModelTable } from "./report-model.ts";
 
 /** How tables of a report are made: each subject has one list of columns, and a column is one entry of it. */
@@ -45,61 +45,20 @@ export function column<Row>(
   return { key, title, quantity, dropOrder, cell };
 }
 
-/** An estimate with its verdict on the sample. */
-interface Estimate {
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-  /** Default: true. */
-  readonly isReliable?: boolean;
-}
-
 /** Makes the cell of an estimate: with its interval, or with the mark when its sample is too small for one; never with both. */
-export function estimateCell({ value, low, high, isReliable = true }: Estimate): Cell {
+export function estimateCell({ value, low, high, isReliable = true }: ReadEstimate): Cell {
   if (!isReliable) return { value, mark: "uncertain" };
   return low === null && high === null ? { value } : { value, interval: { low, high } };
 }
 
-type LatencyJson = NonNullable<LevelJson["latency"]>;
-/** Names of the percentiles of latencies. */
-export type PercentileName = keyof LatencyJson["percentiles"];
-
-const endNs = (us: number | null): number | null => (us === null ? null : usToNs(us));
-
-/** Makes the cell of a percentile of latencies. */
-export function percentileCell(latency: LatencyJson | null | undefined, name: PercentileName): Cell | undefined {
-  if (latency === null || latency === undefined) return undefined;
-  const { us, lowUs, highUs, isReliable } = latency.percentiles[name];
-  return estimateCell({ value: usToNs(us), low: endNs(lowUs), high: endNs(highUs), isReliable });
-}
-
-/** Makes the cell of an average of latencies. */
-export function meanCell(latency: LatencyJson | null | undefined): Cell | undefined {
-  if (latency === null || latency === undefined) return undefined;
-  return estimateCell({
-    value: usToNs(latency.meanUs),
-    low: endNs(latency.meanLowUs),
-    high: endNs(latency.meanHighUs),
-  });
-}
-
-type SpreadJson = NonNullable<LevelJson["tokens"]>["metrics"][string];
-
-/** Makes the cell of a statistic of tokens or extracted values. @param scale to the base unit */
+/** Makes the cell of a statistic; undefined where it was not measured. @param scale to the base unit */
 export function spreadCell(
   found: SpreadJson | undefined,
-  name: keyof SpreadJson["confidence95"],
-  scale: (value: number) => number = (value) => value,
+  statistic: StatisticName,
+  scale?: (value: number) => number,
 ): Cell | undefined {
-  if (found === undefined) return undefined;
-  const confidence = found.confidence95[name];
-  const end = (value: number | null): number | null => (value === null ? null : scale(value));
-  return estimateCell({
-    value: scale(found[name]),
-    low: end(confidence.low),
-    high: end(confidence.high),
-    isReliable: "isReliable" in confidence ? confidence.isReliable : true,
-  });
+  const read = found && readStatistic(found, statistic, scale);
+  return read && estimateCell(read);
 }
 
 /** Marks a cell when a condition holds. */

@@ -1,21 +1,25 @@
-import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
-import { formatCount, usToNs } from "../../plan/units.ts";
+import type { Metric } from "../../measure/metrics/metric.ts";
+import { formatCount } from "../../plan/units.ts";
+import { reportedMetrics } from "../json/metrics.ts";
+import { findSpread, readMetric, type StatisticName, scaleOf } from "../json/read-metrics.ts";
+import type { SpreadJson } from "../schema/metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { detail } from "./level-sections.ts";
-import type { ModelTable, Section } from "./report-model.ts";
+import type { Cell, CellQuantity, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, makeTable, spreadCell } from "./tables.ts";
+import { formatMetricValue, joinEnds } from "./values.ts";
 
-/** Sections of token metrics, and of values that a target extracts from its answers: of levels, and of their parts by tag. */
+/** Sections of metrics that are no columns of levels, and of values that a target extracts from its answers: of levels, and of their parts by tag. */
 
-type Values = Pick<LevelJson, "tokens" | "extracted">;
-type SpreadJson = NonNullable<LevelJson["tokens"]>["metrics"][string];
+type Values = Pick<LevelJson, "metrics" | "extracted">;
 
 /** A statistic of a metric at a level, or of a part of it. */
 interface SpreadRow extends NamedRow {
   readonly part: string;
   readonly metric: string;
   readonly found: SpreadJson;
+  readonly scale?: (value: number) => number;
 }
 
 /** What is measured: a level, or the requests with one value of a tag. */
@@ -43,41 +47,95 @@ function partsOf({ levels }: ReportView): Part[] {
   ]);
 }
 
-/** Makes the section of token metrics: times, and numbers; undefined when none are measured. */
-export function tokenSection(view: ReportView): Section | undefined {
-  const parts = partsOf(view).filter(({ values: { tokens } }) => tokens !== undefined);
-  if (parts.length === 0) return undefined;
-  const rowsOf = (isTime: boolean): SpreadRow[] =>
-    parts.flatMap((part) =>
-      TOKEN_METRICS.filter((metric) => isTimeMetric(metric) === isTime).flatMap((metric) => {
-        const found = part.values.tokens?.metrics[keyOf(metric)];
-        return found === undefined ? [] : [{ ...part, metric: entryOf(metric).label, found }];
-      }),
-    );
-  const table = (isTime: boolean, title: string): ModelTable =>
-    makeTable(title, spreadColumns(view, "metric", isTime ? "time" : "rate"), rowsOf(isTime));
-  return detail("tokens", "Tokens", [table(true, "times"), table(false, "numbers")]);
+/** Whether a metric is one of the tokens of single requests. */
+function isOfTokens({ needs, statistics }: Metric): boolean {
+  return statistics !== undefined && (needs === "tokens" || needs === "streams");
 }
 
-function keyOf(metric: TokenMetric): string {
-  return isTimeMetric(metric) ? `${nameOfMetric(metric)}Us` : metric;
+/** Titles of the tables of tokens, by what their metrics count. */
+const TOKEN_TABLES: readonly (readonly [quantity: CellQuantity, title: string])[] = [
+  ["time", "times"],
+  ["count", "numbers"],
+  ["rate", "rates"],
+  ["ratio", "ratios"],
+];
+
+/** Makes the section of token metrics; undefined when none are measured. Reasoning is left out where there was none. */
+export function tokenSection(view: ReportView): Section | undefined {
+  const parts = partsOf(view);
+  const tables = TOKEN_TABLES.map(([quantity, title]) => {
+    const metrics = reportedMetrics().filter(({ entry }) => isOfTokens(entry) && entry.quantity === quantity);
+    const rows = parts.flatMap((part) =>
+      metrics.flatMap(({ key, entry }): SpreadRow[] => {
+        const found = findSpread(part.values.metrics, key);
+        const isNothing = quantity === "count" && found?.max === 0;
+        return found === undefined || isNothing ? [] : [{ ...part, metric: entry.label, found, scale: scaleOf(key) }];
+      }),
+    );
+    return makeTable(title, spreadColumns(view, "metric", quantity), rows);
+  });
+  const section = detail("tokens", "Tokens", tables);
+  return section.tables.length === 0 ? undefined : section;
+}
+
+/** A metric at a level, or at a part of it. */
+interface OtherRow extends NamedRow {
+  readonly part: string;
+  readonly key: string;
+  readonly entry: Metric;
+  readonly values: Values;
+}
+
+/**
+ * Makes the section of all other metrics, in the order of the catalogue: those that no table before has; undefined without any. So a new
+ * metric is shown without a column of its own.
+ */
+export function otherSection(view: ReportView, before: readonly Section[]): Section | undefined {
+  const columns = before.flatMap(({ tables }) => tables.flatMap((table) => table.columns.map(({ key }) => key)));
+  const shown = new Set(columns.map((key) => key.replace(/\..*$/, "")));
+  const metrics = reportedMetrics().filter(({ key, entry }) => !isOfTokens(entry) && !shown.has(key));
+  const rows = partsOf(view).flatMap((part) =>
+    metrics
+      .filter(({ name }) => part.values.metrics[name] !== undefined)
+      .map(({ key, entry }): OtherRow => ({ ...part, key, entry })),
+  );
+  const text = ({ key, entry, values }: OtherRow, statistic?: StatisticName): Cell | undefined => {
+    const isOne = entry.statistics === undefined;
+    const found = readMetric(values.metrics, key, isOne ? undefined : (statistic ?? "average"));
+    if (found === undefined || (isOne && statistic !== undefined)) return undefined;
+    const format = (value: number): string => formatMetricValue({ key }, value, view.words.unit);
+    const { low, high } = found;
+    const ends = low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
+    return { value: `${format(found.value)}${ends}` };
+  };
+  const specs: ColumnSpec<OtherRow>[] = [
+    ...levelNames(view),
+    column("part", "of", "text", 0, ({ part }) => part),
+    column("metric", "metric", "text", 0, ({ entry }) => entry.label),
+    column("value", "mean", "mixed", 1, (row) => text(row)),
+    ...(["p50", "p99", "max"] as const).map((name) =>
+      column<OtherRow>(name, name, "mixed", 2, (row) => text(row, name)),
+    ),
+  ];
+  return rows.length === 0 ? undefined : detail("other", "Other metrics", [makeTable("", specs, rows)]);
 }
 
 function spreadColumns<Row extends SpreadRow>(
   view: ReportView,
   what: string,
-  quantity: "time" | "rate" | "number",
+  quantity: CellQuantity,
 ): ColumnSpec<Row>[] {
-  const scale = quantity === "time" ? usToNs : (value: number): number => value;
+  const statistic = (name: StatisticName, title: string, dropOrder: number): ColumnSpec<Row> =>
+    column(name, title, quantity, dropOrder, ({ found, scale }) => spreadCell(found, name, scale));
   return [
     ...levelNames(view),
     column("part", "of", "text", 0, ({ part }) => part),
     column("metric", what, "text", 0, ({ metric }) => metric),
-    column("mean", "mean", quantity, 2, ({ found }) => spreadCell(found, "mean", scale)),
-    column("p50", "p50", quantity, 1, ({ found }) => spreadCell(found, "p50", scale)),
-    column("p90", "p90", quantity, 3, ({ found }) => spreadCell(found, "p90", scale)),
-    column("p99", "p99", quantity, 1, ({ found }) => spreadCell(found, "p99", scale)),
-    column("max", "max", quantity, 4, ({ found }) => scale(found.max)),
+    statistic("average", "mean", 2),
+    statistic("p50", "p50", 1),
+    statistic("p90", "p90", 3),
+    statistic("p99", "p99", 1),
+    statistic("max", "max", 4),
     column("count", "values", "count", 5, ({ found }) => found.count),
   ];
 }

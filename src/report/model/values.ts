@@ -1,8 +1,7 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { usToNs } from "../../plan/units.ts";
-import type { EstimateJson } from "../schema/parts.ts";
+import { formatPct } from "../../plan/units.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
@@ -54,11 +53,6 @@ export function formatTime(ns: number, unit: TimeUnit = timeUnitOf([ns])): strin
   return `${formatThreeDigits(ns / unit.ns)} ${unit.name}`;
 }
 
-/** Formats a ratio in percent: `1.25 %`. */
-export function formatRatio(ratio: number): string {
-  return `${Number((100 * ratio).toPrecision(3))} %`;
-}
-
 /** Formats a value of a column. @param unit of times. Default: the one that suits the value */
 export function formatValue(value: number | string, quantity: CellQuantity, unit?: TimeUnit): string {
   if (typeof value === "string") return value;
@@ -66,7 +60,7 @@ export function formatValue(value: number | string, quantity: CellQuantity, unit
     case "time":
       return formatTime(value, unit);
     case "ratio":
-      return formatRatio(value);
+      return formatPct(value);
     case "count":
       return Number.isInteger(value) ? value.toLocaleString("en-US") : formatThreeDigits(value);
     case "rate":
@@ -97,17 +91,6 @@ export function formatInterval({ interval }: Cell, quantity: CellQuantity, unit?
 export function joinEnds(low: string, high: string): string {
   const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
   return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
-}
-
-/** Converts a value of the JSON report, with its interval, to the base unit of its quantity. An absent end is null. */
-export function inBaseUnit({ value, unit, low = null, high = null }: EstimateJson): {
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-} {
-  const convert = (found: number): number => (unit === "us" ? usToNs(found) : found);
-  const end = (found: number | null): number | null => (found === null ? null : convert(found));
-  return { value: convert(value), low: end(low), high: end(high) };
 }
 
 /** What the values of a metric are. */

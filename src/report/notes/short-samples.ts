@@ -5,7 +5,7 @@ import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
 import { judge } from "../../measure/verdicts.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { quantityOfMetric } from "../model/values.ts";
 import type { Finding } from "./load-notes.ts";
@@ -80,8 +80,7 @@ export function describeShape(shape: SeriesShape, startNs: number): string | und
 
 /** Formats a change with its sign: `−12 %`. */
 function formatChange(ratio: number): string {
-  const percent = Number((100 * ratio).toPrecision(2));
-  return `${percent < 0 ? "−" : "+"}${Math.abs(percent)} %`;
+  return `${ratio < 0 ? "−" : "+"}${formatPct(Math.abs(ratio), 2)}`;
 }
 
 /** Formats a duration, with tenths of seconds. */

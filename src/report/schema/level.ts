@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { ServerCounters } from "../../service/statistics.ts";
-import { extractedSchema, gpusSchema, latencySchema, tokensSchema } from "./latency.ts";
+import { extractedSchema, metricsSchema, spreadSchema, telemetrySchema, tokensSchema } from "./metrics.ts";
 import { mlperfSchema } from "./mlperf.ts";
 import { intervalEntries } from "./over-time.ts";
 import { count, estimateSchema, type Parts, ratio, valueSchema } from "./parts.ts";
@@ -78,7 +78,7 @@ function clientSchema({ object }: Parts) {
   return object({
     sendMeanUs: v.number(),
     receiveMeanUs: v.number(),
-    overheadPct: v.number(),
+    overheadRatio: ratio(),
     cpuRatio: ratio(),
     coreWaitRatio: v.nullable(ratio()),
     loopLagMaxMs: v.number(),
@@ -97,7 +97,7 @@ function instabilitySchema({ object }: Parts) {
     latencyRatio: v.nullable(v.number()),
     toleranceRatio: v.number(),
     trials: count(),
-    windows: v.array(object({ inferPerSec: v.number(), latencyNs: v.number(), requestCount: count() })),
+    windows: v.array(object({ throughputPerSec: v.number(), latencyUs: v.number(), requests: count() })),
     isThroughputOnly: v.boolean(),
   });
 }
@@ -131,16 +131,14 @@ export function timelineSchema({ object }: Parts) {
 }
 
 /** One measurement of a level, when a search repeated it. */
-function repeatSchema({ object }: Parts) {
-  return object({
+function repeatSchema(parts: Parts) {
+  return parts.object({
     outcome: v.string(),
     trials: count(),
     durationSec: v.number(),
     requests: count(),
     failed: count(),
-    inferPerSec: v.number(),
-    latencyMeanUs: v.nullable(v.number()),
-    latencyP99Us: v.nullable(v.number()),
+    metrics: metricsSchema(parts),
   });
 }
 
@@ -160,7 +158,6 @@ export function deliveryEntries() {
 /** What requests of a level measured. */
 function measuredEntries(parts: Parts) {
   const { object } = parts;
-  const latency = v.nullable(latencySchema(parts));
   const optional = v.exactOptional;
   return {
     requests: v.pipe(count(), v.description("Successful requests that ended in the measured time.")),
@@ -169,12 +166,6 @@ function measuredEntries(parts: Parts) {
     resent: optional(v.pipe(count(), v.description("Requests that were sent again over a new connection."))),
     delayed: v.pipe(count(), v.description("Requests sent more than 1 ms later than due.")),
     delayedByLimit: optional(object({ requests: count(), longestMs: v.number() })),
-    inferPerSec: v.pipe(v.number(), v.description("Throughput: requests × batch size / durationSec.")),
-    inferPerSecLow: v.pipe(
-      v.nullable(v.number()),
-      v.description("Lower end of the 95 % confidence interval of inferPerSec; null below 16 stretches of time."),
-    ),
-    inferPerSecHigh: v.nullable(v.number()),
     sent: count(),
     sentPerSec: v.pipe(v.number(), v.description("sent / sendingSec, or durationSec without it.")),
     sendingSec: optional(
@@ -187,26 +178,16 @@ function measuredEntries(parts: Parts) {
       atEnd: count(),
       littlesLaw: object({ expectedMean: v.number(), toleranceRatio: ratio(), isKept: v.boolean() }),
     }),
-    errorRatio: ratio(),
     sequences: optional(count()),
-    sequencesPerSec: optional(v.number()),
-    latency,
     responses: optional(count()),
-    responsesPerSec: optional(v.number()),
-    firstResponse: optional(latency),
-    betweenResponsesMeanUs: optional(v.number()),
-    scheduledLatency: optional(v.pipe(latency, v.description("From the time when a request was due."))),
-    sendDelay: optional(latency),
+    metrics: metricsSchema(parts),
+    sendDelayUs: optional(
+      v.pipe(spreadSchema(parts), v.description("From the time when a request was due to its send.")),
+    ),
     server: optional(serverSchema(parts)),
     tokens: optional(tokensSchema(parts)),
-    metrics: optional(gpusSchema(parts)),
+    telemetry: optional(telemetrySchema(parts)),
     extracted: optional(extractedSchema(parts)),
-    values: optional(
-      v.pipe(
-        v.record(v.string(), estimateSchema(parts)),
-        v.description("Metrics without a field of their own, by their name in comparisons: gpuUtilization.avg."),
-      ),
-    ),
   };
 }
 

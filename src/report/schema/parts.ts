@@ -6,9 +6,6 @@ export interface Parts {
   readonly object: typeof v.object;
 }
 
-/** What the unit of a value can be: microseconds, per second, a number of things, 0 to 1, or none that is known. */
-export const VALUE_UNITS = ["us", "perSec", "count", "ratio", "number"] as const;
-
 /** A value with its unit as data. */
 export type ValueJson = v.InferOutput<ReturnType<typeof valueSchema>>;
 
@@ -17,7 +14,11 @@ export type EstimateJson = v.InferOutput<ReturnType<typeof estimateSchema>>;
 
 /** A value whose unit depends on what is measured. */
 export function valueSchema({ object }: Parts) {
-  return object({ value: v.number(), unit: v.picklist(VALUE_UNITS) });
+  const unit = v.pipe(
+    v.string(),
+    v.description("us, perSec, count, ratio (0 to 1), the unit of a number such as W, or number without a known one."),
+  );
+  return object({ value: v.number(), unit });
 }
 
 /** A value with its interval: an end is null where the sample has no bound, and absent where there is no interval. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { deliveryEntries, LEVEL_UNIT, timelineSchema } from "./level.ts";
+import { overMetricsSchema, overRuns } from "./metrics.ts";
 import { count, type Parts } from "./parts.ts";
 
 /** Phases and repeated runs in Rampart's JSON report. */
@@ -70,47 +71,13 @@ export function phaseEntries(parts: Parts) {
   };
 }
 
-/** A value over whole runs. */
-function overRuns({ object }: Parts) {
-  const value = v.nullable(v.number());
-  return object({
-    count: count(),
-    mean: v.number(),
-    low: v.pipe(value, v.description("Lower end of the 95 % interval of the mean.")),
-    high: value,
-    deviation: v.pipe(value, v.description("Between runs.")),
-    withinDeviation: value,
-    betweenToWithinRatio: value,
-  });
-}
-
 /** What the runs of a repeated plan give together. */
 export function combinationSchema(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
-  const over = optional(overRuns(parts));
-  const latency = object({
-    mean: over,
-    p50: over,
-    p75: over,
-    p90: over,
-    p95: over,
-    p99: over,
-    "p99.9": over,
-    "p99.99": over,
-  });
-  const tokens = object({
-    outputTokensPerSec: over,
-    metrics: v.record(v.string(), object({ mean: over, p50: over, p90: over, p99: over })),
-  });
   const results = {
     runs: v.pipe(count(), v.description("Number of runs that have it.")),
-    inferPerSec: over,
-    errorRatio: over,
-    latencyUs: latency,
-    scheduledLatencyUs: optional(latency),
-    firstResponseUs: optional(latency),
-    tokens: optional(tokens),
+    metrics: overMetricsSchema(parts),
   };
   const numbers = v.array(v.pipe(count(), v.minValue(1)));
   const findMax = object({

@@ -1,2 +1,2 @@
 /** The version of Rampart's JSON report. */
-export const REPORT_VERSION = 2;
+export const REPORT_VERSION = 3;

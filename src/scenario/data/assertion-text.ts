@@ -1,8 +1,8 @@
 import { keysWith } from "../../measure/metrics/catalogue.ts";
-import { EXTRACTED, parseMetric, parseStatistic } from "../../measure/metrics/metric-names.ts";
+import { EXTRACTED, parseMetric, parseStatistic, suggestMetric } from "../../measure/metrics/metric-names.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { AssertedMetric, GoodputLimits, MetricName } from "../assertion.ts";
+import type { AssertedMetric, GoodputLimits } from "../assertion.ts";
 import { limitsOf } from "../assertions.ts";
 
 /**
@@ -12,7 +12,7 @@ import { limitsOf } from "../assertions.ts";
  *     { METRIC: OF, below: LIMIT, where: { TAG: VALUE }, abortAfter: DURATION }
  *
  * `METRIC` is a metric with one value, such as `throughput`, or a statistic: `OF` of percentiles, `average`, `min` and `max` is a metric that has
- * it, or `extracted.NAME`.
+ * it, or `extracted.NAME`. `latency.p99` is the same as `p99(latency)`: metrics have the names that `rampart compare` takes.
  */
 
 /** The operators of texts, and the same as keys of objects. */
@@ -28,9 +28,6 @@ const SINGLE: readonly string[] = keysWith(undefined);
 
 /** The words that begin an assertion, besides the percentiles `p1` to `p99.9…`. */
 export const METRIC_WORDS: readonly string[] = ["average", "min", "max", ...SINGLE];
-
-/** They and the percentiles, as a regular expression. */
-export const METRIC_PATTERN = `(?:p\\d{1,2}(?:\\.\\d+)?|${METRIC_WORDS.join("|")})`;
 
 const EXAMPLE = "Write it like p99(latency) < 25 ms, or { p99: latency, below: 25 ms }.";
 const FORM = /^\s*([A-Za-z][\w.]*)\s*(?:\(([^)]*)\))?\s*(<=|>=|==|<|>)\s*(.+?)\s*$/s;
@@ -78,13 +75,14 @@ function readMetric(word: string, of: unknown, path: string, problems: Problem[]
     if (typeof of !== "object") return refuse("goodput needs limits, such as goodput(timeToFirstToken <= 200 ms)");
     return { key: word, limits: of as GoodputLimits };
   }
-  if (SINGLE.includes(word)) {
-    return of === undefined || of === "" ? { key: word as MetricName } : refuse(`${word} has nothing in brackets`);
-  }
+  const known =
+    typeof of === "object" ? undefined : parseMetric(of === undefined || of === "" ? word : `${word}(${of})`);
+  if (known !== undefined) return known as AssertedMetric;
+  if (SINGLE.includes(word)) return refuse(`${word} has nothing in brackets`);
   const statistic = METRIC_WORDS.includes(word) || PERCENTILE.test(word) ? toStatistic(word) : undefined;
   if (statistic === undefined) {
     const names = ["p50", "p90", "p95", "p99", "p99.9", ...METRIC_WORDS];
-    const near = nearestName(word, names);
+    const near = suggestMetric(word) ?? nearestName(word, names);
     const hint = near === undefined ? `The metrics are ${names.join(", ")}.` : `Did you mean ${near}?`;
     problems.push(problem("unknown-name", path, `there is no metric ${word}`, hint));
     return undefined;
@@ -92,7 +90,7 @@ function readMetric(word: string, of: unknown, path: string, problems: Problem[]
   if ((of !== undefined && typeof of !== "string") || of === EXTRACTED)
     return refuse(`${word} is of one metric, such as latency`);
   // What is unknown is left to the schema of assertions, which names what is near.
-  return (parseMetric(`${word}(${of ?? ""})`) ?? { key: of ?? "latency", statistic }) as AssertedMetric;
+  return { key: of ?? "latency", statistic } as AssertedMetric;
 }
 
 const PERCENTILE = /^p\d{1,2}(\.\d+)?$/;

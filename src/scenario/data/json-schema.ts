@@ -1,9 +1,10 @@
 import { type ConversionConfig, type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
+import { METRIC_PATTERN } from "../../measure/metrics/metric-names.ts";
 import { DURATION_PATTERN } from "../../plan/units.ts";
 import { definitionSchema } from "../definition/checked-definition.ts";
 import { DURATION_RULE } from "../fields.ts";
-import { METRIC_PATTERN, METRIC_WORDS, OPERATORS } from "./assertion-text.ts";
+import { METRIC_WORDS, OPERATORS } from "./assertion-text.ts";
 import {
   type Entry,
   type Family,
@@ -175,7 +176,7 @@ function assertionJsonSchema(): JsonSchema {
     anyOf: [
       {
         type: "string",
-        pattern: `^\\s*${METRIC_PATTERN}\\s*(?:\\([^)]*\\))?\\s*(?:${operators})\\s*\\S`,
+        pattern: `^\\s*${METRIC_PATTERN}\\s*(?:${operators})\\s*\\S`,
         description: "METRIC(OF) OPERATOR LIMIT [where TAG=VALUE, …] [abortAfter DURATION]: p99(latency) < 25 ms",
       },
       {

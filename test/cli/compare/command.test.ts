@@ -274,7 +274,7 @@ describe("files that cannot be compared", () => {
         assert.equal(code, 64, text);
         assert.match(
           text,
-          new RegExp(`a\\.json: is a report of version ${shown}, and this Rampart reads versions 1 and 2`),
+          new RegExp(`a\\.json: is a report of version ${shown}, and this Rampart reads versions 1, 2, 3`),
         );
       });
     });

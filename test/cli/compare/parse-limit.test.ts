@@ -14,9 +14,9 @@ describe("a limit", () => {
     ["errorRate > 0.01", "errorRate", ">", "value", 0.01],
     ["errorRate > +0.5%", "errorRate", ">", "points", 0.005],
     ["p99 > 25ms", "latency.p99", ">", "value", 25e6],
-    ["avg > 1.5 s", "latency.avg", ">", "value", 1.5e9],
+    ["avg > 1.5 s", "latency.average", ">", "value", 1.5e9],
     ["throughput <= 100", "throughput", "<=", "value", 100],
-    ["extracted.score.avg < -2%", "extracted.score.avg", "<", "relative", -0.02],
+    ["extracted.score.avg < -2%", "extracted.score.average", "<", "relative", -0.02],
     ["p99 > +0%", "latency.p99", ">", "relative", 0],
   ] as const)
     test(text, () => {

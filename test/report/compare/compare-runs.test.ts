@@ -18,16 +18,16 @@ describe("verdicts of metrics", () => {
   const base = {
     throughput: [100, 101, 99],
     errorRate: [0, 0, 0],
-    "latency.avg": [10 * MS, 10.1 * MS, 9.9 * MS],
+    "latency.average": [10 * MS, 10.1 * MS, 9.9 * MS],
     "latency.p99": [20 * MS, 28 * MS, 14 * MS],
-    "outputTokens.avg": [10, 10.01, 10],
+    "outputTokens.average": [10, 10.01, 10],
   };
   const next = {
     throughput: [120, 121, 119],
     errorRate: [0.1, 0.1, 0.1],
-    "latency.avg": [10.02 * MS, 9.9 * MS, 10 * MS],
+    "latency.average": [10.02 * MS, 9.9 * MS, 10 * MS],
     "latency.p99": [21 * MS, 27 * MS, 15 * MS],
-    "outputTokens.avg": [12, 12.01, 12],
+    "outputTokens.average": [12, 12.01, 12],
   };
   const comparison = compareRuns(makeRunSet("base", base), makeRunSet("new", next), SETTINGS);
 
@@ -35,9 +35,9 @@ describe("verdicts of metrics", () => {
     assert.deepEqual(verdictsOf(comparison), {
       throughput: "better",
       errorRate: "worse",
-      "latency.avg": "no-difference",
+      "latency.average": "no-difference",
       "latency.p99": "inconclusive",
-      "outputTokens.avg": "changed",
+      "outputTokens.average": "changed",
     });
   });
 

@@ -23,14 +23,14 @@ const MS = 1e6;
 const base = makeRunSet("base_<1>.json", {
   throughput: [100, 101, 99],
   errorRate: [0, 0, 0],
-  "latency.avg": [10 * MS, 10.1 * MS, 9.9 * MS],
+  "latency.average": [10 * MS, 10.1 * MS, 9.9 * MS],
   "latency.p75": [10 * MS, 10.1 * MS, 9.9 * MS],
   "latency.p99": [20 * MS, 28 * MS, 14 * MS],
 });
 const next = makeRunSet("new.json", {
   throughput: [120, 121, 119],
   errorRate: [0.1, 0.1, 0.1],
-  "latency.avg": [12 * MS, 12.1 * MS, 11.9 * MS],
+  "latency.average": [12 * MS, 12.1 * MS, 11.9 * MS],
   "latency.p75": [12 * MS, 12.1 * MS, 11.9 * MS],
   "latency.p99": [21 * MS, 27 * MS, 15 * MS],
 });
@@ -260,7 +260,7 @@ test("JSON has every metric, with the numbers that the other reports show", () =
     [
       ["throughput", "perSec", "higher", "better"],
       ["errorRate", "ratio", "lower", "worse"],
-      ["latency.avg", "us", "lower", "worse"],
+      ["latency.average", "us", "lower", "worse"],
       ["latency.p75", "us", "lower", "worse"],
       ["latency.p99", "us", "lower", "inconclusive"],
     ],

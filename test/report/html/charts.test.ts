@@ -7,6 +7,7 @@ import { steps } from "../../../src/scenario/loads.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
+import { spreadIn, valueIn } from "../json-metrics.ts";
 import { chartsOf, type Drawn, type DrawnSeries, digits, pointsOf } from "./drawn-charts.ts";
 import { TINY, type Written, writeReports } from "./make-report.ts";
 
@@ -36,12 +37,12 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
   const charts = chartsOf(html);
   const { levels } = runsOf(json)[0] as { levels: readonly LevelJson[] };
   const percentile = (level: LevelJson, name: "p50" | "p90" | "p99"): number =>
-    level.latency?.percentiles[name].us ?? 0;
+    spreadIn(level, "latencyUs")?.[name] ?? 0;
 
   const throughput = charts.get("Throughput over load") as Drawn;
   assert.deepEqual(
     pointsOf(throughput.series[0] as DrawnSeries),
-    levels.map(({ level, inferPerSec }) => [level, digits(inferPerSec)]),
+    levels.map((level) => [level.level, digits(valueIn(level, "throughputPerSec"))]),
   );
   assert.deepEqual(
     pointsOf(throughput.series.find(({ name }) => name === "failed") as DrawnSeries),
@@ -59,7 +60,7 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
     pointsOf(knee.series[1] as DrawnSeries),
     levels
       .toSorted((one, other) => one.level - other.level)
-      .map((level) => [digits(level.inferPerSec), digits(percentile(level, "p99") / scale)]),
+      .map((level) => [digits(valueIn(level, "throughputPerSec")), digits(percentile(level, "p99") / scale)]),
   );
 
   const curves = charts.get("Latency by percentile") as Drawn;
@@ -73,7 +74,7 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
       assert.equal(points.find(([x]) => x === nines)?.[1], digits(percentile(level, name) / unit), name);
     assert.equal(
       points.at(-1)?.[1],
-      digits(Math.floor(level.latency?.maxUs ?? 0) / unit),
+      digits(Math.floor(spreadIn(level, "latencyUs")?.max ?? 0) / unit),
       "the last point is the maximum",
     );
     const ascending = points.map(([, y]) => y ?? 0);
@@ -86,10 +87,10 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
   const rates = charts.get("Output tokens per second") as Drawn;
   assert.deepEqual(
     pointsOf(rates.series[0] as DrawnSeries),
-    levels.map(({ level, tokens }) => [level, digits(tokens?.outputTokensPerSec ?? 0)]),
+    levels.map((level) => [level.level, digits(valueIn(level, "outputTokensPerSec"))]),
   );
   const first = charts.get("Time to first token over load") as Drawn;
-  const timeOf = ({ tokens }: LevelJson): number => tokens?.metrics["timeToFirstTokenUs"]?.p99 ?? 0;
+  const timeOf = (level: LevelJson): number => spreadIn(level, "timeToFirstTokenUs")?.p99 ?? 0;
   const per = timeUnitFor(Math.max(...levels.map(timeOf))).us;
   assert.deepEqual(
     pointsOf(first.series[2] as DrawnSeries),

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { findOver } from "../../../src/report/json/read-metrics.ts";
 import { buildRunModel } from "../../../src/report/model/build-model.ts";
 import { timeUnitFor } from "../../../src/report/model/charts/chart-source.ts";
+import type { OverMetricsJson } from "../../../src/report/schema/metrics.ts";
 import { type LevelJson, type ReportJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { checkRepeated } from "../check-repeated.ts";
+import { spreadIn, valueIn } from "../json-metrics.ts";
 import { readXml } from "../read-xml.ts";
 import { chartsOf, type Drawn, type DrawnSeries, digits, pointsOf } from "./drawn-charts.ts";
 import { type Written, writeReports } from "./make-report.ts";
@@ -70,13 +73,13 @@ describe("a mix with tags", LIMIT, () => {
       for (const [index, name] of (["p50", "p90", "p99"] as const).entries())
         assert.deepEqual(
           latency.series[index]?.data,
-          groups.map((group) => digits((group.latency?.percentiles[name].us ?? 0) / scaleOf(latency))),
+          groups.map((group) => digits((spreadIn(group, "latencyUs")?.[name] ?? 0) / scaleOf(latency))),
           `${tag} ${name}`,
         );
       const throughput = charts.get(`Throughput by ${tag}`) as Drawn;
       assert.deepEqual(
         throughput.series[0]?.data,
-        groups.map(({ inferPerSec }) => digits(inferPerSec)),
+        groups.map((group) => digits(valueIn(group, "throughputPerSec"))),
       );
       assert.equal(throughput.xAxis.data?.length, groups.length);
     }
@@ -153,6 +156,8 @@ test("the pages of MLPerf scenarios have the numbers of LoadGen's summary", LIMI
   }
 });
 
+const p99Over = (metrics: OverMetricsJson) => findOver(metrics, "latency", "p99");
+
 test(
   "repeated runs have their means with intervals, a point for each run, and a suite for each run",
   LIMIT,
@@ -162,16 +167,23 @@ test(
     const charts = chartsOf(checkPage(report));
     const throughput = charts.get("Throughput by run") as Drawn;
     const latency = charts.get("p99 latency by run") as Drawn;
-    const most = Math.max(...json.combination.levels.map(({ latencyUs: { p99 } }) => p99?.high ?? p99?.mean ?? 0));
+    const most = Math.max(
+      ...json.combination.levels.map(({ metrics }) => p99Over(metrics)?.high ?? p99Over(metrics)?.mean ?? 0),
+    );
     assert.equal(scaleOf(latency), timeUnitFor(most).us);
     for (const combined of json.combination.levels) {
       const own = json.runs.map(({ levels }) => levels.find(({ level }) => level === combined.level));
       for (const [chart, values, over, scale] of [
-        [throughput, own.map((level) => level?.inferPerSec ?? 0), combined.inferPerSec, 1],
+        [
+          throughput,
+          own.map((level) => (level === undefined ? 0 : valueIn(level, "throughputPerSec"))),
+          findOver(combined.metrics, "throughput"),
+          1,
+        ],
         [
           latency,
-          own.map((level) => level?.latency?.percentiles.p99.us ?? 0),
-          combined.latencyUs.p99,
+          own.map((level) => (level === undefined ? 0 : (spreadIn(level, "latencyUs")?.p99 ?? 0))),
+          p99Over(combined.metrics),
           scaleOf(latency),
         ],
       ] as const) {
@@ -212,7 +224,7 @@ test("repeated phases have their means apart, also where two of them have the sa
     ],
   );
   for (const [index, name] of names.entries()) {
-    const own = json.runs.map(({ levels }) => levels[index]?.inferPerSec ?? 0);
+    const own = json.runs.map(({ levels }) => valueIn(levels[index] as LevelJson, "throughputPerSec"));
     const [points, ...lines] = chart.series.filter((series) => series.name === name);
     assert.deepEqual(
       pointsOf(points as DrawnSeries),

@@ -4,7 +4,7 @@ import { type Extracted, ExtractedTally } from "../../../src/measure/extracted-t
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
-import { toExtractedJson } from "../../../src/report/json/samples.ts";
+import { toExtractedJson } from "../../../src/report/json/metrics.ts";
 
 function tallyOf(): Extracted[] {
   const tally = new ExtractedTally(["tokens", "label"]);
@@ -17,9 +17,20 @@ function tallyOf(): Extracted[] {
 test("the JSON report has the numbers and texts by name", () => {
   const { tokens, label } = toExtractedJson(tallyOf()) as Record<string, { numbers: Record<string, unknown> }>;
   const { confidence95, ...numbers } = tokens?.numbers ?? {};
-  const tail = { "p99.9": 10, "p99.99": 10 };
-  assert.deepEqual(numbers, { count: 10, mean: 5.5, min: 1, max: 10, p50: 5, p90: 9, p99: 10, ...tail });
-  assert.deepEqual(Object.keys(confidence95 as object), ["mean", "p50", "p90", "p99", "p99.9", "p99.99"]);
+  const { deviation, ...statistics } = numbers;
+  assert.equal(Number((deviation as number).toFixed(3)), 3.028);
+  const tail = { p95: 10, p99: 10, "p99.9": 10, "p99.99": 10 };
+  assert.deepEqual(statistics, { count: 10, average: 5.5, min: 1, max: 10, p50: 5, p75: 8, p90: 9, ...tail });
+  assert.deepEqual(Object.keys(confidence95 as object), [
+    "average",
+    "p50",
+    "p75",
+    "p90",
+    "p95",
+    "p99",
+    "p99.9",
+    "p99.99",
+  ]);
   assert.deepEqual(label, { texts: { dog: 7, cat: 3 }, missing: 1 });
 });
 

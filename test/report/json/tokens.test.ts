@@ -71,17 +71,17 @@ test("tokens in the report for programs have units in their names", async () => 
     const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
     createJsonReport(plan, makeSink(), jsonFile).finish(makeResult(plan, [{ ...makeLevel(), tokens: makeTokens() }]));
     const { levels } = JSON.parse(await readFile(jsonFile, "utf8")) as {
-      levels: { tokens: Record<string, unknown> & { metrics: Record<string, Record<string, number>> } }[];
+      levels: { tokens: Record<string, unknown>; metrics: Record<string, Record<string, number>> }[];
     };
-    const { tokens } = levels[0] ?? {};
-    assert.deepEqual([tokens?.["requests"], tokens?.["failed"], tokens?.["durationSec"]], [4, 1, 1]);
-    assert.equal(tokens?.metrics["timeToFirstTokenUs"]?.["mean"], 250_000);
-    assert.equal(tokens?.metrics["timeToFirstTokenUs"]?.["p90"], 370_000);
-    const { confidence95, ...outputTokens } = tokens?.metrics["outputTokens"] ?? {};
+    const { tokens, metrics } = levels[0] ?? {};
+    assert.deepEqual([tokens?.["requests"], tokens?.["failed"]], [4, 1]);
+    assert.equal(metrics?.["timeToFirstTokenUs"]?.["average"], 250_000);
+    assert.equal(metrics?.["timeToFirstTokenUs"]?.["p90"], 370_000);
+    const { confidence95, ...outputTokens } = metrics?.["outputTokens"] ?? {};
     const few = { effectiveCount: 4, isReliable: false };
-    const { mean, p50 } = confidence95 as unknown as Record<string, object>;
+    const { average, p50 } = confidence95 as unknown as Record<string, object>;
     assert.deepEqual(
-      [mean, p50],
+      [average, p50],
       [
         { low: 11, high: 11, effectiveCount: 4 },
         { low: null, high: null, ...few, neededCount: 11 },
@@ -89,11 +89,14 @@ test("tokens in the report for programs have units in their names", async () => 
     );
     assert.deepEqual(outputTokens, {
       count: 4,
-      mean: 11,
+      average: 11,
+      deviation: 0,
       min: 11,
       max: 11,
       p50: 11,
+      p75: 11,
       p90: 11,
+      p95: 11,
       p99: 11,
       "p99.9": 11,
       "p99.99": 11,

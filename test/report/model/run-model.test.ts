@@ -19,7 +19,7 @@ test("a level is a row: throughput, times in nanoseconds, failures", () => {
   const model = modelOf({}, [makeLevel(), makeLevel({ level: 2, window: makeWindow({ failedCount: 1 }) })]);
   assert.deepEqual([model.name, model.subject], ["a test", "model, 127.0.0.1:8000, http"]);
   const [first, second] = valuesOf(tableOf(model, "levels"));
-  const { level, throughput, "latency.p50": p50, "serverLatency.mean": server, failed, requests } = first ?? {};
+  const { level, throughput, "latency.p50": p50, "serverLatency.average": server, failed, requests } = first ?? {};
   assert.deepEqual([level, throughput, p50, server, failed, requests], [1, 30, 1e6, 100_000, 0, 30]);
   assert.deepEqual([second?.["level"], second?.["failed"], second?.["latency.max"]], [2, 1, 3e6]);
   assert.deepEqual(cellsOf(tableOf(model, "levels"))[1]?.["failed"], { value: 1, mark: "failed" });
@@ -102,7 +102,7 @@ test("composing models are rows below the model that calls them", () => {
   });
   const rows = valuesOf(tableOf(modelOf({}, [makeLevel({ window })]), "server"));
   assert.deepEqual(
-    rows.map((row) => [row["model"], row["successes"], row["queue.mean"], row["cacheHits"]]),
+    rows.map((row) => [row["model"], row["successes"], row["serverQueue.average"], row["cacheHits"]]),
     [
       ["simple v1", 4, 10_000, undefined],
       ["· idle", 0, undefined, undefined],
@@ -119,11 +119,11 @@ test("the server's GPUs are rows of their level", () => {
   assert.deepEqual(
     [
       row?.["gpu"],
-      row?.["utilization"],
-      row?.["power"],
+      row?.["gpuUtilization.average"],
+      row?.["gpuPower.average"],
       row?.["powerLimit"],
-      row?.["energy"],
-      Math.round(Number(row?.["memoryUsed"])),
+      row?.["gpuEnergy"],
+      Math.round(Number(row?.["gpuMemoryUsed.max"])),
     ],
     ["GPU-aaa", 0.26, 51.5, 300, 20, 1000],
   );
@@ -210,16 +210,19 @@ describe("answers with tokens", () => {
   test("have all of their metrics in the details: times, and numbers", () => {
     const times = valuesOf(tableOf(model, "tokens"));
     assert.deepEqual(times[0], {
-      ...{ level: 1, metric: "time to first token", mean: 250e6, p50: 250e6, p90: 370e6 },
+      ...{ level: 1, metric: "time to first token", average: 250e6, p50: 250e6, p90: 370e6 },
       ...{ p99: 397e6, max: 400e6, count: 4 },
     });
-    const numbers = valuesOf(tableOf(model, "tokens", 1));
+    const others = [1, 2, 3].map((at) => valuesOf(tableOf(model, "tokens", at)));
     assert.deepEqual(
-      numbers.map(({ metric, mean }) => [metric, mean]),
+      others.map((rows) => rows.map(({ metric, average }) => [metric, average])),
       [
-        ["output tokens/s per user", 100],
-        ["output tokens", 11],
-        ["input tokens", 7],
+        [
+          ["output tokens", 11],
+          ["input tokens", 7],
+        ],
+        [["output tokens/s per user", 100]],
+        [["bunched tokens", 0]],
       ],
     );
   });
@@ -239,7 +242,7 @@ test("extracted numbers have statistics, texts have counts, and missing ones are
   const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), extracted } })]);
   const [numbers] = valuesOf(tableOf(model, "extracted"));
   assert.deepEqual(
-    [numbers?.["metric"], numbers?.["mean"], numbers?.["p50"], numbers?.["max"]],
+    [numbers?.["metric"], numbers?.["average"], numbers?.["p50"], numbers?.["max"]],
     ["tokens", 5.5, 5, 10],
   );
   assert.deepEqual(valuesOf(tableOf(model, "extracted", 1)), [

@@ -8,6 +8,7 @@ import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
 import { TINY, writeReports } from "../html/make-report.ts";
+import { spreadIn } from "../json-metrics.ts";
 
 /** Records: one line of JSON for each request of a run. */
 
@@ -56,7 +57,7 @@ test("every request has a line with its times, outcome, sizes and level", { time
       // The level's mean is that of its lines.
       const sum = own.reduce((all, { metrics }) => all + (metrics["request_latency"]?.value ?? 0), 0);
       const meanUs = (1000 * sum) / own.length;
-      assert.ok(Math.abs(meanUs - (level.latency?.meanUs ?? 0)) < 1e-6 * meanUs + 0.01, `${meanUs}`);
+      assert.ok(Math.abs(meanUs - (spreadIn(level, "latencyUs")?.average ?? 0)) < 1e-6 * meanUs + 0.01, `${meanUs}`);
     }
     for (const { metrics, error } of lines) {
       assert.ok((metrics["request_content_size"]?.value ?? 0) > 0);
@@ -94,16 +95,16 @@ const TOKEN_NAMES = [
   ["input_sequence_length", "inputTokens"],
 ] as const;
 
-function checkTokens(lines: readonly Line[], tokens: NonNullable<LevelJson["tokens"]>): void {
+function checkTokens(lines: readonly Line[], level: Pick<LevelJson, "metrics">): void {
   for (const [name, reported] of TOKEN_NAMES) {
     const values = lines.flatMap(({ metrics }) => metrics[name]?.value ?? []);
-    const metric = tokens.metrics[reported];
+    const metric = spreadIn(level, reported);
     // Forgotten where most tokens arrived together, which a busy machine does to them.
     if (metric === undefined && reported === "outputTokensPerSecPerUser") continue;
     assert.equal(values.length, metric?.count, name);
     const scale = reported.endsWith("Us") ? 1000 : 1;
     const mean = (scale * values.reduce((sum, value) => sum + value, 0)) / values.length;
-    assert.ok(Math.abs(mean - (metric?.mean ?? 0)) <= 1e-9 * mean, `${name}: ${mean} of ${metric?.mean}`);
+    assert.ok(Math.abs(mean - (metric?.average ?? 0)) <= 1e-9 * mean, `${name}: ${mean} of ${metric?.average}`);
   }
 }
 
@@ -125,7 +126,7 @@ test("records of streamed answers have the token metrics of the report", async (
           metadata.benchmark_phase === "profiling" && metadata.concurrency === level.level && error === undefined,
       );
       assert.equal(own.length, level.requests);
-      checkTokens(own, level.tokens as NonNullable<LevelJson["tokens"]>);
+      checkTokens(own, level);
       for (const { metrics } of own) {
         const gaps = metrics["inter_chunk_latency"]?.value as unknown as readonly number[];
         const last = gaps.reduce((sum, gap) => sum + gap, metrics["time_to_first_token"]?.value ?? 0);
@@ -163,7 +164,7 @@ test("records of phases and of a mix have their phase, level and target, with th
       const chat = own.filter(({ metadata }) => metadata.tags?.target === "chat");
       const group = level.groups?.find(({ tags }) => tags["target"] === "chat");
       assert.deepEqual([own.length, chat.length], [level.requests, group?.requests], level.phase?.name);
-      checkTokens(chat, group?.tokens as NonNullable<LevelJson["tokens"]>);
+      checkTokens(chat, group as NonNullable<typeof group>);
       assert.ok(
         own.every(({ metadata, metrics }) => (metadata.tags?.target === "chat") === "time_to_first_token" in metrics),
       );

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { runSchemaCommand } from "../../../src/cli/schema.ts";
-import { entryOf, TOKEN_METRICS } from "../../../src/measure/tokens/metrics.ts";
+import { reportedMetrics } from "../../../src/report/json/metrics.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
-import { nameInJson } from "../../../src/report/json/samples.ts";
 import { reportJsonSchema } from "../../../src/report/schema/json-schema.ts";
 import { createReportSchema } from "../../../src/report/schema/report-schema.ts";
 import { captureIo } from "../../cli/captured-io.ts";
@@ -32,7 +31,7 @@ test("the published schema accepts fields of a later version, and refuses anothe
 });
 
 /** Endings of names that say the unit. */
-const UNIT = /(^us|Us|Ns|Ms|Sec|Pct|[rR]atio|[cC]ount|Bytes|Watts|Joules)(Low|High)?$/;
+const UNIT = /(^us|Us|Ns|Ms|Sec|Pct|[rR]atio|[cC]ount|Bytes|Megabytes|Watts|Joules)(Low|High)?$/;
 /** Numbers of things, and numbers that name or order things. */
 const COUNTS = new Set([
   ...["sent", "completed", "failed", "cancelled", "resent", "delayed", "requests", "responses", "sequences"],
@@ -89,8 +88,9 @@ test("every number has its unit in its name, in a field unit beside it, or is a 
   assert.deepEqual(findUnitless(wrong, ""), [".speed", ".at"]);
 });
 
-test("the names of token metrics have their units, or are numbers of tokens", () => {
-  const names = TOKEN_METRICS.filter((metric) => entryOf(metric).isRow === true).map(nameInJson);
+test("the names of metrics are unique and have their units, or are numbers of tokens", () => {
+  const names = reportedMetrics().map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length);
   assert.deepEqual(
     names.filter((name) => !UNIT.test(name) && !/PerSec|Tokens$/.test(name)),
     [],
@@ -103,7 +103,7 @@ test("rampart schema report prints the schema with its version", async () => {
   const schema = JSON.parse(io.out) as Record<string, unknown>;
   assert.deepEqual(schema, JSON.parse(JSON.stringify(reportJsonSchema())));
   assert.equal(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-  assert.equal(schema["$id"], "urn:rampart:report:2");
+  assert.equal(schema["$id"], "urn:rampart:report:3");
 });
 
 for (const [args, message] of [

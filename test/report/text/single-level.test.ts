@@ -8,11 +8,11 @@ import { renderText } from "../../../src/report/text/render-text.ts";
 const CELLS: readonly (readonly [key: string, title: string, quantity: Column["quantity"], cell: Cell])[] = [
   ["level", "concurrency", "number", { value: 16 }],
   ["throughput", "req/s", "rate", { value: 36_695.2 }],
-  ["latency.mean", "mean", "time", { value: 435e3 }],
+  ["latency.average", "mean", "time", { value: 435e3 }],
   ["latency.p50", "p50", "time", { value: 346e3, mark: "uncertain" }],
   ["latency.p99", "p99", "time", { value: 2.6e6 }],
   ["latency.p99.9", "p99.9", "time", { value: 9e6 }],
-  ["serverLatency.mean", "server mean", "time", { value: 1e6 }],
+  ["serverLatency.average", "server mean", "time", { value: 1e6 }],
   ["failed", "failed", "count", { value: 3 }],
   ["requests", "requests", "count", { value: 73_381 }],
 ];

@@ -38,6 +38,14 @@ const ALIKE: readonly (readonly [text: unknown, assertion: object])[] = [
   ["max(gpuUtilization) < 90 %", max("gpuUtilization").below("90 %")],
   ["serverCacheHits >= 50 %", metric("serverCacheHits").atLeast("50 %")],
   ["p99(ttft) < 1 s", p99("timeToFirstToken").below("1 s")],
+  // As in --fail-if.
+  ["latency.p99 < 25 ms", p99("latency").below("25 ms")],
+  ["avg < 25 ms", average("latency").below("25 ms")],
+  ["error_rate < 1 %", errorRate().below("1 %")],
+  ["itl.mean < 1 s", average("interTokenLatency").below("1 s")],
+  ["extracted.tokens.p95 < 7", extracted("tokens").percentile(95).below(7)],
+  ["serverQueue < 1 ms", average("serverQueue").below("1 ms")],
+  [{ "latency.p99": null, below: "25 ms" }, p99("latency").below("25 ms")],
   ["p95(extracted.tokens) < 7", extracted("tokens").percentile(95).below(7)],
   [
     "p99(latency) < 1 s where length=long, target=a b abortAfter 10 s",

@@ -1,3 +1,4 @@
+import { findSpread, readMetric } from "../../json/read-metrics.ts";
 import type { Plot } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
@@ -36,14 +37,17 @@ export function groupCharts(source: ChartSource): { readonly tag: string; readon
 }
 
 function drawLatencies(tag: string, groups: readonly TaggedGroup[]): Plot[] {
-  const known = groups.flatMap(({ name, json: { latency } }) => (latency === null ? [] : [{ name, latency }]));
+  const known = groups.flatMap(({ name, json: { metrics } }) => {
+    const latency = findSpread(metrics, "latency");
+    return latency === undefined ? [] : [{ name, latency }];
+  });
   if (known.length === 0) return [];
   const shown = pickEvenly(known, MOST_BARS);
-  const time = timeUnitFor(Math.max(...shown.map(({ latency }) => latency.percentiles.p99.us)));
+  const time = timeUnitFor(Math.max(...shown.map(({ latency }) => latency.p99 ?? 0)));
   const series = PERCENTILES.map((name) => ({
     name,
     meaning: name,
-    values: shown.map(({ latency }) => roundForPlot(latency.percentiles[name].us / time.us)),
+    values: shown.map(({ latency }) => roundForPlot((latency[name] ?? 0) / time.us)),
   }));
   const frame = { title: `Latency by ${tag}`, xLabel: tag, yLabel: `Latency (${time.name})`, group: "" };
   const categories = shown.map(categoryOf);
@@ -52,7 +56,7 @@ function drawLatencies(tag: string, groups: readonly TaggedGroup[]): Plot[] {
 
 function drawThroughput(tag: string, groups: readonly TaggedGroup[], unit: string): Plot {
   const shown = pickEvenly(groups, MOST_BARS);
-  const values = shown.map(({ json }) => roundForPlot(json.inferPerSec));
+  const values = shown.map(({ json }) => roundForPlot(readMetric(json.metrics, "throughput")?.value ?? 0));
   const frame = { title: `Throughput by ${tag}`, xLabel: tag, yLabel: `Throughput (${unit})`, group: "" };
   const categories = shown.map(categoryOf);
   const series = [{ name: unit, values, meaning: "throughput" as const }];

@@ -1,12 +1,14 @@
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
-import { entryOf, nameOfMetric, type TokenMetric } from "../../../measure/tokens/metrics.ts";
+import { REPORTED_PERCENTILES } from "../../../measure/intervals/percentile-interval.ts";
+import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { levelUnitOf } from "../../../registry/load-modes.ts";
+import { findSpread } from "../../json/read-metrics.ts";
 import type { Meaning, Plot, PlotPoint, XyPlot, XySeries } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
-import type { LevelJson } from "../../schema/report-schema.ts";
+import type { SpreadJson } from "../../schema/metrics.ts";
 import { type ChartSource, levelRows, type TimeUnit, timeUnitFor } from "./chart-source.ts";
-import { type Estimate, type LoadPoint, loadPointsOf, PERCENTILES, type Spread } from "./load-points.ts";
+import { type Estimate, type LoadPoint, loadPointsOf, PERCENTILES, type Spread, TOKEN_TIMES } from "./load-points.ts";
 
 /** Throughput, latency and times of tokens over the load, and their distributions. */
 
@@ -17,9 +19,6 @@ const MOST_TICKS = 12;
 const MOST_CURVES = 8;
 const NINES_STEP = 0.05;
 const FRAME = { group: "", notes: [] } as const;
-
-/** The times of tokens that have charts. */
-const TOKEN_TIMES: readonly TokenMetric[] = ["timeToFirstTokenNs", "interTokenLatencyNs"];
 
 /** The charts over the load. Each is absent where it has less than two points. */
 export interface LoadCharts {
@@ -143,7 +142,7 @@ function drawKnee(points: readonly LoadPoint[], unit: string, load: string): Plo
 
 function drawTokens(points: readonly LoadPoint[], over: OverLoad): Plot[] {
   const times = TOKEN_TIMES.flatMap((metric): Plot[] => {
-    const spreadOf = ({ tokenTimesUs }: LoadPoint): Spread | undefined => tokenTimesUs[jsonNameOf(metric)];
+    const spreadOf = ({ tokenTimesUs }: LoadPoint): Spread | undefined => tokenTimesUs[metric];
     const time = unitOf(points.map(spreadOf));
     const series = PERCENTILES.flatMap((name) =>
       lineOf(name, name, points, (point) => spreadOf(point)?.[name], time.us),
@@ -158,31 +157,25 @@ function drawTokens(points: readonly LoadPoint[], over: OverLoad): Plot[] {
   return [...times, ...rates];
 }
 
-function jsonNameOf(metric: TokenMetric): string {
-  return `${nameOfMetric(metric)}Us`;
-}
-
-function titleOf(metric: TokenMetric): string {
-  const { label } = entryOf(metric);
+function titleOf(metric: string): string {
+  const { label } = metricOf({ key: metric });
   return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
 }
 
 /** Draws the distributions of latency at each level. */
 export function latencyCurves(source: ChartSource): Plot[] {
-  const curves = levelRows(source).flatMap(({ name, json: { latency } }) =>
-    latency === null ? [] : [{ name, mostUs: latency.maxUs, points: latencyCurve(latency) }],
-  );
-  return drawCurves("Latency", "Latency", curves);
+  return drawCurves("Latency", "Latency", curvesOf(source, "latency"));
 }
 
 /** Draws the distributions of the times of tokens at each level. */
 export function tokenCurves(source: ChartSource): Plot[] {
-  return TOKEN_TIMES.flatMap((metric) => {
-    const curves = levelRows(source).flatMap(({ name, json: { tokens } }) => {
-      const found = tokens?.metrics[jsonNameOf(metric)];
-      return found === undefined ? [] : [{ name, mostUs: found.max, points: spreadCurve(found) }];
-    });
-    return drawCurves(titleOf(metric), "Time", curves);
+  return TOKEN_TIMES.flatMap((metric) => drawCurves(titleOf(metric), "Time", curvesOf(source, metric)));
+}
+
+function curvesOf(source: ChartSource, metric: string): Curve[] {
+  return levelRows(source).flatMap(({ name, json: { metrics } }) => {
+    const found = findSpread(metrics, metric);
+    return found === undefined ? [] : [{ name, mostUs: found.max ?? 0, points: spreadCurve(found) }];
   });
 }
 
@@ -214,34 +207,33 @@ function drawCurves(what: string, label: string, curves: readonly Curve[]): Plot
   return [{ kind: "xy", ...frame, notes, series, isFromZero: true, isPercentile: true }];
 }
 
-type LatencyJson = NonNullable<LevelJson["latency"]>;
-
 /** Returns the number of nines of a percentile: 2 for p99. */
 function ninesOf(percentile: number): number {
   return -Math.log10(1 - percentile / 100);
 }
 
-/** Returns the curve of the histogram, with the reported percentiles and the maximum in it. */
-function latencyCurve({ count, maxUs, percentiles, hdrHistogramUs }: LatencyJson): [number, number][] {
-  const most = Math.log10(count);
-  const histogram = decodeFromCompressedBase64(hdrHistogramUs);
-  const steps = Array.from({ length: Math.ceil(most / NINES_STEP) }, (_, i): [number, number] => [
+/** Returns the curve of the histogram, where there is one, with the reported percentiles and the ends in it. */
+function spreadCurve({ count, min = 0, max = 0, hdrHistogram, ...statistics }: SpreadJson): [number, number][] {
+  const most = Math.log10(Math.max(1, count));
+  const reported = REPORTED_PERCENTILES.flatMap((percentile): [number, number][] => {
+    const us = statistics[`p${percentile}`];
+    return us === undefined ? [] : [[ninesOf(percentile), us]];
+  });
+  const inner = [...histogramCurve(hdrHistogram, most), ...reported.filter(([nines]) => nines < most)];
+  return toCurve([
+    ...(hdrHistogram === undefined ? [[0, min] as [number, number]] : []),
+    ...inner,
+    [most, Math.floor(max)],
+  ]);
+}
+
+function histogramCurve(encoded: string | undefined, most: number): [number, number][] {
+  if (encoded === undefined) return [];
+  const histogram = decodeFromCompressedBase64(encoded);
+  return Array.from({ length: Math.ceil(most / NINES_STEP) }, (_, i): [number, number] => [
     i * NINES_STEP,
     histogram.getValueAtPercentile(100 * (1 - 10 ** -(i * NINES_STEP))),
   ]);
-  const reported = Object.entries(percentiles).map(([name, { us }]): [number, number] => [
-    ninesOf(Number(name.slice(1))),
-    us,
-  ]);
-  return toCurve([...steps, ...reported.filter(([nines]) => nines < most), [most, Math.floor(maxUs)]]);
-}
-
-/** Returns the curve of the reported statistics. */
-function spreadCurve(found: NonNullable<LevelJson["tokens"]>["metrics"][string]): [number, number][] {
-  const most = Math.log10(Math.max(1, found.count));
-  const names = ["p50", "p90", "p99", "p99.9", "p99.99"] as const;
-  const inner = names.map((name): [number, number] => [ninesOf(Number(name.slice(1))), found[name]]);
-  return toCurve([[0, found.min], ...inner.filter(([nines]) => nines < most), [most, found.max]]);
 }
 
 /** Sorts points by their nines. Later ones replace earlier ones at the same place, and no curve falls. */

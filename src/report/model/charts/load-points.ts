@@ -1,3 +1,5 @@
+import { nsToUs } from "../../../plan/units.ts";
+import { type ReadEstimate, readMetric, readOver } from "../../json/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
 import type { ChartSource } from "./chart-source.ts";
@@ -6,6 +8,9 @@ import type { ChartSource } from "./chart-source.ts";
 
 export const PERCENTILES = ["p50", "p90", "p99"] as const;
 export type PercentileName = (typeof PERCENTILES)[number];
+
+/** The times of tokens that have charts. */
+export const TOKEN_TIMES = ["timeToFirstToken", "interTokenLatency"] as const;
 
 /** A value with its 95 % interval. An end is null where the sample has no bound; both are for a value without an interval. */
 export interface Estimate {
@@ -23,10 +28,10 @@ export interface LoadPoint {
   readonly throughputPerSec: Estimate | undefined;
   readonly failedPerSec: number;
   readonly latencyUs: Spread;
-  /** From the time when a request was due; absent where requests have none. */
-  readonly scheduledUs?: Spread | undefined;
-  readonly tokensPerSec?: Estimate | undefined;
-  /** Times of tokens by the names of JSON. */
+  /** From the time when a request was due. */
+  readonly scheduledUs: Spread;
+  readonly tokensPerSec: Estimate | undefined;
+  /** By the keys of their metrics. */
   readonly tokenTimesUs: Readonly<Record<string, Spread>>;
 }
 
@@ -39,67 +44,41 @@ export function loadPointsOf({ json, runs }: ChartSource): LoadPoint[] {
   return points.toSorted((a, b) => a.load - b.load);
 }
 
-function ofLevel(json: LevelJson): LoadPoint {
-  const { level, inferPerSec: value, inferPerSecLow: low, inferPerSecHigh: high, tokens } = json;
-  const times = Object.entries(tokens?.metrics ?? {}).filter(([name]) => name.endsWith("Us"));
+function ofLevel({ level, durationSec, failed, metrics }: LevelJson): LoadPoint {
   return {
     load: level,
-    throughputPerSec: { value, low, high },
-    failedPerSec: json.durationSec > 0 ? json.failed / json.durationSec : 0,
-    latencyUs: latencyOf(json.latency),
-    ...(json.scheduledLatency === undefined ? {} : { scheduledUs: latencyOf(json.scheduledLatency) }),
-    ...(tokens?.outputTokensPerSec === undefined
-      ? {}
-      : { tokensPerSec: { value: tokens.outputTokensPerSec, low: null, high: null } }),
-    tokenTimesUs: Object.fromEntries(
-      times.map(([name, found]) => [
-        name,
-        spread((percentile) => {
-          const { low, high, isReliable } = found.confidence95[percentile];
-          return withInterval(found[percentile], low, high, isReliable);
-        }),
-      ]),
-    ),
+    failedPerSec: durationSec > 0 ? failed / durationSec : 0,
+    ...pointOf((key, statistic) => readMetric(metrics, key, statistic)),
   };
 }
 
-function latencyOf(latency: LevelJson["latency"]): Spread {
-  return spread((percentile) => {
-    if (latency === null) return undefined;
-    const { us, lowUs, highUs, isReliable } = latency.percentiles[percentile];
-    return withInterval(us, lowUs, highUs, isReliable);
-  });
+function ofRuns({ level, metrics }: CombinedLevelJson): LoadPoint {
+  const read: Read = (key, statistic) => readOver(metrics, key, statistic);
+  const failed = read("errorRate")?.value ?? 0;
+  const perSec = read("throughput")?.value ?? 0;
+  return { load: level, failedPerSec: failed >= 1 ? 0 : (perSec * failed) / (1 - failed), ...pointOf(read) };
 }
 
-function ofRuns(json: CombinedLevelJson): LoadPoint {
-  const { level, inferPerSec, errorRatio, latencyUs, scheduledLatencyUs, tokens } = json;
-  const failed = errorRatio?.mean ?? 0;
+type Read = (key: string, statistic?: PercentileName) => ReadEstimate | undefined;
+
+function pointOf(read: Read): Omit<LoadPoint, "load" | "failedPerSec"> {
+  const spread = (key: string): Spread => {
+    const of = (name: PercentileName): Estimate | undefined => inUs(read(key, name));
+    return { p50: of("p50"), p90: of("p90"), p99: of("p99") };
+  };
   return {
-    load: level,
-    throughputPerSec: overRuns(inferPerSec),
-    failedPerSec: failed >= 1 ? 0 : ((inferPerSec?.mean ?? 0) * failed) / (1 - failed),
-    latencyUs: spread((percentile) => overRuns(latencyUs[percentile])),
-    ...(scheduledLatencyUs === undefined
-      ? {}
-      : { scheduledUs: spread((percentile) => overRuns(scheduledLatencyUs[percentile])) }),
-    ...(tokens?.outputTokensPerSec === undefined ? {} : { tokensPerSec: overRuns(tokens.outputTokensPerSec) }),
-    tokenTimesUs: Object.fromEntries(
-      Object.entries(tokens?.metrics ?? {})
-        .filter(([name]) => name.endsWith("Us"))
-        .map(([name, found]) => [name, spread((percentile) => overRuns(found[percentile]))]),
-    ),
+    throughputPerSec: read("throughput"),
+    latencyUs: spread("latency"),
+    scheduledUs: spread("scheduledLatency"),
+    tokensPerSec: read("outputTokensPerSec"),
+    tokenTimesUs: Object.fromEntries(TOKEN_TIMES.map((key) => [key, spread(key)])),
   };
 }
 
-function overRuns(over: CombinedLevelJson["inferPerSec"]): Estimate | undefined {
-  return over === undefined ? undefined : { value: over.mean, low: over.low, high: over.high };
-}
-
-/** A value with too few samples has no interval. */
-function withInterval(value: number, low: number | null, high: number | null, isReliable: boolean): Estimate {
-  return isReliable ? { value, low, high } : { value, low: null, high: null };
-}
-
-function spread(of: (percentile: PercentileName) => Estimate | undefined): Spread {
-  return { p50: of("p50"), p90: of("p90"), p99: of("p99") };
+/** Converts to microseconds. A value with too few samples has no interval. */
+function inUs(found: ReadEstimate | undefined): Estimate | undefined {
+  if (found === undefined) return undefined;
+  const { value, low, high, isReliable = true } = found;
+  const end = (ns: number | null): number | null => (ns === null || !isReliable ? null : nsToUs(ns));
+  return { value: nsToUs(value), low: end(low), high: end(high) };
 }

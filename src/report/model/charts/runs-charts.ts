@@ -1,8 +1,10 @@
 import { alignLevels } from "../../../load/level-identity.ts";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { describeLevel, levelUnitOf } from "../../../registry/load-modes.ts";
+import { findOver, findSpread, readMetric } from "../../json/read-metrics.ts";
 import type { Plot, PlotPoint, XySeries } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
+import type { OverJson } from "../../schema/metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
 import { type ChartSource, timeUnitFor } from "./chart-source.ts";
@@ -12,7 +14,7 @@ import { type ChartSource, timeUnitFor } from "./chart-source.ts";
 const MOST_LEVELS = 6;
 const MOST_TICKS = 12;
 
-type Over = CombinedLevelJson["inferPerSec"];
+type Over = OverJson | undefined;
 
 /** A series: the value of each run, and the runs together. */
 interface RunsSeries {
@@ -26,7 +28,9 @@ export function runsCharts(source: ChartSource): Plot[] {
   const { json, plan, runs, unit } = source;
   if (!("runs" in json) || runs.length < 2) return [];
   const { findMax, levels } = json.combination;
-  const time = timeUnitFor(Math.max(0, ...levels.map(({ latencyUs: { p99 } }) => p99?.high ?? p99?.mean ?? 0)));
+  const time = timeUnitFor(
+    Math.max(0, ...levels.map(({ metrics }) => p99Of(metrics)?.high ?? p99Of(metrics)?.mean ?? 0)),
+  );
   const aligned = alignWithRuns(source);
   const seriesOf = (pick: (level: LevelJson) => number | undefined, overOf: (level: CombinedLevelJson) => Over) =>
     aligned.map(({ combined, byRun }) => ({
@@ -36,12 +40,12 @@ export function runsCharts(source: ChartSource): Plot[] {
     }));
   const highest = { name: "highest load", values: certainLoads(source), over: findMax?.highest };
   const throughput = seriesOf(
-    ({ inferPerSec }) => inferPerSec,
-    (level) => level.inferPerSec,
+    ({ metrics }) => readMetric(metrics, "throughput")?.value,
+    ({ metrics }) => findOver(metrics, "throughput"),
   );
   const latency = seriesOf(
-    ({ latency }) => latency?.percentiles.p99.us,
-    ({ latencyUs }) => latencyUs.p99,
+    ({ metrics }) => findSpread(metrics, "latency")?.p99,
+    ({ metrics }) => p99Of(metrics),
   );
   const load = LEVEL_UNITS[levelUnitOf(plan.load)].column;
   return [
@@ -49,6 +53,10 @@ export function runsCharts(source: ChartSource): Plot[] {
     ...drawRuns(source, "Throughput by run", unit, 1, throughput),
     ...drawRuns(source, "p99 latency by run", `p99 (${time.name})`, time.us, latency),
   ];
+}
+
+function p99Of(metrics: CombinedLevelJson["metrics"]): Over {
+  return findOver(metrics, "latency", "p99");
 }
 
 /** Returns the highest load of each run; undefined without a certain answer. */

@@ -4,7 +4,7 @@ import { formatMetric, metricText, unitOf } from "../../../measure/metrics/metri
 import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../../plan/units.ts";
-import { inPlanUnit } from "../../json/values.ts";
+import { inBaseUnit } from "../../json/read-metrics.ts";
 import type { Meaning, Plot, PlotPoint, PointInterval, XySeries } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
@@ -48,7 +48,7 @@ function pointsOf(source: ChartSource, index: number): SearchPoint[] {
     .flatMap(({ run, json: { level, limits } }): SearchPoint[] => {
       const verdict = limits?.verdicts[index];
       if (verdict?.measured === undefined) return [];
-      return [{ run, load: level, verdict: { state: verdict.state, ...inPlanUnit(verdict.measured) } }];
+      return [{ run, load: level, verdict: { state: verdict.state, ...inBaseUnit(verdict.measured) } }];
     })
     .toSorted((a, b) => a.load - b.load);
 }

@@ -1,4 +1,5 @@
 import { averageUs } from "../../../measure/server-delta.ts";
+import { findSpread } from "../../json/read-metrics.ts";
 import type { Plot } from "../../plots/plot.ts";
 import { roundForPlot } from "../../plots/sample.ts";
 import { type ChartSource, levelRows, type NamedLevel, timeUnitFor } from "./chart-source.ts";
@@ -18,15 +19,16 @@ export interface ServerShares {
 }
 
 /** Divides the mean latency of a level; undefined without the server's statistics. */
-export function sharesOf({ json: { server, latency } }: Pick<NamedLevel, "json">): ServerShares | undefined {
-  if (server === undefined || latency === null || server.successCount === 0) return undefined;
+export function sharesOf({ json: { server, metrics } }: Pick<NamedLevel, "json">): ServerShares | undefined {
+  const latencyUs = findSpread(metrics, "latency")?.average;
+  if (server === undefined || latencyUs === undefined || server.successCount === 0) return undefined;
   const queueUs = averageUs(server.queueNs, server.queueCount);
   const inputUs = averageUs(server.computeInputNs, server.computeInputCount);
   const inferUs = averageUs(server.computeInferNs, server.computeInferCount);
   const outputUs = averageUs(server.computeOutputNs, server.computeOutputCount);
   const serverUs = averageUs(server.successNs, server.successCount);
   const otherUs = Math.max(0, serverUs - queueUs - inputUs - inferUs - outputUs);
-  return { queueUs, inputUs, inferUs, outputUs, otherUs, outsideUs: Math.max(0, latency.meanUs - serverUs) };
+  return { queueUs, inputUs, inferUs, outputUs, otherUs, outsideUs: Math.max(0, latencyUs - serverUs) };
 }
 
 const PARTS: readonly (readonly [name: string, part: keyof ServerShares])[] = [

@@ -75,7 +75,7 @@ function toLevel({ mode, value }: ExportedExperiment, requests: Requests): Measu
 
 function putSample(values: Map<string, MeasuredValue>, name: string, sample: Float64Array): void {
   const mean = estimateMean(sample);
-  values.set(`${name}.avg`, withBounds(mean.value, mean.low, mean.high, 1));
+  values.set(`${name}.average`, withBounds(mean.value, mean.low, mean.high, 1));
   const estimate = percentileEstimator(sample);
   for (const percentile of PERCENTILES) {
     const { value, low, high } = estimate(percentile);

@@ -1,79 +1,91 @@
 import * as v from "valibot";
 import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
-import type { MeasuredPart } from "../../../measure/metrics/metric.ts";
-import { EXTRACTED, listPlans, nameMetric } from "../../../measure/metrics/metric-names.ts";
-import { runValue } from "../../../measure/metrics/read-metric.ts";
+import { nameMetric, parseStatistic } from "../../../measure/metrics/metric-names.ts";
+import type { MetricPlan } from "../../../plan/assertions.ts";
 import { userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
-import { NS_PER_US } from "../../../plan/units.ts";
-import { inPlanUnit } from "../../json/values.ts";
+import { reportedMetrics } from "../../json/metrics.ts";
+import { readStatistic, type StatisticName, scaleOf } from "../../json/read-metrics.ts";
 import { groupSchema, levelSchema } from "../../schema/level.ts";
+import type { SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
 import { REPORT_VERSION } from "../../schema/version.ts";
 import { listFacts } from "./facts.ts";
 import { describeLoad } from "./load-label.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue, RunFormat } from "./measured-run.ts";
 import { parseDocument } from "./parse-document.ts";
-import { putStatistics, withBounds } from "./put-statistics.ts";
+import { withBounds } from "./put-statistics.ts";
+import { OLD_VERSIONS, upgradedPart } from "./upgrade-json.ts";
 
 /** Rampart's own JSON: one run, or the `runs` of a repeated plan. */
 
-/** Versions of the report that are read. In all of them, the fields that are picked here are the same. */
-const READ_VERSIONS: readonly unknown[] = [1, REPORT_VERSION];
-
 const parts = { object: v.object };
-/** Fields that a level may lack, because an older version did not write them. */
-const OPTIONAL = [
-  "inferPerSec",
-  "inferPerSecLow",
-  "inferPerSecHigh",
-  "latency",
-  "scheduledLatency",
-  "firstResponse",
-  "responsesPerSec",
-  "betweenResponsesMeanUs",
-  "sequencesPerSec",
-  "server",
-  "tokens",
-  "extracted",
-  "values",
-] as const;
-const group = groupSchema(parts);
 const level = levelSchema(parts);
 const run = runSchema(parts);
 
-const partSchema = v.object({
-  ...v.pick(group, ["requests", "failed", "errorRatio"]).entries,
-  ...v.partial(v.pick(group, OPTIONAL)).entries,
-});
-type Part = v.InferOutput<typeof partSchema>;
+/** A metric of any version: one value, or statistics of which this reader takes what it knows. */
+const metricSchema = v.union([
+  v.object({
+    value: v.number(),
+    low: v.optional(v.nullable(v.number())),
+    high: v.optional(v.nullable(v.number())),
+    count: v.optional(v.number()),
+    total: v.optional(v.number()),
+  }),
+  v.looseObject({ confidence95: v.optional(v.record(v.string(), v.unknown())) }),
+]);
+const metricsEntries = {
+  metrics: v.record(v.string(), metricSchema),
+  extracted: v.optional(v.record(v.string(), v.object({ numbers: v.optional(v.looseObject({})) }))),
+};
+type Metrics = Readonly<Record<string, v.InferOutput<typeof metricSchema>>>;
 
-const partOfTagsSchema = v.object({ ...partSchema.entries, tags: group.entries.tags });
+/** What was measured of requests, in any version. */
+interface Part {
+  readonly metrics: Metrics;
+  readonly extracted?: Readonly<Record<string, { readonly numbers?: object | undefined }>> | undefined;
+}
 
-const readLevelSchema = v.object({
-  ...partSchema.entries,
-  ...v.pick(level, ["unit", "level", "phase"]).entries,
-  ...v.partial(v.pick(level, ["outcome"])).entries,
-  client: v.optional(v.pick(level.entries.client, ["saturation"])),
-  load: v.optional(v.pick(level.entries.load, ["isDelivered"])),
-  groups: v.optional(v.array(partOfTagsSchema), []),
-  combinations: v.optional(v.array(partOfTagsSchema), []),
-});
-type Level = v.InferOutput<typeof readLevelSchema>;
+const tagsEntries = { tags: groupSchema(parts).entries.tags };
+
+/** Builds the schema of levels. @param partOf makes the one of what requests measured, with other entries */
+function createLevelSchema<S extends v.GenericSchema<unknown, Part>>(partOf: (entries: v.ObjectEntries) => S) {
+  const ofTags = partOf(tagsEntries);
+  return partOf({
+    ...v.pick(level, ["unit", "level", "phase"]).entries,
+    ...v.partial(v.pick(level, ["outcome"])).entries,
+    client: v.optional(v.pick(level.entries.client, ["saturation"])),
+    load: v.optional(v.pick(level.entries.load, ["isDelivered"])),
+    groups: v.optional(v.array(ofTags), []),
+    combinations: v.optional(v.array(ofTags), []),
+  }) as unknown as v.GenericSchema<unknown, Level>;
+}
+
+type LevelJson = v.InferOutput<typeof level>;
+/** A level of any version. */
+interface Level extends Part, Pick<LevelJson, "unit" | "level" | "phase">, Partial<Pick<LevelJson, "outcome">> {
+  readonly client?: Pick<LevelJson["client"], "saturation">;
+  readonly load?: Pick<LevelJson["load"], "isDelivered">;
+  readonly groups: readonly (Part & { readonly tags: Readonly<Record<string, string | null>> })[];
+  readonly combinations: Level["groups"];
+}
 
 const answerSchema = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
 
-const readRunSchema = v.object({
-  ...v.partial(v.pick(run, ["startedAt", "isPartial"])).entries,
-  findMax: v.optional(answerSchema),
-  levels: v.array(readLevelSchema),
-});
+function createRunSchema(isOld: boolean) {
+  const today = (entries: v.ObjectEntries) => v.object({ ...metricsEntries, ...entries });
+  return v.object({
+    ...v.partial(v.pick(run, ["startedAt", "isPartial"])).entries,
+    findMax: v.optional(answerSchema),
+    levels: v.array(createLevelSchema((isOld ? upgradedPart : today) as typeof today)),
+  });
+}
 
 const documentSchema = v.object({
   model: v.object({ name: v.string(), version: v.string() }),
   parameters: v.optional(v.unknown()),
   plan: v.optional(v.unknown()),
-  runs: v.optional(v.array(readRunSchema)),
+  runs: v.optional(v.array(v.unknown())),
 });
 
 /** What a plan has that does not change what is measured. */
@@ -89,7 +101,11 @@ export const rampartJson: RunFormat = {
     const document = file.readDocument();
     checkVersion(document?.["version"], path);
     const { model, parameters, plan, runs: several } = parseDocument(documentSchema, document, path);
-    const runs = several ?? [parseDocument(readRunSchema, document, path)];
+    const ofRun = createRunSchema(OLD_VERSIONS.includes(document?.["version"]));
+    const runs =
+      several === undefined
+        ? [parseDocument(ofRun, document, path)]
+        : parseDocument(v.object({ runs: v.array(ofRun) }), document, path).runs;
     const version = model.version === "" ? "" : ` version ${model.version}`;
     const facts = new Map([["model", `${model.name}${version}`], ...listFacts({ parameters }), ...factsOf(plan)]);
     return runs.map(
@@ -107,8 +123,9 @@ export const rampartJson: RunFormat = {
 
 /** @throws UserError for a report of another version of Rampart */
 function checkVersion(version: unknown, path: string): void {
-  if (READ_VERSIONS.includes(version)) return;
-  const message = `is a report of version ${showValue(version)}, and this Rampart reads versions ${READ_VERSIONS.join(" and ")}`;
+  const versions = [...OLD_VERSIONS, REPORT_VERSION];
+  if (versions.includes(version)) return;
+  const message = `is a report of version ${showValue(version)}, and this Rampart reads versions ${versions.join(", ")}`;
   throw userError("mismatch", path, message, "Compare it with the Rampart that wrote it.");
 }
 
@@ -149,59 +166,39 @@ function notesOf({ outcome, client, load }: Level): string[] {
   ];
 }
 
-function readPart(part: Part): Map<string, MeasuredValue> {
+function readPart({ metrics, extracted = {} }: Part): Map<string, MeasuredValue> {
   const values = new Map<string, MeasuredValue>();
-  const put = (name: string, value: number | undefined, scale = 1): void => {
-    if (value !== undefined) values.set(name, { value: value * scale });
-  };
-  const total = part.requests + part.failed;
-  values.set("errorRate", {
-    value: part.errorRatio,
-    ...(total > 0 ? { ...ratioBounds(part.failed, total), total } : {}),
-  });
-  if (part.inferPerSec !== undefined)
-    values.set("throughput", withBounds(part.inferPerSec, part.inferPerSecLow, part.inferPerSecHigh, 1));
-  putLatency(values, "latency", part.latency);
-  putLatency(values, "scheduledLatency", part.scheduledLatency);
-  putLatency(values, "firstResponse", part.firstResponse);
-  put("betweenResponses", part.betweenResponsesMeanUs, NS_PER_US);
-  put("responsesPerSec", part.responsesPerSec);
-  put("sequencesPerSec", part.sequencesPerSec);
-  for (const [name, value] of serverValues(part.server)) values.set(name, value);
-  for (const [name, estimate] of Object.entries(part.values ?? {})) {
-    const { value, low, high } = inPlanUnit(estimate);
-    values.set(name, withBounds(value, low, high, 1));
+  for (const { key, name, entry } of reportedMetrics()) {
+    const found = metrics[name];
+    if (found === undefined) continue;
+    if (entry.statistics === undefined) {
+      if ("value" in found) values.set(key, readSingle(found as SingleMetricJson, scaleOf(key)));
+    } else putStatistics(values, { key }, found, scaleOf(key));
   }
-  const rate = part.tokens?.outputTokensPerSec;
-  if (rate !== undefined && rate > 0) put("outputTokensPerSec", rate);
-  for (const [name, statistics] of Object.entries(part.tokens?.metrics ?? {})) {
-    const isTime = name.endsWith("Us");
-    putStatistics(values, isTime ? name.slice(0, -2) : name, statistics, isTime ? NS_PER_US : 1);
-  }
-  for (const [name, { numbers }] of Object.entries(part.extracted ?? {}))
-    if (numbers !== undefined) putStatistics(values, `${EXTRACTED}${name}`, numbers, 1);
+  for (const [name, { numbers }] of Object.entries(extracted))
+    if (numbers !== undefined) putStatistics(values, { key: "extracted", name }, numbers, (value) => value);
   return values;
 }
 
-function putLatency(values: Map<string, MeasuredValue>, name: string, latency: Part["latency"] | undefined): void {
-  if (latency === null || latency === undefined) return;
-  const { meanUs, meanLowUs, meanHighUs, percentiles } = latency;
-  values.set(`${name}.avg`, withBounds(meanUs, meanLowUs, meanHighUs, NS_PER_US));
-  for (const [percentile, { us, lowUs, highUs, isReliable }] of Object.entries(percentiles)) {
-    const ends = isReliable ? ([lowUs, highUs] as const) : ([null, null] as const);
-    values.set(`${name}.${percentile}`, withBounds(us, ...ends, NS_PER_US));
-  }
+function readSingle({ value, low, high, count, total = 0 }: SingleMetricJson, scale: Scale): MeasuredValue {
+  // Also those of several runs are compared by Wilson's interval.
+  if (count !== undefined && total > 0) return { value, ...ratioBounds(count, total), total };
+  const end = (found: number | null | undefined): number | undefined =>
+    typeof found === "number" ? scale(found) : undefined;
+  return withBounds(scale(value), end(low), end(high));
 }
 
-/** Returns the metrics of a server's counters. */
-function serverValues(server: Part["server"]): (readonly [name: string, value: MeasuredValue])[] {
-  const part = { window: { server } } as unknown as MeasuredPart;
-  return listPlans(({ needs }) => needs === "statistics").flatMap((metric) => {
-    const found = runValue(metric, part, 1);
-    if (found === undefined) return [];
-    const { value, requests } = found;
-    const bounds =
-      requests === undefined ? {} : { ...ratioBounds(requests.count, requests.total), total: requests.total };
-    return [[nameMetric(metric), { value, ...bounds }] as const];
-  });
+type Scale = (value: number) => number;
+
+/** Adds the statistics of a metric. A percentile of too few samples has no interval. */
+function putStatistics(values: Map<string, MeasuredValue>, metric: MetricPlan, found: object, scale: Scale): void {
+  for (const statistic of Object.keys(found)) {
+    const parsed = parseStatistic(statistic);
+    const read =
+      parsed === undefined ? undefined : readStatistic(found as SpreadJson, statistic as StatisticName, scale);
+    if (parsed === undefined || read === undefined) continue;
+    const { value, low, high, isReliable } = read;
+    const ends = isReliable === false ? ([null, null] as const) : ([low, high] as const);
+    values.set(nameMetric({ ...metric, statistic: parsed }), withBounds(value, ...ends));
+  }
 }

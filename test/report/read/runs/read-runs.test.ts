@@ -59,12 +59,12 @@ test("AIPerf's JSON has times in nanoseconds, its load from the phase that count
   assertNear(valuesOf(run), {
     throughput: 7.77812,
     errorRate: 0,
-    "latency.avg": 250.891e6,
+    "latency.average": 250.891e6,
     "latency.p99": 272.953e6,
-    "scheduledLatency.avg": 253.155e6,
-    "timeToFirstToken.avg": 52.0675e6,
+    "scheduledLatency.average": 253.155e6,
+    "timeToFirstToken.average": 52.0675e6,
     outputTokensPerSec: 162.563,
-    "outputTokens.avg": 20.9,
+    "outputTokens.average": 20.9,
   });
 });
 
@@ -87,7 +87,7 @@ test("GenAI-Perf's JSON has its load and model from its configuration", () => {
   assert.equal(run.facts.get("perf_analyzer.stimulus.concurrency"), "2");
   const values = valuesOf(run);
   assertNear(values, { throughput: 8.37522, "timeToFirstToken.p99": 51.4316e6 });
-  assert.ok((values["interTokenLatency.avg"] ?? 0) > 9e6 && (values["latency.p99"] ?? 0) > 200e6);
+  assert.ok((values["interTokenLatency.average"] ?? 0) > 9e6 && (values["latency.p99"] ?? 0) > 200e6);
 });
 
 test("perf_analyzer's CSV has a level per row, by load, whose times are in microseconds", () => {
@@ -120,11 +120,11 @@ test("a CSV of Rampart with rates, averages and tokens", () => {
   assert.deepEqual(valuesOf(run), {
     throughput: 12.4,
     "latency.p50": 1e6,
-    "latency.avg": 1.1e6,
+    "latency.average": 1.1e6,
     outputTokensPerSec: 250,
     "timeToFirstToken.p99": 40e3,
   });
-  assert.deepEqual(valuesOf(run, 1), { throughput: 24.8, "latency.avg": 1.2e6 });
+  assert.deepEqual(valuesOf(run, 1), { throughput: 24.8, "latency.average": 1.2e6 });
 });
 
 test("a profile export has the percentiles of its requests, with intervals", () => {
@@ -144,7 +144,7 @@ test("a profile export has the percentiles of its requests, with intervals", () 
   assertNear(valuesOf(run), {
     throughput: 200 / durationSec,
     responsesPerSec: 400 / durationSec,
-    "latency.avg": 1_099_500,
+    "latency.average": 1_099_500,
     "latency.p50": 1_099_500,
     "firstResponse.p90": 500_000,
   });
@@ -165,16 +165,24 @@ describe("Rampart's JSON", () => {
 
   test("has what the report says, in nanoseconds, with its intervals", () => {
     const run = readOnly(write("one.json", JSON.stringify(document)));
-    const [written] = document["levels"] as { inferPerSec: number; latency: { meanUs: number; meanLowUs: number } }[];
+    const [written] = document["levels"] as {
+      metrics: {
+        throughputPerSec: { value: number };
+        latencyUs: { average: number; confidence95: { average: { low: number } } };
+      };
+    }[];
     assert.ok(written !== undefined);
     assert.equal(run.levels[0]?.label, "concurrency 4");
     assertNear(valuesOf(run), {
-      throughput: written.inferPerSec,
+      throughput: written.metrics.throughputPerSec.value,
       errorRate: 0.25,
-      "latency.avg": written.latency.meanUs * 1000,
+      "latency.average": written.metrics.latencyUs.average * 1000,
       "scheduledLatency.p50": 2_150_000,
     });
-    assertNear({ low: run.levels[0]?.values.get("latency.avg")?.low ?? 0 }, { low: written.latency.meanLowUs * 1000 });
+    assertNear(
+      { low: run.levels[0]?.values.get("latency.average")?.low ?? 0 },
+      { low: written.metrics.latencyUs.confidence95.average.low * 1000 },
+    );
     const bounds = run.levels[0]?.values.get("errorRate");
     assert.ok((bounds?.low ?? 1) < 0.25 && (bounds?.high ?? 0) > 0.25);
     assert.deepEqual(run.levels[0]?.notes, ["the level was not stable", "the load was not delivered in full"]);

@@ -1,0 +1,51 @@
+import * as v from "valibot";
+import { findEntry, hasStatistic, METRIC_KEYS } from "../measure/metrics/catalogue.ts";
+import type { Metric } from "../measure/metrics/metric.ts";
+import type { MetricPlan, Statistic } from "../plan/assertions.ts";
+import type { Schema } from "../plan/schema.ts";
+
+/** Schemas of metrics of the catalogue, in scenarios and in plans. Only the limits of a goodput are written differently in the two. */
+
+/** Returns the schema of a metric with a key. @param limits the schema of the limits of a goodput */
+export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSchema): v.GenericSchema {
+  const statistic = v.pipe(
+    v.union([v.picklist(["average", "min", "max"]), percentileSchema()]) as unknown as Schema<Statistic>,
+    v.check((one) => hasStatistic(entry, one), `${key} has no such statistic: it has ${entry.statistics?.join(", ")}`),
+  );
+  return v.object({
+    key: v.literal(key),
+    ...(entry.statistics === undefined ? {} : { statistic }),
+    ...(key === "extracted" ? { name: nameSchema() } : {}),
+    ...(key === "goodput" ? { limits } : {}),
+  } as v.ObjectEntries);
+}
+
+/** Returns the schema of any metric of a level. @param limits the schema of the limits of a goodput */
+export function metricSchema(limits: v.GenericSchema): Schema<MetricPlan> {
+  return v.lazy((input) => {
+    const { key } = (input ?? {}) as { readonly key?: unknown };
+    const entry = typeof key === "string" ? findEntry(key) : undefined;
+    if (entry === undefined || entry.isOfReports === true)
+      return v.looseObject({ key: v.picklist(METRIC_KEYS.filter(isOfLevels), "must be a metric") });
+    return metricSchemaOf(key as string, entry, limits);
+  }) as unknown as Schema<MetricPlan>;
+}
+
+function isOfLevels(key: string): boolean {
+  return findEntry(key)?.isOfReports !== true;
+}
+
+function nameSchema(): Schema<string> {
+  return v.pipe(v.string("must be a name in extract"), v.nonEmpty("must be a name in extract"));
+}
+
+function percentileSchema(): Schema<number> {
+  return v.pipe(
+    v.number("must have a number as percentile"),
+    v.ltValue(100, "must have a percentile below 100"),
+    v.minValue(1, ({ input }) => {
+      const meant = input > 0 ? `: did you mean ${Number((100 * input).toPrecision(6))}?` : ", such as 99";
+      return `must have a percentile of 1 or more${meant}`;
+    }),
+  );
+}

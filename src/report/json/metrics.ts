@@ -1,0 +1,177 @@
+import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import type { Extracted } from "../../measure/extracted-tally.ts";
+import { informativeEnds } from "../../measure/intervals/certainty.ts";
+import { findEntry, METRIC_KEYS, metricOf } from "../../measure/metrics/catalogue.ts";
+import { jsonNameOf, type MeasuredPart, type Metric, type Quantity } from "../../measure/metrics/metric.ts";
+import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
+import { type Sample, sampleOfExtracted } from "../../measure/metrics/sample.ts";
+import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
+import type { MetricPlan } from "../../plan/assertions.ts";
+import { nsToUs } from "../../plan/units.ts";
+import {
+  byReportedPercentile,
+  type ExtractedJson,
+  type MetricsJson,
+  type SingleMetricJson,
+  type SpreadJson,
+} from "../schema/metrics.ts";
+import type { EstimateJson, ValueJson } from "../schema/parts.ts";
+
+/** The metrics of the catalogue in Rampart's JSON: the one place that writes them. `read-metrics.ts` reads them. */
+
+/** Percentiles of the encoded histogram are up to 0.1 % too high. */
+const SIGNIFICANT_DIGITS = 3;
+const HIGHEST_US = 3_600_000_000; // 1 h
+
+/** Returns the entries that stand in JSON by their names: all that a level has by its key alone. */
+export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
+  return METRIC_KEYS.flatMap((key) => {
+    const entry = findEntry(key) as Metric;
+    const isReported = entry.isOfReports !== true && key !== "extracted" && key !== "goodput";
+    return isReported ? [{ key, name: jsonNameOf(key, entry), entry }] : [];
+  });
+}
+
+/**
+ * Converts all metrics that a part has.
+ * @param batchSize inferences per request
+ * @param isWanted default: all. Answers that were not to be streamed have no times of their tokens
+ */
+export function toMetricsJson(
+  part: MeasuredPart,
+  batchSize: number,
+  isWanted: (entry: Metric) => boolean = () => true,
+): MetricsJson {
+  const found = reportedMetrics().flatMap(({ key, name, entry }) => {
+    if (!isWanted(entry)) return [];
+    const json = entry.statistics === undefined ? toSingleJson(key, part, batchSize) : toSample(key, entry, part);
+    return json === undefined ? [] : [[name, json] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+function toSingleJson(key: string, part: MeasuredPart, batchSize: number): SingleMetricJson | undefined {
+  const { quantity, ends, counts } = metricOf({ key }) as Metric & { readonly ends?: unknown };
+  const estimate = estimateMetric({ key }, part, batchSize);
+  if (estimate === undefined) return undefined;
+  const { value } = estimate;
+  return {
+    value,
+    ...(ends === undefined ? {} : informativeEnds({ ...estimate, isRatio: quantity === "ratio" })),
+    ...counts?.(part),
+  };
+}
+
+function toSample(key: string, entry: Metric, part: MeasuredPart): SpreadJson | undefined {
+  const sample = sampleOf({ key }, part);
+  return sample && toSpreadJson(sample, entry);
+}
+
+/** Converts the statistics of a sample: times to microseconds. */
+export function toSpreadJson(
+  sample: Sample,
+  { quantity, statistics = [] }: Pick<Metric, "quantity" | "statistics">,
+): SpreadJson {
+  const scale = quantity === "time" ? nsToUs : (value: number): number => value;
+  const end = (value: number | null): number | null => (value === null ? null : scale(value));
+  const deviation = sample.sketch && deviationOf(sample.sketch);
+  const one = (name: "min" | "max"): Partial<SpreadJson> => {
+    const value = statistics.includes(name) ? sample[name] : undefined;
+    return value === undefined ? {} : { [name]: scale(value) };
+  };
+  return {
+    count: sample.count,
+    average: scale(sample.average),
+    ...(sample.sketch === undefined ? {} : { deviation: deviation === undefined ? null : scale(deviation) }),
+    ...one("min"),
+    ...one("max"),
+    ...toPercentilesJson(sample, scale, end),
+    ...(sample.hasHistogram === true && sample.sketch !== undefined
+      ? { hdrHistogram: encodeHistogram(sample.sketch) }
+      : {}),
+  };
+}
+
+function toPercentilesJson(
+  sample: Sample,
+  scale: (value: number) => number,
+  end: (value: number | null) => number | null,
+): Partial<SpreadJson> {
+  const average = sample.estimateAverage?.({});
+  const { estimatePercentile } = sample;
+  if (average === undefined || estimatePercentile === undefined) return {};
+  const estimates = byReportedPercentile((percentile) => estimatePercentile(percentile));
+  const ends = informativeEnds(average);
+  const entries = Object.entries(estimates).map(
+    ([name, { low, high, effectiveCount, isReliable, neededCount }]) =>
+      [name, { low: end(low), high: end(high), effectiveCount, isReliable, neededCount }] as const,
+  );
+  return {
+    ...Object.fromEntries(Object.entries(estimates).map(([name, { value }]) => [name, scale(value)])),
+    confidence95: {
+      average: { low: end(ends.low), high: end(ends.high), effectiveCount: average.effectiveCount },
+      ...Object.fromEntries(entries),
+    },
+  };
+}
+
+/** Encodes latencies in microseconds as a compressed HDR histogram in base64, the format of HdrHistogram's tools. */
+function encodeHistogram(sketch: Sketch): string {
+  const histogram = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: HIGHEST_US,
+    numberOfSignificantValueDigits: SIGNIFICANT_DIGITS,
+  });
+  forEachValue(sketch, (ns, count) => {
+    histogram.recordValueWithCount(Math.min(HIGHEST_US, Math.max(1, nsToUs(ns))), count);
+  });
+  return encodeIntoCompressedBase64(histogram);
+}
+
+/** Converts the extracted values of a level, by name. */
+export function toExtractedJson(columns: readonly Extracted[]): ExtractedJson {
+  return Object.fromEntries(columns.map((column) => [column.name, toColumnJson(column)]));
+}
+
+function toColumnJson(column: Extracted): ExtractedJson[string] {
+  const { missingCount, texts, otherCount } = column;
+  const { count, digits } = column.numbers;
+  const numbers = (): SpreadJson => toSpreadJson(sampleOfExtracted(column), metricOf({ key: "extracted" }));
+  return {
+    ...(count === 0 ? {} : { numbers: numbers(), ...(digits === undefined ? {} : { percentileDigits: digits }) }),
+    ...(texts.length === 0 ? {} : { texts: Object.fromEntries([...texts].sort(([, a], [, b]) => b - a)) }),
+    ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
+    missing: missingCount,
+  };
+}
+
+const JSON_UNITS = { time: "us", rate: "perSec", count: "count", ratio: "ratio", number: "number" } as const;
+
+/** Returns the unit of a value in JSON whose name does not say it: `us`, `perSec`, `count`, `ratio`, `W`; `number` without a known one. */
+export function jsonUnitOf({
+  quantity,
+  unit,
+}: {
+  readonly quantity: Quantity;
+  readonly unit?: string | undefined;
+}): string {
+  return quantity === "number" && unit !== undefined ? unit : JSON_UNITS[quantity];
+}
+
+/** Converts a value of a metric, such as a limit. @param value nanoseconds, per second, a count or a ratio */
+export function toValueJson(metric: MetricPlan, value: number): ValueJson {
+  const unit = jsonUnitOf(metricOf(metric));
+  return { value: unit === "us" ? nsToUs(value) : value, unit };
+}
+
+/** Converts an estimate. Leaves out the interval if an end is undefined. */
+export function toEstimateJson(
+  metric: MetricPlan,
+  { value, low, high }: { readonly value: number; readonly low?: number | null; readonly high?: number | null },
+): EstimateJson {
+  const convert = (end: number | null): number | null => (end === null ? null : toValueJson(metric, end).value);
+  return {
+    ...toValueJson(metric, value),
+    ...(low === undefined || high === undefined ? {} : { low: convert(low), high: convert(high) }),
+  };
+}

@@ -1,0 +1,155 @@
+import * as v from "valibot";
+import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
+import { count, type Parts } from "./parts.ts";
+
+/** Metrics in Rampart's JSON report: those of the catalogue by their names there with the unit, extracted values, and GPUs. */
+
+/** The metrics of a level as data. */
+export type MetricsJson = v.InferOutput<ReturnType<typeof metricsSchema>>;
+
+/** A metric with one value as data. */
+export type SingleMetricJson = v.InferOutput<ReturnType<typeof single>>;
+
+/** Statistics of a metric as data. */
+export type SpreadJson = v.InferOutput<ReturnType<typeof spreadSchema>>;
+
+/** The metrics of several runs together as data. */
+export type OverMetricsJson = v.InferOutput<ReturnType<typeof overMetricsSchema>>;
+
+/** A value over whole runs as data. */
+export type OverJson = v.InferOutput<ReturnType<typeof overRuns>>;
+
+/** What is known of the tokens of a level besides its metrics, as data. */
+export type TokensJson = v.InferOutput<ReturnType<typeof tokensSchema>>;
+
+/** Extracted values as data. */
+export type ExtractedJson = v.InferOutput<ReturnType<typeof extractedSchema>>;
+
+/** Readings of the server's page at a level as data. */
+export type TelemetryJson = v.InferOutput<ReturnType<typeof telemetrySchema>>;
+
+type ReportedPercentile = `p${(typeof REPORTED_PERCENTILES)[number]}`;
+
+/** Returns an object with an entry for each percentile that reports have: `{ p50, p99 }`. */
+export function byReportedPercentile<V>(ofPercentile: (percentile: number) => V): Record<ReportedPercentile, V> {
+  const entries = REPORTED_PERCENTILES.map((percentile) => [`p${percentile}`, ofPercentile(percentile)]);
+  return Object.fromEntries(entries) as Record<ReportedPercentile, V>;
+}
+
+const end = () => v.nullable(v.number());
+
+/** A metric with one value. */
+function single({ object }: Parts) {
+  return object({
+    value: v.number(),
+    low: v.exactOptional(
+      v.pipe(end(), v.description("Lower end of the 95 % confidence interval; null: the sample has none that helps.")),
+    ),
+    high: v.exactOptional(end()),
+    count: v.exactOptional(v.pipe(count(), v.description("Of a ratio of requests: their number."))),
+    total: v.exactOptional(v.pipe(count(), v.description("Of a ratio of requests: the number that it is of."))),
+  });
+}
+
+/** Intervals of a metric at 95 % confidence, by statistic. */
+function confidence({ object }: Parts) {
+  const one = v.exactOptional(
+    object({
+      low: end(),
+      high: end(),
+      effectiveCount: v.pipe(v.number(), v.description("Number of independent samples that stand behind it.")),
+      isReliable: v.pipe(v.boolean(), v.description("False: too few samples.")),
+      neededCount: v.pipe(count(), v.description("Number of samples that would be enough.")),
+    }),
+  );
+  const average = object({ low: end(), high: end(), effectiveCount: v.number() });
+  return object({ average, ...byReportedPercentile(() => one) });
+}
+
+/** Statistics of a metric: those that it has. */
+export function spreadSchema(parts: Parts) {
+  const value = v.exactOptional(v.number());
+  return parts.object({
+    count: count(),
+    average: v.number(),
+    deviation: v.exactOptional(end()),
+    min: value,
+    max: value,
+    ...byReportedPercentile(() => value),
+    confidence95: v.exactOptional(confidence(parts)),
+    hdrHistogram: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.description(
+          "All values, in their unit: a compressed HDR histogram, version 2, in base64, which can be merged.",
+        ),
+      ),
+    ),
+  });
+}
+
+/** The metrics of a level, or of some of its requests. */
+export function metricsSchema(parts: Parts) {
+  return v.pipe(
+    v.record(v.string(), v.union([single(parts), spreadSchema(parts)])),
+    v.description("By name, which ends in the unit: latencyUs, throughputPerSec, errorRateRatio, gpuPowerWatts."),
+  );
+}
+
+/** A value over whole runs. */
+export function overRuns({ object }: Parts) {
+  return object({
+    count: count(),
+    mean: v.number(),
+    low: v.pipe(end(), v.description("Lower end of the 95 % interval of the mean.")),
+    high: end(),
+    deviation: v.pipe(end(), v.description("Between runs.")),
+    withinDeviation: end(),
+    betweenToWithinRatio: end(),
+  });
+}
+
+/** The metrics of several runs together: of those with statistics, each statistic. */
+export function overMetricsSchema(parts: Parts) {
+  const over = v.exactOptional(overRuns(parts));
+  const statistics = parts.object({ average: over, min: over, max: over, ...byReportedPercentile(() => over) });
+  return v.record(v.string(), v.union([overRuns(parts), statistics]));
+}
+
+/** What is known of the tokens of a level besides its metrics. */
+export function tokensSchema(parts: Parts) {
+  return parts.object({
+    requests: v.pipe(count(), v.description("Successful requests whose answer had content.")),
+    withoutContent: count(),
+    withoutEndMark: v.exactOptional(count()),
+    failed: count(),
+    warnings: v.array(v.string()),
+  });
+}
+
+/** Values that a target extracts from the answers of a level, by name. */
+export function extractedSchema(parts: Parts) {
+  const one = parts.object({
+    numbers: v.exactOptional(spreadSchema(parts)),
+    percentileDigits: v.exactOptional(v.number()),
+    texts: v.exactOptional(v.record(v.string(), count())),
+    otherTexts: v.exactOptional(count()),
+    missing: count(),
+  });
+  return v.record(v.string(), one);
+}
+
+/** Readings of the server's page at a level, by GPU. */
+export function telemetrySchema(parts: Parts) {
+  return parts.object({
+    readings: count(),
+    gpus: v.array(
+      parts.object({
+        uuid: v.string(),
+        metrics: metricsSchema(parts),
+        powerLimitWatts: v.exactOptional(v.number()),
+        memoryTotalBytes: v.exactOptional(v.number()),
+      }),
+    ),
+  });
+}

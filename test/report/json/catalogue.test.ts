@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { runCompareCommand } from "../../../src/cli/compare/command.ts";
+import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
+import { addGpuReading, GPU_METRICS, NO_GPU_READINGS } from "../../../src/measure/gpu-tally.ts";
+import { findEntry, METRIC_KEYS } from "../../../src/measure/metrics/catalogue.ts";
+import type { MeasuredPart } from "../../../src/measure/metrics/metric.ts";
+import { listPlans, nameMetric } from "../../../src/measure/metrics/metric-names.ts";
+import { metricValue } from "../../../src/measure/metrics/read-metric.ts";
+import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
+import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
+import type { MetricPlan } from "../../../src/plan/assertions.ts";
+import { toReportJson } from "../../../src/report/json/report-json.ts";
+import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
+import { makeDelta, makeWindow } from "../../measure/make-window.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { checkSchema } from "../check-schema.ts";
+import { makeLevel, makeResult } from "../make-result.ts";
+
+/** Each entry of the catalogue is in the JSON report, and comparisons read it back. */
+
+const COUNT = 200;
+const ALONE = new Set(["goodput", "highestLoad", "goodRatio"]);
+let folder = "";
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "rampart-catalogue-"));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Streamed answers with reasoning, whose length was asked for and counted by the server too. */
+function makeTokens(): TokenMeasurement {
+  const tally = new TokenTally();
+  for (let index = 0; index < COUNT; index++) {
+    const firstNs = 20e6 + ((37 * index) % COUNT) * 1e5;
+    const gapNs = 1e6 + (index % 7) * 1e5;
+    const contentNs = Array.from({ length: 11 }, (_, token) => firstNs + token * gapNs);
+    const times = { contentNs, eventCount: 11, firstOutputNs: firstNs + 3 * gapNs, firstReasoningNs: firstNs };
+    tally.add({
+      sendNs: index * 5e6,
+      times: { ...times, outputTokens: 8 + (index % 3), reasoningTokens: 3 },
+      inputTokens: 7 + (index % 5),
+      requestedTokens: 12,
+      usage: { promptTokens: 8, completionTokens: 13, reasoningTokens: 3 },
+    });
+  }
+  return tally.cut();
+}
+
+/** A level with everything that can be measured. */
+function makePart(): MeasuredPart & { readonly tokens: TokenMeasurement } {
+  const extracted = new ExtractedTally(["score"]);
+  for (let index = 0; index < COUNT; index++) extracted.add([(7 * index) % 31], index * 5e6);
+  const reading = (value: number) => Object.fromEntries(GPU_METRICS.map((key) => [key, new Map([["a", value]])]));
+  const gpu = [0.5, 0.7].reduce((tally, value) => addGpuReading(tally, reading(value)), NO_GPU_READINGS);
+  const times = (fromNs: number) => Array.from({ length: COUNT }, (_, index) => fromNs + ((37 * index) % COUNT) * 1e4);
+  const window = makeWindow({
+    latenciesNs: times(4e6),
+    scheduledNs: times(5e6),
+    firstResponseNs: times(2e6),
+    responseCount: 3 * COUNT,
+    sequenceCount: 20,
+    failedCount: 10,
+    server: makeDelta(COUNT, { cacheHitCount: 50, cacheHitNs: 5e6, cacheMissCount: 150, cacheMissNs: 5e6 }),
+  });
+  return { window: { ...window, gpu, extracted: extracted.cut(0, 1e9) }, tokens: makeTokens() };
+}
+
+const plan = makePlan({
+  measurement: { tokens: { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } },
+  outputs: { style: "rampart" },
+});
+
+function writeReport(name: string): string {
+  const document = toReportJson(plan, makeResult(plan, [makeLevel(makePart())]));
+  checkSchema(document);
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify({ ...document, startedAt: `200${name.length}-01-01T00:00:00.000Z` }));
+  return path;
+}
+
+/** All metrics that a level can have, with all their statistics. */
+function allMetrics(): MetricPlan[] {
+  const scores = (["average", "min", "max", 50, 90, 99] as const).map(
+    (statistic): MetricPlan => ({ key: "extracted", name: "score", statistic }),
+  );
+  return [...listPlans(() => true), ...scores];
+}
+
+test("each entry of the catalogue with a value is in the JSON, and comparisons read it back", () => {
+  const part = makePart();
+  const [run] = readRuns(writeReport("one.json"));
+  const values = run?.levels[0]?.values ?? new Map();
+  const metrics = allMetrics();
+  const keys = new Set(metrics.map(({ key }) => key));
+  for (const key of METRIC_KEYS)
+    if (findEntry(key)?.isOfReports !== true) assert.ok(keys.has(key) || ALONE.has(key), key);
+  for (const metric of metrics) {
+    const name = nameMetric(metric);
+    const expected = metricValue(metric, part, plan.target.batchSize);
+    assert.ok(expected !== undefined, `${name} has no value here, so that this test does not show it`);
+    const found = values.get(name)?.value;
+    // Percentiles of latencies are whole microseconds.
+    const slack = 1e-9 * Math.abs(expected) + (findEntry(metric.key)?.quantity === "time" ? 1000 : 0);
+    assert.ok(Math.abs((found ?? Number.NaN) - expected) <= slack, `${name}: ${found} is not ${expected}`);
+  }
+});
+
+test("each of them can be a limit of a comparison", async () => {
+  const files = ["a.json", "bb.json", "ccc.json", "dddd.json"].map(writeReport);
+  const sides = ["--base", ...files.slice(0, 2), "--new", ...files.slice(2)];
+  const limits = allMetrics().flatMap((metric) => ["--fail-if", `${nameMetric(metric)} < -5%`]);
+  let text = "";
+  const io = {
+    out: (part: string) => {
+      text += part;
+    },
+    err: (part: string) => {
+      text += part;
+    },
+    onInterrupt: () => () => {},
+    loadApi: async () => ({}),
+  };
+  assert.equal(await runCompareCommand([...sides, ...limits], "rampart compare", io), 0, text);
+  assert.equal(await runCompareCommand([...sides, "--fail-if", "max(latency) > 1ms"], "rampart compare", io), 65, text);
+});
