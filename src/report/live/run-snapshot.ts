@@ -27,7 +27,7 @@ export interface LevelTally extends RequestCounts {
   readonly place: LevelPlace | undefined;
   /** Responses with content to completed requests. */
   readonly responseCount: number;
-  /** Latencies of completed requests, as many as these. Still counting: read it at once. */
+  /** Latencies of completed requests, as many as these when it is read. */
   readonly latency: ExponentialHistogram;
   /** From the send to the first response of completed requests; undefined if answers are not streamed. */
   readonly firstResponse: ExponentialHistogram | undefined;
