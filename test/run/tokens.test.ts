@@ -47,7 +47,7 @@ async function run(plan: Plan): Promise<RunResult> {
 }
 
 function tokensOf(level: LevelResult | undefined) {
-  const { tokens } = level ?? {};
+  const tokens = level?.window.tokens;
   assert.ok(tokens !== undefined, "no tokens were measured");
   return tokens;
 }
@@ -215,7 +215,7 @@ describe("a run of a language model", () => {
 
   test("has no tokens where answers are vectors", LIMIT, async () => {
     const { levels } = await run(planOf({ endpoint: "embeddings" }, { inputs: prompts({ isl: 4, batch: 3 }) }));
-    assert.equal(levels[0]?.tokens, undefined);
+    assert.equal(levels[0]?.window.tokens, undefined);
     assert.equal(levels[0]?.window.requestCount, 10);
   });
 
@@ -275,7 +275,7 @@ test("streams without their end mark are counted as failed where others have it"
     const told = tokenWarnings(tokens).join("\n");
     assert.match(told, /^2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
     assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);
-    assert.equal((toTokensJson(tokens, window, true) as { withoutEndMark?: number }).withoutEndMark, 2);
+    assert.equal((toTokensJson(tokens, window) as { withoutEndMark?: number }).withoutEndMark, 2);
   } finally {
     server.closeAllConnections();
     server.close();
@@ -319,7 +319,7 @@ test(
         const reason = new RegExp(`${unstreamedCount} of 6 answers were not streamed`);
         const told = tokenWarnings(tokens).join("\n");
         assert.match(told, reason);
-        const json = toTokensJson(tokens, window, true) as {
+        const json = toTokensJson(tokens, window) as {
           metrics: Record<string, { count: number }>;
           warnings: string[];
         };

@@ -133,7 +133,7 @@ function toHighestJson(plan: Plan, found: HighestOverRuns): NonNullable<Combinat
   };
 }
 
-function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): OverRunsJson {
+function toResultsJson({ target }: Plan, level: ResultsOverRuns): OverRunsJson {
   const { results } = level;
   const latency = (tallyOf: (result: LevelResult) => Sketch): OverRunsJson["latencyUs"] =>
     withoutAbsent({
@@ -144,7 +144,7 @@ function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): O
     });
   const isScheduled = results.some(({ window }) => window.isScheduled);
   const hasFirst = results.some(({ window }) => window.isDecoupled);
-  const hasTokens = results.some(({ tokens }) => tokens !== undefined);
+  const hasTokens = results.some(({ window }) => window.tokens !== undefined);
   const perSec = overRuns(level, ({ window }) => {
     const value = inferPerSec(window, target.batchSize);
     const { low, high } = throughputInterval(window, value, target.batchSize);
@@ -158,7 +158,7 @@ function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): O
     latencyUs: latency(({ window }) => window.latency),
     ...(isScheduled ? { scheduledLatencyUs: latency(({ window }) => latencyOf(window, "scheduledLatency")) } : {}),
     ...(hasFirst ? { firstResponseUs: latency(({ window }) => latencyOf(window, "firstResponse")) } : {}),
-    ...(hasTokens ? { tokens: toTokensOverRunsJson(level, measurement.tokens?.isStreamed === true) } : {}),
+    ...(hasTokens ? { tokens: toTokensOverRunsJson(level) } : {}),
   };
 }
 
@@ -173,19 +173,17 @@ const TOKEN_PERCENTILES = [50, 90, 99] as const;
 
 type TokensOverRunsJson = NonNullable<OverRunsJson["tokens"]>;
 
-function toTokensOverRunsJson(level: ResultsOverRuns, isStreamed: boolean): TokensOverRunsJson {
-  const perRun = level.results.map(({ tokens }) =>
-    tokens === undefined ? undefined : shownSketches(tokens, isStreamed),
-  );
-  const metrics = [...new Set(perRun.flatMap((samples) => [...(samples?.keys() ?? [])]))];
+function toTokensOverRunsJson(level: ResultsOverRuns): TokensOverRunsJson {
+  const perRun = level.results.map(({ window }) => shownSketches(window));
+  const metrics = [...new Set(perRun.flatMap((samples) => [...samples.keys()]))];
   const rows = metrics
     .filter((metric) => entryOf(metric).isRow === true)
     .map((metric) => {
-      const values = perRun.map((samples) => samples?.get(metric)).filter((found) => found !== undefined);
+      const values = perRun.map((samples) => samples.get(metric)).filter((found) => found !== undefined);
       return [nameInJson(metric), combineSamples(values, isTimeMetric(metric) ? 1000 : 1)] as const;
     });
-  const rate = overRuns(level, ({ tokens, window }) => {
-    const value = tokens && outputTokensPerSec(tokens, window);
+  const rate = overRuns(level, ({ window }) => {
+    const value = window.tokens && outputTokensPerSec(window.tokens, window);
     return value === undefined ? undefined : { value };
   });
   return { ...(rate === undefined ? {} : { outputTokensPerSec: rate }), metrics: Object.fromEntries(rows) };

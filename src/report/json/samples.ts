@@ -16,8 +16,8 @@ import { toMetricConfidence } from "./confidence.ts";
 const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const;
 
 /** Converts a level's tokens to JSON: times in microseconds, rates over the level's own duration. */
-export function toTokensJson(tokens: TokenMeasurement, window: Measurement, isStreamed: boolean): TokensJson {
-  const metrics = [...shownSketches(tokens, isStreamed)]
+export function toTokensJson(tokens: TokenMeasurement, window: Measurement): TokensJson {
+  const metrics = [...shownSketches(window)]
     .filter(([metric]) => entryOf(metric).isRow === true)
     .map(([metric, sketch]) => [nameInJson(metric), toSpreadJson(metric, sketch)] as const);
   const tokensPerSec = outputTokensPerSec(tokens, window);
