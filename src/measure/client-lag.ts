@@ -2,7 +2,7 @@ import { formatDurationNs } from "../plan/units.ts";
 import { latencyOf, type Measurement } from "./measurement.ts";
 import { interpolatedPercentile, percentileAt } from "./sketch.ts";
 import type { TokenMetric } from "./tokens/metrics.ts";
-import { shownSketches, type TokenMeasurement } from "./tokens/token-measurement.ts";
+import { shownSketches } from "./tokens/token-measurement.ts";
 
 /**
  * Whether the client was so late that its times may show it. How much of a latency is the client's cannot be known: no runtime returns when a
@@ -33,13 +33,9 @@ export function clientLagOf({ health, sendMeanNs }: Pick<Measurement, "health" |
   return { ...health, sendMeanNs };
 }
 
-/**
- * Returns the times that a window's report shows.
- * @param tokens of the same requests; absent when tokens are not measured
- * @param isStreamed whether the responses were streamed
- */
-export function reportedTimes(window: Measurement, tokens?: TokenMeasurement, isStreamed = false): ReportedTime[] {
-  const { isDecoupled, latency } = window;
+/** Returns the times that a window's report shows. */
+export function reportedTimes(window: Measurement): ReportedTime[] {
+  const { isDecoupled, latency, tokens } = window;
   const tallies = [
     ["latency", latency],
     // The first event of a stream may be empty, so the time to first token replaces it.
@@ -48,8 +44,7 @@ export function reportedTimes(window: Measurement, tokens?: TokenMeasurement, is
   const times: ReportedTime[] = tallies
     .filter(([, tally]) => tally.count > 0)
     .map(([figure, tally]) => ({ figure, meanNs: tally.mean, p99Ns: percentileAt(tally, 99) }));
-  if (tokens === undefined) return times;
-  const samples = shownSketches(tokens, isStreamed);
+  const samples = shownSketches(window);
   const summarize = (metric: TokenMetric): Pick<ReportedTime, "meanNs" | "p99Ns"> | undefined => {
     const sample = samples.get(metric);
     return sample && { meanNs: sample.mean, p99Ns: interpolatedPercentile(sample, 99) };
@@ -98,14 +93,10 @@ function mayShow(lag: ClientLag, { meanNs, p99Ns, gaps }: ReportedTime): boolean
   return worstNs > 0 && meanNs + worstNs > (1 + MOST_RATIO) * p99Ns;
 }
 
-/**
- * Returns a sentence for each window in which the client's lag affects a reported time.
- * @param tokens of the requests of all windows; used only when there is one window
- */
-export function lagWarnings(windows: readonly Measurement[], tokens: TokenMeasurement, isStreamed: boolean): string[] {
-  const ofOne = windows.length === 1 ? tokens : undefined;
+/** Returns a sentence for each window in which the client's lag affects a reported time. */
+export function lagWarnings(windows: readonly Measurement[]): string[] {
   return windows
-    .map((window) => explainLag(clientLagOf(window), reportedTimes(window, ofOne, isStreamed)))
+    .map((window) => explainLag(clientLagOf(window), reportedTimes(window)))
     .filter((text) => text !== undefined);
 }
 

@@ -6,7 +6,7 @@ import { NumberTally } from "./tally/number-tally.ts";
 
 /** Values extracted from answers: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
 
-/** Above this many different texts, new ones count as {@link Extracted.otherCount}. */
+/** Above this many different texts, the longest ones count as {@link Extracted.otherCount}. */
 const MAX_TEXTS = 1000;
 const MAX_TEXT_CHARACTERS = 100;
 
@@ -16,9 +16,9 @@ export interface Extracted {
   /** Answers in which the expression found nothing. */
   readonly missingCount: number;
   readonly numbers: Sketch;
-  /** Answers by value, for values that are not numbers; lists and objects as JSON. In the order of their first appearance. */
+  /** Answers by value, for values that are not numbers; lists and objects as JSON. Short ones first, equally long ones in alphabetical order. */
   readonly texts: readonly (readonly [text: string, count: number])[];
-  /** Texts beyond the first 1000 different ones. */
+  /** Answers with texts beyond the first 1000 different ones in that order, which therefore are the same whatever came first. */
   readonly otherCount: number;
 }
 
@@ -73,20 +73,29 @@ function joinNamed(name: string, parts: readonly Extracted[]): Extracted {
     name,
     missingCount: sumOf(({ missingCount }) => missingCount),
     numbers: joinSketches(parts.map((part) => part.numbers)),
-    texts: [...texts.counts],
-    otherCount: sumOf(({ otherCount }) => otherCount) + texts.otherCount,
+    ...texts.cut(sumOf(({ otherCount }) => otherCount)),
   };
 }
 
-/** Counts different texts, up to 1000. */
+/** Counts different texts: the first 1000 in the order of {@link Extracted.texts}. What is dropped once never belongs to these again. */
 class TextCounts {
-  readonly counts = new Map<string, number>();
-  otherCount = 0;
+  private counts = new Map<string, number>();
+  private otherCount = 0;
 
   add(text: string, count: number): void {
-    const known = this.counts.get(text);
-    if (known === undefined && this.counts.size >= MAX_TEXTS) this.otherCount += count;
-    else this.counts.set(text, (known ?? 0) + count);
+    this.counts.set(text, (this.counts.get(text) ?? 0) + count);
+    if (this.counts.size > 2 * MAX_TEXTS) this.prune();
+  }
+
+  cut(droppedCount = 0): Pick<Extracted, "texts" | "otherCount"> {
+    this.prune();
+    return { texts: [...this.counts], otherCount: this.otherCount + droppedCount };
+  }
+
+  private prune(): void {
+    const sorted = [...this.counts].sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1));
+    for (const [, count] of sorted.splice(MAX_TEXTS)) this.otherCount += count;
+    this.counts = new Map(sorted);
   }
 }
 
@@ -113,8 +122,7 @@ class ExtractedColumn {
       name,
       missingCount,
       numbers: numbers.cut(startNs, endNs),
-      texts: [...texts.counts],
-      otherCount: texts.otherCount,
+      ...texts.cut(),
     };
   }
 }

@@ -1,9 +1,11 @@
 import type { Tags } from "../plan/split/tags.ts";
 import type { Extracted } from "./extracted-tally.ts";
+import type { CompletionGap } from "./gaps/completion-gaps.ts";
 import type { GpuTally } from "./gpu-tally.ts";
 import type { CompletionBins } from "./intervals/time-bins.ts";
 import type { ServerDelta } from "./server-delta.ts";
 import { EMPTY_SKETCH, type Sketch } from "./sketch.ts";
+import type { TokenMeasurement } from "./tokens/token-measurement.ts";
 
 /**
  * Resource use and delays of the client during a measurement.
@@ -51,6 +53,8 @@ export interface Measurement {
   readonly isScheduled: boolean;
   /** Whether a request may have several responses. */
   readonly isDecoupled: boolean;
+  /** Whether all answers whose tokens are measured are streamed. */
+  readonly isStreamed: boolean;
   /** Successful requests that ended in the window. */
   readonly requestCount: number;
   /** Failed requests that ended in the window. */
@@ -98,6 +102,10 @@ export interface Measurement {
   readonly gpu?: GpuTally;
   /** Values extracted from the answers of successful requests, by name; absent when the target extracts none. */
   readonly extracted?: readonly Extracted[];
+  /** The tokens of the answers; absent when they are not measured. */
+  readonly tokens?: TokenMeasurement;
+  /** Times in which nothing ended for much longer than usual, in nanoseconds since the start of the run. Absent: none were found. */
+  readonly gaps?: readonly CompletionGap[];
   /** The same by group of requests, which together are the window; absent without groups. */
   readonly groups?: readonly MeasuredGroup[];
   /** Increase of the counters of each member's server that has some, by the member's name; absent without a mix. */
@@ -118,4 +126,21 @@ export function sendDelayOf({ sendDelay = EMPTY_SKETCH }: Measurement): Sketch {
 export interface MeasuredGroup {
   readonly tags: Tags;
   readonly window: Measurement;
+}
+
+/** The tokens of a window, which are measured in a thread of their own. */
+export interface WindowTokens {
+  readonly tokens: TokenMeasurement;
+  /** By group of requests; undefined for a group whose tokens are not measured. Absent without groups. */
+  readonly groupTokens?: readonly (TokenMeasurement | undefined)[];
+}
+
+/** Returns a window with its tokens. @param taken undefined when they are not measured */
+export function withTokens(window: Measurement, taken: WindowTokens | undefined): Measurement {
+  if (taken === undefined) return window;
+  const groups = window.groups?.map((group, at): MeasuredGroup => {
+    const tokens = taken.groupTokens?.[at];
+    return tokens === undefined ? group : { ...group, window: { ...group.window, tokens } };
+  });
+  return { ...window, tokens: taken.tokens, ...(groups === undefined ? {} : { groups }) };
 }

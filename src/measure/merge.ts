@@ -1,9 +1,11 @@
 import { joinExtracted } from "./extracted-tally.ts";
+import { joinGaps } from "./gaps/completion-gaps.ts";
 import { joinGpus } from "./gpu-tally.ts";
 import { addBins } from "./intervals/time-bins.ts";
 import { type ClientHealth, latencyOf, type MeasuredGroup, type Measurement, sendDelayOf } from "./measurement.ts";
-import { type ServerDelta, sumDeltas } from "./server-delta.ts";
+import { joinDeltas } from "./server-delta.ts";
 import { joinSketches, type Sketch } from "./sketch.ts";
+import { joinTokens } from "./tokens/token-measurement.ts";
 
 type Way = "in-time" | "parallel";
 
@@ -17,7 +19,8 @@ export function mergeInTime(windows: readonly Measurement[]): Measurement {
 
 /**
  * Joins measurements of parts of one load that ran at the same time, such as groups, targets, threads or hosts: counts add up, and rates are over
- * the same time. Each server counts for the part that used it, and the client's health is the worst of all.
+ * the same time. A server counts all requests that it gets, so what several parts saw of one counts once; and the client's health is the worst of
+ * all.
  * @param parts in any order, not empty
  */
 export function joinParallel(parts: readonly Measurement[]): Measurement {
@@ -37,6 +40,7 @@ function join(parts: readonly Measurement[], way: Way): Measurement {
   const requestCount = sumOf((part) => part.requestCount);
   const perRequest = (pick: (part: Measurement) => number): number =>
     requestCount === 0 ? 0 : sumOf((part) => pick(part) * part.requestCount) / requestCount;
+  const all = <K extends keyof Measurement>(name: K): Measurement[K][] => parts.map((part) => part[name]);
   const sums = Object.fromEntries(SUMS.map((name) => [name, sumOf((part) => part[name])])) as Record<
     (typeof SUMS)[number],
     number
@@ -48,15 +52,11 @@ function join(parts: readonly Measurement[], way: Way): Measurement {
     ...defined("completions", joinCompletions(parts, way)),
     sendMeanNs: perRequest((part) => part.sendMeanNs),
     receiveMeanNs: perRequest((part) => part.receiveMeanNs),
-    ...defined("server", sumDeltas(parts.map((part) => part.server))),
-    ...defined(
-      "gpu",
-      joinGpus(
-        parts.map((part) => part.gpu),
-        way,
-      ),
-    ),
-    ...defined("extracted", joinExtracted(parts.map((part) => part.extracted))),
+    ...defined("server", joinDeltas(all("server"), way)),
+    ...defined("gpu", joinGpus(all("gpu"), way)),
+    ...defined("extracted", joinExtracted(all("extracted"))),
+    ...defined("tokens", joinTokens(all("tokens").filter((tokens) => tokens !== undefined))),
+    ...defined("gaps", joinGaps(all("gaps"), way)),
     ...defined("groups", joinGroups(parts, way)),
     ...defined("memberServers", joinServers(parts, way)),
   };
@@ -74,6 +74,7 @@ function frameOf(parts: readonly Measurement[], way: Way) {
   const isInTime = way === "in-time";
   const lengthOf = (pick: (part: Measurement) => number): number => (isInTime ? sumOf(pick) : Math.max(...all(pick)));
   const numbers = parts.flatMap((part) => part.numbers ?? []);
+  const withTokens = parts.filter(({ tokens }) => tokens !== undefined);
   return {
     startNs: Math.min(...all((part) => part.startNs)),
     endNs: Math.max(...all((part) => part.endNs)),
@@ -90,6 +91,7 @@ function frameOf(parts: readonly Measurement[], way: Way) {
     sendingNs: lengthOf((part) => part.sendingNs),
     isScheduled: parts.some((part) => part.isScheduled),
     isDecoupled: parts.some((part) => part.isDecoupled),
+    isStreamed: (withTokens.length === 0 ? parts : withTokens).every((part) => part.isStreamed),
     openBeforeCount: isInTime ? first.openBeforeCount : sumOf((part) => part.openBeforeCount),
     openAfterCount: isInTime ? last.openAfterCount : sumOf((part) => part.openAfterCount),
     // The average of the windows, like perf_analyzer.
@@ -180,17 +182,18 @@ function joinGroups(parts: readonly Measurement[], way: Way): Measurement["group
   }));
 }
 
-/** Over time, a server whose counters one of the windows lacks has none; of parallel parts, some may not use it. */
 function joinServers(parts: readonly Measurement[], way: Way): Measurement["memberServers"] {
   const known = parts.map(({ memberServers }) => memberServers).filter((servers) => servers !== undefined);
   if (known.length === 0) return undefined;
   const names = [...new Set(known.flatMap((servers) => Object.keys(servers)))];
-  const sums = names.flatMap((name): [string, ServerDelta][] => {
-    const deltas = known.map((servers) => servers[name]);
-    const sum = sumDeltas(way === "in-time" ? deltas : deltas.filter((delta) => delta !== undefined));
-    return sum === undefined ? [] : [[name, sum]];
+  const joined = names.flatMap((name) => {
+    const delta = joinDeltas(
+      known.map((servers) => servers[name]),
+      way,
+    );
+    return delta === undefined ? [] : [[name, delta] as const];
   });
-  return Object.fromEntries(sums);
+  return Object.fromEntries(joined);
 }
 
 function defined<K extends string, T>(name: K, value: T | undefined): { readonly [key in K]?: T } {

@@ -1,6 +1,5 @@
 import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
 import { formatDurationNs, formatPct, msToNs, secToNs } from "../plan/units.ts";
-import type { CompletionGap } from "./gaps/completion-gaps.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
 import { judgeInterval, type VerdictState, worstState } from "./limits/verdict-state.ts";
 import type { Measurement } from "./measurement.ts";
@@ -16,8 +15,6 @@ export interface PhaseLevel {
   readonly outcome?: string;
   readonly window: Measurement;
   readonly timeline: readonly TimelineBucket[];
-  /** Times in which nothing ended for much longer than usual. Default: none */
-  readonly gaps?: readonly CompletionGap[];
 }
 
 /** The relative change from the first third of a time to the last: 0.1 is 10 % more. */
@@ -121,7 +118,7 @@ function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omi
   if (drift === undefined)
     return { state: "unresolved", text, measured: "the phase was too short to compare its thirds" };
   const { latency, throughput } = drift;
-  const isInterrupted = (level.gaps ?? []).length > 0;
+  const isInterrupted = level.window.gaps !== undefined;
   const state = worstState([
     isInterrupted ? "unresolved" : "pass",
     judgeInterval({ comparison: "at-most", limit: maxRatio }, toInterval(latency)),

@@ -58,7 +58,7 @@ export function subtractCounters(
     name: chosen.name,
     version: chosen.version,
     hasManyVersions: moved.length > 1,
-    composing: mergeComposing([model.composing.map((called) => subtractCalled(before, after, model, called))]),
+    composing: mergeComposing([model.composing.map((called) => subtractCalled(before, after, model, called))], add),
   };
 }
 
@@ -86,26 +86,40 @@ function subtractCalled(
   return callsMany ? { ...delta, hasManyVersions: false } : delta;
 }
 
-/** Returns the sum of several windows; undefined when one window has none. */
-export function sumDeltas(deltas: readonly (ServerDelta | undefined)[]): ServerDelta | undefined {
+/**
+ * Joins the deltas of one server: of windows one after the other, the sum, which is undefined when one window has none; of what several clients
+ * saw of it at the same time, the largest, because its counters count the requests of all. Some of them may not have read it.
+ */
+export function joinDeltas(
+  deltas: readonly (ServerDelta | undefined)[],
+  way: "in-time" | "parallel",
+): ServerDelta | undefined {
   const known = deltas.filter((delta) => delta !== undefined);
-  return known.length < deltas.length ? undefined : sumKnown(known);
+  if (way === "parallel") return joinKnown(known.toSorted(compareModels), Math.max);
+  return known.length < deltas.length ? undefined : joinKnown(known, add);
 }
 
-function sumKnown(deltas: readonly ServerDelta[]): ServerDelta | undefined {
+type Combine = (one: number, other: number) => number;
+
+const add: Combine = (one, other) => one + other;
+
+function joinKnown(deltas: readonly ServerDelta[], combine: Combine): ServerDelta | undefined {
   const [first] = deltas;
   if (first === undefined) return undefined;
   return {
-    ...countersBy((name) => deltas.reduce((total, delta) => total + delta[name], 0)),
+    ...countersBy((name) => deltas.map((delta) => delta[name]).reduce((one, other) => combine(one, other))),
     name: first.name,
     version: first.version,
     hasManyVersions: deltas.some((delta) => delta.hasManyVersions),
-    composing: mergeComposing(deltas.map((delta) => delta.composing)),
+    composing: mergeComposing(
+      deltas.map((delta) => delta.composing),
+      combine,
+    ),
   };
 }
 
-/** Merges lists: each model and version once, sorted, summed over the lists. */
-function mergeComposing(lists: readonly (readonly ServerDelta[])[]): ServerDelta[] {
+/** Merges lists: each model and version once, sorted, combined over the lists. */
+function mergeComposing(lists: readonly (readonly ServerDelta[])[], combine: Combine): ServerDelta[] {
   const groups: ServerDelta[][] = [];
   for (const list of lists) {
     // Within a list, the same model may appear twice: as a requested version, and as the server's choice.
@@ -118,7 +132,7 @@ function mergeComposing(lists: readonly (readonly ServerDelta[])[]): ServerDelta
       else group.push(delta);
     }
   }
-  return groups.flatMap((group) => sumKnown(group) ?? []).sort(compareModels);
+  return groups.flatMap((group) => joinKnown(group, combine) ?? []).sort(compareModels);
 }
 
 /** Returns every called model and version once, breadth first. */

@@ -2,8 +2,7 @@ import { alignLevels, identifyLevel, type LevelPlace } from "../load/level-ident
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
-import { type CompletionGap, gapRatio } from "./gaps/completion-gaps.ts";
-import { type GroupedLevel, selectTags } from "./groups.ts";
+import { selectTags } from "./groups.ts";
 import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";
 import { judgeOver, judgePart, type PartVerdict } from "./limits/judge-part.ts";
 import { compareStates, isUpperLimit, type VerdictState, worstState } from "./limits/verdict-state.ts";
@@ -13,10 +12,7 @@ import { formatMetric, metricText } from "./metrics/metric-text.ts";
 import { runValue } from "./metrics/read-metric.ts";
 
 /** The measurement of one level. */
-export interface JudgedLevel extends MeasuredPart, GroupedLevel, LevelPlace {
-  /** Times in which nothing ended for much longer than usual. Default: none */
-  readonly gaps?: readonly CompletionGap[];
-}
+export interface JudgedLevel extends MeasuredPart, LevelPlace {}
 
 /** The result of an assertion. It passes when it passes at every level. */
 export interface Verdict {
@@ -154,8 +150,7 @@ function applicableLevels(metric: MetricPlan, levels: readonly JudgedLevel[]): r
 
 /** Returns what an assertion is on: the level, or its requests with certain tags; undefined when there are none. */
 function partOf(level: JudgedLevel, where: Tags | undefined): MeasuredPart | undefined {
-  const part = where === undefined ? level : selectTags(level, where);
-  return part && { ...part, gapRatio: gapRatio(level.gaps, level.window.durationNs) };
+  return where === undefined ? level : selectTags(level.window, where);
 }
 
 /** Returns how far a value is on the wrong side of the limit. */

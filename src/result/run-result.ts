@@ -1,5 +1,4 @@
 import type { Dataset } from "../inputs/dataset.ts";
-import type { CompletionGap } from "../measure/gaps/completion-gaps.ts";
 import type { Instability } from "../measure/instability.ts";
 import type { LimitState, LimitVerdict } from "../measure/limits/judge-limits.ts";
 import type { Measurement } from "../measure/measurement.ts";
@@ -7,7 +6,6 @@ import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { TokenColumns } from "../measure/tokens/token-columns.ts";
-import type { TokenMeasurement } from "../measure/tokens/token-measurement.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
 import type { Service } from "../service/service.ts";
@@ -56,20 +54,14 @@ export interface LevelResult {
   readonly delayedByLimit?: DelayedRequests;
   /** Requests that were due within the level and not sent, because the client was behind its schedule; above a million estimated. Absent: 0. */
   readonly unsentCount?: number;
-  /** Token metrics, if the plan asks for them. */
-  readonly tokens?: TokenMeasurement;
   /** The metrics of each request, in GenAI-Perf's mode and with MLPerf's rules. */
   readonly tokenRows?: TokenColumns;
-  /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */
-  readonly groupTokens?: readonly (TokenMeasurement | undefined)[];
   /** Whether the level keeps the plan's limits; absent unless the load searches the highest level that does. */
   readonly limits?: LevelLimits;
   /** What the rules of MLPerf say; absent unless the load is one of its scenarios. */
   readonly mlperf?: MlperfResult;
   /** Progress within the level, for levels with a fixed duration; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
-  /** Times in which nothing ended for much longer than usual, in nanoseconds since the start of the run. Absent: there are none. */
-  readonly gaps?: readonly CompletionGap[];
   /** The phase of the load; absent if it has none. */
   readonly phase?: { readonly index: number; readonly label: string };
   /** Other measurements of this level, when a search repeated it. This result is the last one. */

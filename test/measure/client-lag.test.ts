@@ -88,7 +88,7 @@ test("a window's times are those that its report shows", () => {
     tally.add({ sendNs: 0, times, inputTokens: 1 });
   }
   const tokens = tally.cut();
-  const [latency, first, gap] = reportedTimes(window, tokens, true);
+  const [latency, first, gap] = reportedTimes({ ...window, tokens });
   assert.equal(latency?.figure, "latency");
   assert.deepEqual(
     [first?.figure, first?.meanNs, Math.round(first?.p99Ns ?? 0)],
@@ -96,28 +96,17 @@ test("a window's times are those that its report shows", () => {
   );
   assert.deepEqual([gap?.figure, gap?.meanNs, gap?.gaps], ["interTokenLatency", 2 * MS, 2]);
   assert.deepEqual(
-    reportedTimes(window, tokens, false).map(({ figure }) => figure),
+    reportedTimes({ ...window, tokens, isStreamed: false }).map(({ figure }) => figure),
     ["latency"],
   );
   assert.equal(clientLagOf(window).sendMeanNs, 5);
 });
 
-test("each window of a run is judged separately, with its tokens when it is the only one", () => {
+test("each window of a run is judged separately", () => {
   const late = makeWindow({ latenciesNs: [10 * MS], health: { loopLagMeanNs: MS } });
-  const tally = new TokenTally();
-  const times = {
-    contentNs: [4 * MS],
-    eventCount: 1,
-    firstOutputNs: 4 * MS,
-    firstReasoningNs: Number.NaN,
-    outputTokens: 1,
-    reasoningTokens: 0,
-  };
-  tally.add({ sendNs: 0, times, inputTokens: 1 });
-  const tokens = tally.cut();
-  assert.match(lagWarnings([late], tokens, true).join(), /^the client woke up about 1 ms late/);
-  assert.deepEqual(lagWarnings([makeWindow()], tokens, true), []);
-  const [only = "", ...rest] = lagWarnings([late, makeWindow()], tokens, true);
+  assert.match(lagWarnings([late]).join(), /^the client woke up about 1 ms late/);
+  assert.deepEqual(lagWarnings([makeWindow()]), []);
+  const [only = "", ...rest] = lagWarnings([late, makeWindow()]);
   assert.match(only, /woke up about 1 ms late/);
   assert.deepEqual(rest, []);
 });

@@ -6,6 +6,7 @@ import {
   extractedPercentile,
   joinExtracted,
 } from "../../src/measure/extracted-tally.ts";
+import { createRandom } from "../../src/runtime/random.ts";
 
 /** Values of one name or several, one answer each millisecond. */
 function extract(names: readonly string[], answers: readonly (readonly unknown[])[]): Extracted[] {
@@ -25,8 +26,8 @@ test("numbers have an average and percentiles, other values are counted", () => 
     [50, 99, 100],
   );
   assert.deepEqual(label.texts, [
-    ["dog", 75],
     ["cat", 25],
+    ["dog", 75],
     ['{"a":1}', 1],
   ]);
   assert.equal(label.numbers.count, 0);
@@ -51,7 +52,28 @@ test("memory is bounded: many different values are rounded or counted together",
   assert.ok(Math.abs(extractedPercentile(column, 50) - 1.5) < 0.0011);
   assert.ok(Math.abs(column.numbers.mean - 1.5) < 1e-5);
   assert.deepEqual([column.texts.length, column.otherCount], [1000, 2000]);
-  const [joined] = joinExtracted([[column], extract(["x"], [["text 0"], ["other"], [1.23449]])]) ?? [];
+  const [joined] = joinExtracted([[column], extract(["x"], [["text 0"], ["other text"], [1.23449]])]) ?? [];
   assert.deepEqual([joined?.texts.length, joined?.texts[0], joined?.otherCount], [1000, ["text 0", 2], 2001]);
   assert.ok(joined?.numbers.values.includes(1.234) === true && !joined.numbers.values.includes(1.23449));
+});
+
+test("which of many different texts are kept depends on no order, of answers, of parts or of joining", () => {
+  const random = createRandom(5);
+  const draw = (): string => `text ${Math.floor(3000 * random() ** 2)}`;
+  const parts = [200, 2500, 4000].map((count) => Array.from({ length: count }, () => [draw()]));
+  const textsOf = (extracted: readonly Extracted[] | undefined) =>
+    extracted?.map(({ texts, otherCount }) => ({ texts, otherCount }));
+  const of = (answers: readonly (readonly unknown[])[]): Extracted[] => extract(["x"], answers);
+  const whole = of(parts.flat());
+  assert.ok(whole[0]?.texts.length === 1000 && whole[0].otherCount > 0);
+  const [a, b, c] = parts.map(of);
+  const expected = textsOf(whole);
+  assert.deepEqual(textsOf(of(parts.flat().reverse())), expected);
+  assert.deepEqual(textsOf(joinExtracted([a, b, c])), expected);
+  assert.deepEqual(textsOf(joinExtracted([c, a, b])), expected);
+  assert.deepEqual(textsOf(joinExtracted([joinExtracted([c, b]), a])), expected);
+  assert.deepEqual(textsOf(joinExtracted([b, joinExtracted([a, c])])), expected);
+  // What is kept is counted exactly.
+  const counts = Map.groupBy(parts.flat(2), (text) => text);
+  for (const [text, count] of whole[0].texts) assert.equal(count, counts.get(text)?.length);
 });

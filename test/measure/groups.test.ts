@@ -8,16 +8,18 @@ import { TokenTally } from "../../src/measure/tokens/token-tally.ts";
 import { makeDelta, makeWindow } from "./make-window.ts";
 
 /** Three groups: a long, a short, and b without a length. */
-function makeLevel(scale = 1): {
-  readonly window: Measurement;
-  readonly groupTokens: (TokenMeasurement | undefined)[];
-} {
+function makeWhole(scale = 1): Measurement {
   const groups = [
     {
       tags: { target: "a", length: "long" },
-      window: makeWindow({ latenciesNs: [5e6 * scale, 6e6], failedCount: 1, sentCount: 4, openAfterCount: 1 }),
+      window: makeWindow({
+        ...{ latenciesNs: [5e6 * scale, 6e6], failedCount: 1, sentCount: 4, openAfterCount: 1, tokens: tokensOf(2) },
+      }),
     },
-    { tags: { target: "a", length: "short" }, window: makeWindow({ latenciesNs: [1e6], sentCount: 1 }) },
+    {
+      tags: { target: "a", length: "short" },
+      window: makeWindow({ latenciesNs: [1e6], sentCount: 1, tokens: tokensOf(1) }),
+    },
     {
       tags: { target: "b" },
       window: makeWindow({ latenciesNs: [2e6, 3e6, 4e6 * scale], openBeforeCount: 1, sentCount: 2 }),
@@ -30,8 +32,7 @@ function makeLevel(scale = 1): {
     openBeforeCount: 1,
     openAfterCount: 1,
   });
-  const window = { ...whole, groups, memberServers: { a: makeDelta(3) } };
-  return { window, groupTokens: [tokensOf(2), tokensOf(1), undefined] };
+  return { ...whole, groups, memberServers: { a: makeDelta(3) } };
 }
 
 function tokensOf(count: number): TokenMeasurement {
@@ -46,26 +47,26 @@ const countsOf = ({
 
 describe("the values of a tag", () => {
   test("have the requests, latencies and tokens of their groups", () => {
-    const level = makeLevel();
-    assert.deepEqual(tagNamesOf(level), ["target", "length"]);
-    const [a, b] = splitByTag(level, "target");
+    const whole = makeWhole();
+    assert.deepEqual(tagNamesOf(whole), ["target", "length"]);
+    const [a, b] = splitByTag(whole, "target");
     assert.ok(a !== undefined && b !== undefined);
-    assert.deepEqual([a.tags, countsOf(a), a.tokens?.count], [{ target: "a" }, [3, 1, 5, 0, 1], 3]);
-    assert.deepEqual([b.tags, countsOf(b), b.tokens], [{ target: "b" }, [3, 0, 2, 1, 0], undefined]);
+    assert.deepEqual([a.tags, countsOf(a), a.window.tokens?.count], [{ target: "a" }, [3, 1, 5, 0, 1], 3]);
+    assert.deepEqual([b.tags, countsOf(b), b.window.tokens], [{ target: "b" }, [3, 0, 2, 1, 0], undefined]);
     const { latency, durationNs, sendingNs } = a.window;
     assert.deepEqual([latency.max, durationNs, sendingNs], [6e6, 1e9, 1e9]);
     assert.deepEqual([a.window.server?.successCount, b.window.server], [3, undefined]);
   });
 
   test("include those without the tag, so that they are the level together", () => {
-    const level = makeLevel();
-    for (const name of tagNamesOf(level)) {
-      const parts = splitByTag(level, name).map(countsOf);
+    const whole = makeWhole();
+    for (const name of tagNamesOf(whole)) {
+      const parts = splitByTag(whole, name).map(countsOf);
       const sum = parts.reduce((total, part) => total.map((value, at) => value + (part[at] as number)));
-      assert.deepEqual(sum, countsOf(level), name);
+      assert.deepEqual(sum, countsOf({ window: whole }), name);
     }
     assert.deepEqual(
-      splitByTag(level, "length").map(({ tags, window }) => [tags, window.server]),
+      splitByTag(whole, "length").map(({ tags, window }) => [tags, window.server]),
       [
         [{ length: "long" }, undefined],
         [{ length: "short" }, undefined],
@@ -76,18 +77,18 @@ describe("the values of a tag", () => {
 });
 
 test("combinations of tags are listed when there are several tags", () => {
-  const level = makeLevel();
+  const whole = makeWhole();
   assert.deepEqual(
-    splitByAllTags(level).map(({ tags }) => tags),
+    splitByAllTags(whole).map(({ tags }) => tags),
     [{ target: "a", length: "long" }, { target: "a", length: "short" }, { target: "b" }],
   );
-  const [first] = level.window.groups ?? [];
+  const [first] = whole.groups ?? [];
   assert.ok(first !== undefined);
-  assert.deepEqual(splitByAllTags({ window: { ...level.window, groups: [{ ...first, tags: { x: "1" } }] } }), []);
+  assert.deepEqual(splitByAllTags({ ...whole, groups: [{ ...first, tags: { x: "1" } }] }), []);
 });
 
 test("tags select the groups that have all of them", () => {
-  const level = makeLevel();
+  const whole = makeWhole();
   const counts = [
     {},
     { length: "long" },
@@ -95,15 +96,15 @@ test("tags select the groups that have all of them", () => {
     { length: "long", target: "b" },
     { x: "1" },
   ].map((tags) => {
-    const part = selectTags(level, tags);
+    const part = selectTags(whole, tags);
     return part && countsOf(part)[0];
   });
   assert.deepEqual(counts, [6, 2, 2, undefined, undefined]);
-  assert.equal(selectTags({ window: makeWindow() }, {}), undefined, "a level without groups");
+  assert.equal(selectTags(makeWindow(), {}), undefined, "a level without groups");
 });
 
 test("merged windows have merged groups and servers", () => {
-  const merged = mergeInTime([makeLevel().window, makeLevel(2).window]);
+  const merged = mergeInTime([makeWhole(), makeWhole(2)]);
   assert.deepEqual(
     merged.groups?.map(({ window }) => [window.requestCount, window.failedCount, window.durationNs]),
     [

@@ -1,3 +1,4 @@
+import type { CompletionGap } from "../../src/measure/gaps/completion-gaps.ts";
 import type { Instability } from "../../src/measure/instability.ts";
 import type { CompletionBins } from "../../src/measure/intervals/time-bins.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
@@ -5,6 +6,7 @@ import type { ServerDelta } from "../../src/measure/server-delta.ts";
 import { type Sketch, sumOfValues } from "../../src/measure/sketch.ts";
 import { BinTally } from "../../src/measure/tally/bin-tally.ts";
 import { DurationTally } from "../../src/measure/tally/duration-tally.ts";
+import type { TokenMeasurement } from "../../src/measure/tokens/token-measurement.ts";
 
 /** Windows and sketches for tests, made from plain numbers. */
 
@@ -88,6 +90,11 @@ export interface WindowParts {
   readonly overheadPct?: number;
   readonly health?: Partial<Measurement["health"]>;
   readonly server?: ServerDelta;
+  /** Default: not measured. */
+  readonly tokens?: TokenMeasurement | undefined;
+  /** Default: true. */
+  readonly isStreamed?: boolean;
+  readonly gaps?: readonly CompletionGap[];
   readonly completions?: CompletionBins;
 }
 
@@ -106,6 +113,7 @@ export function makeWindow(parts: WindowParts = {}): Measurement {
     sendingNs: parts.sendingNs ?? durationNs,
     isScheduled: parts.scheduledNs !== undefined,
     isDecoupled: parts.firstResponseNs !== undefined,
+    isStreamed: parts.isStreamed ?? true,
     requestCount: latenciesNs.length,
     failedCount: parts.failedCount ?? 0,
     cancelledCount: 0,
@@ -127,6 +135,8 @@ export function makeWindow(parts: WindowParts = {}): Measurement {
     overheadPct: parts.overheadPct ?? 0,
     health: { cpuRatio: 0.1, loopLagMaxNs: 0, loopLagMeanNs: 0, ...parts.health },
     ...(parts.server === undefined ? {} : { server: parts.server }),
+    ...(parts.tokens === undefined ? {} : { tokens: parts.tokens }),
+    ...(parts.gaps === undefined ? {} : { gaps: parts.gaps }),
     ...(parts.completions === undefined ? {} : { completions: parts.completions }),
   };
 }

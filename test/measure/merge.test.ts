@@ -1,25 +1,35 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import type { GpuReading } from "../../src/measure/gpu-tally.ts";
 import { addGpuReading, NO_GPU_READINGS } from "../../src/measure/gpu-tally.ts";
 import { throughputInterval } from "../../src/measure/intervals/throughput.ts";
 import { errorRatioInterval } from "../../src/measure/limits/ratio-interval.ts";
-import { latencyOf, type Measurement } from "../../src/measure/measurement.ts";
+import type { Measurement } from "../../src/measure/measurement.ts";
 import { joinParallel, mergeInTime } from "../../src/measure/merge.ts";
 import { inferPerSec } from "../../src/measure/metrics.ts";
 import { sumOpenRequests } from "../../src/measure/open-requests.ts";
-import { RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
+import {
+  RECORD_CANCELLED,
+  RECORD_DELAYED,
+  RECORD_FAILED,
+  RECORD_RESENT,
+  RECORD_SEQUENCE_END,
+  RecordColumns,
+} from "../../src/measure/records.ts";
 import {
   countAbove,
   deviationOf,
+  EMPTY_SKETCH,
   effectiveCountAt,
   effectiveCountOf,
   lowestMeanOf,
-  percentileUs,
   type Sketch,
 } from "../../src/measure/sketch.ts";
 import { toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
+import type { TokenMetric } from "../../src/measure/tokens/metrics.ts";
+import { TokenTally } from "../../src/measure/tokens/token-tally.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 import { fill, type Row } from "./make-records.ts";
 import { makeDelta, makeWindow } from "./make-window.ts";
@@ -29,6 +39,7 @@ import { makeDelta, makeWindow } from "./make-window.ts";
 interface Request extends Row {
   /** Extracted from its answer. */
   readonly length: number;
+  readonly flags: number;
 }
 
 const START_NS = 1_234_567_891;
@@ -45,13 +56,16 @@ function drawLoad(seed: number, count: number, meanGapNs: number): Request[] {
     atNs = Math.round(atNs + exponential(meanGapNs));
     if (random() < 0.02) slow = 1 + 3 * random();
     if (random() < 0.05) isFailing = !isFailing && random() < 0.3;
+    const more = (random() < 0.1 ? RECORD_RESENT : 0) | (random() < 0.1 ? RECORD_DELAYED : 0);
+    const good = random() < 0.1 ? RECORD_SEQUENCE_END : 0;
+    const bad = RECORD_FAILED | (random() < 0.1 ? RECORD_CANCELLED : 0);
     const tookNs = Math.round(1e6 * slow + exponential(2e6));
     const sendStartNs = atNs - tookNs;
     return {
       ...{ sendStartNs, endNs: atNs, sendEndNs: sendStartNs + 1000, firstByteNs: atNs - Math.round(tookNs / 3) },
       intendedSendNs: sendStartNs - Math.round(exponential(1e5)),
       decodeNs: 500,
-      flags: isFailing ? RECORD_FAILED : 0,
+      flags: more | (isFailing ? bad : good),
       length: Math.round(100 * random()),
     };
   });
@@ -59,15 +73,44 @@ function drawLoad(seed: number, count: number, meanGapNs: number): Request[] {
 
 const watts = (value: number): GpuReading => ({ powerWatts: new Map([["gpu", value]]) });
 
-/** Measures the requests of a load that end in a window. @param lanes those that send them */
-function measure(requests: readonly Request[], startNs: number, endNs: number, lanes = LANES): Measurement {
-  const options = { isScheduled: true, countsReading: false, isDecoupled: true, extractedNames: ["length"] };
-  const tally = new WindowTally(options);
+/** What a part of a load sees. */
+interface Sight {
+  /** Lanes that send its requests. Default: those of the load. */
+  readonly lanes?: number;
+  /** What the server got, whoever sent it. Default: the requests of the part. */
+  readonly served?: readonly Request[];
+  /** Default: 1 */
+  readonly windowNumber?: number;
+  /** Default: both are read. */
+  readonly readsServer?: boolean;
+  readonly readsGpu?: boolean;
+  /** Default: by size. */
+  readonly hasGroups?: boolean;
+}
+
+/** Measures the requests of a load that end in a window. */
+function measure(requests: readonly Request[], startNs: number, endNs: number, sight: Sight = {}): Measurement {
+  const {
+    lanes = LANES,
+    served = requests,
+    windowNumber = 1,
+    readsServer = true,
+    readsGpu = true,
+    hasGroups = true,
+  } = sight;
+  const options = { isScheduled: true, countsReading: false, isDecoupled: true, isStreamed: true };
+  const tally = new WindowTally({ ...options, extractedNames: ["length", "text"] });
+  const tokens = new TokenTally([{ latency: 3e6 }]);
   const records = new RecordColumns((columns, count) => tally.add(columns, count));
-  for (const request of requests) {
-    if (request.endNs <= startNs || request.endNs > endNs) continue;
+  const isEnded = ({ endNs: atNs }: Request): boolean => atNs > startNs && atNs <= endNs;
+  for (const request of requests.filter(isEnded)) {
     fill(records, request);
-    if (request.flags === 0) tally.extracted?.add([request.length], request.endNs);
+    if ((request.flags & RECORD_FAILED) !== 0) {
+      tokens.addFailures(1);
+      continue;
+    }
+    tally.extracted?.add([request.length, `text ${request.length}`], request.endNs);
+    tokens.addPlain(request.sendStartNs, request.endNs - request.sendStartNs);
   }
   records.drain();
   const openAt = (atNs: number) =>
@@ -75,15 +118,48 @@ function measure(requests: readonly Request[], startNs: number, endNs: number, l
       requests.filter((one) => one.sendStartNs <= atNs && one.endNs > atNs).map(({ sendStartNs }) => sendStartNs),
       atNs,
     );
-  const health = { cpuRatio: 0.25, loopLagMaxNs: 5, loopLagMeanNs: 1, coreWaitRatio: 0.1 };
-  return toMeasurement(tally, {
+  const health = { cpuRatio: 0.25, loopLagMaxNs: 5, loopLagMeanNs: 1, loopLagP99Ns: 3, coreWaitRatio: 0.1 };
+  const servedCount = served.filter(isEnded).length;
+  const delta = makeDelta(servedCount, { composing: [makeDelta(2 * servedCount, { name: "called" })] });
+  const readings = served.filter((one, at) => at % 100 === 0 && isEnded(one)).map(({ length }) => watts(length));
+  const window = toMeasurement(tally, {
     ...{ startNs, endNs, laneCount: lanes, canLanesWait: true, health },
     sentCount: requests.filter((one) => one.sendStartNs > startNs && one.sendStartNs <= endNs).length,
     openBefore: openAt(startNs),
     openAfter: openAt(endNs),
-    server: makeDelta(requests.length),
-    gpu: addGpuReading(NO_GPU_READINGS, watts(100)),
+    ...(readsServer ? { server: delta } : {}),
+    ...(readsGpu ? { gpu: readings.reduce(addGpuReading, NO_GPU_READINGS) } : {}),
   });
+  const groups = (hasGroups ? [0, 1] : []).map((parity) => ({
+    tags: { parity: String(parity) },
+    window: measure(
+      requests.filter(({ length }) => length % 2 === parity),
+      ...([startNs, endNs] as const),
+      { ...sight, served, hasGroups: false },
+    ),
+  }));
+  return {
+    ...window,
+    numbers: { first: windowNumber, last: windowNumber },
+    tokens: tokens.cut({ startNs, endNs }),
+    ...(readsServer ? { memberServers: { m: delta } } : {}),
+    ...(hasGroups ? { groups } : {}),
+  };
+}
+
+/** Measures parts of a load that run at the same time. They load one server; the second part does not read it, and only the last reads the GPU. */
+function measureParts(
+  parts: readonly (readonly Request[])[],
+  served: readonly Request[],
+  startNs: number,
+  endNs: number,
+): Measurement[] {
+  return parts.map((part, at) =>
+    measure(part, startNs, endNs, {
+      ...{ lanes: LANES / parts.length, served },
+      ...{ readsServer: at !== 1, readsGpu: at === parts.length - 1 },
+    }),
+  );
 }
 
 /** Divides a load at random, so that parts have very different shares. */
@@ -99,25 +175,19 @@ function assertClose(found: number, expected: number, ratio: number, name: strin
   assert.ok(isEqual, `${name}: ${found} instead of ${expected}`);
 }
 
-function assertSameSketch(found: Sketch, expected: Sketch, name: string): void {
-  assert.deepEqual(
-    [found.count, found.min, found.max, found.values, found.upTo, found.bins?.counts, found.bins?.histogram],
-    [
-      expected.count,
-      expected.min,
-      expected.max,
-      expected.values,
-      expected.upTo,
-      expected.bins?.counts,
-      expected.bins?.histogram,
-    ],
-    name,
-  );
+function assertSameValues(found: Sketch, expected: Sketch, name: string): void {
+  for (const field of ["count", "min", "max", "step", "digits", "values", "upTo"] as const)
+    assert.deepEqual(found[field], expected[field], `${name}: ${field}`);
   assertClose(found.mean * found.count, expected.mean * expected.count, 1e-12, `${name}: sum`);
   assertClose(deviationOf(found) ?? 0, deviationOf(expected) ?? 0, 1e-9, `${name}: deviation`);
+}
+
+function assertSameSketch(found: Sketch, expected: Sketch, name: string): void {
+  assertSameValues(found, expected, name);
+  assert.deepEqual(found.bins?.counts, expected.bins?.counts, name);
+  assert.deepEqual(found.bins?.histogram, expected.bins?.histogram, name);
   for (const percentile of [1, 50, 90, 99]) {
     if (expected.count === 0) continue;
-    assert.equal(percentileUs(found, percentile), percentileUs(expected, percentile), `${name}: p${percentile}`);
     const [one, other] = [found, expected].map((sketch) => effectiveCountAt(sketch, percentile));
     assertClose(one as number, other as number, 0.01, `${name}: worth for p${percentile}`);
   }
@@ -128,23 +198,58 @@ function assertSameSketch(found: Sketch, expected: Sketch, name: string): void {
   assertClose(lowestMeanOf(found) ?? 0, lowestMeanOf(expected) ?? 0, 1e-6, `${name}: lowest mean`);
 }
 
-const COUNTS = [
-  ...(["requestCount", "failedCount", "cancelledCount", "delayedCount", "sentCount", "responseCount"] as const),
-  ...(["openBeforeCount", "openAfterCount", "sequenceCount", "startNs", "endNs", "durationNs"] as const),
-] as const;
+/** Asserts that plain data is the same, numbers to 1e-12. */
+function assertNear(found: unknown, expected: unknown, name: string): void {
+  if (typeof found === "number" && typeof expected === "number") assertClose(found, expected, 1e-12, name);
+  else if (typeof found === "object" && typeof expected === "object" && found !== null && expected !== null) {
+    assert.deepEqual(Object.keys(found).sort(), Object.keys(expected).sort(), name);
+    for (const [key, value] of Object.entries(expected))
+      assertNear((found as Readonly<Record<string, unknown>>)[key], value, `${name}.${key}`);
+  } else assert.equal(found, expected, name);
+}
 
-/** Asserts that two measurements of the same load are the same. */
+/** How fields are compared that are not the same to 1e-12. */
+const COMPARE: { readonly [K in keyof Measurement]?: (found: Measurement, expected: Measurement) => void } = {
+  overheadPct: (found, expected) => assertClose(found.overheadPct, expected.overheadPct, 1e-4, "overhead"),
+  completions: (found, expected) => assert.deepEqual(found.completions, expected.completions),
+  extracted: ({ extracted: found = [] }, { extracted: expected = [] }) => {
+    for (const [at, { numbers, ...rest }] of expected.entries()) {
+      const { numbers: foundNumbers, ...foundRest } = found[at] ?? assert.fail();
+      assertSameSketch(foundNumbers, numbers, "extracted");
+      assert.deepEqual(foundRest, rest);
+    }
+  },
+  tokens: (found, expected) => {
+    const { metrics, good, ...rest } = expected.tokens ?? assert.fail();
+    const { metrics: foundMetrics, good: foundGood, ...foundRest } = found.tokens ?? assert.fail();
+    assert.deepEqual(foundRest, rest);
+    // A window without a value of a metric has no bins for it, so those of the joined windows may begin later or end earlier.
+    for (const [metric, sketch] of Object.entries(metrics))
+      assertSameValues(foundMetrics[metric as TokenMetric] ?? EMPTY_SKETCH, sketch, metric);
+    for (const [at, { limits, sample }] of good.entries()) {
+      assert.deepEqual(foundGood[at]?.limits, limits);
+      assertSameValues(foundGood[at]?.sample ?? EMPTY_SKETCH, sample, "good");
+    }
+  },
+  groups: ({ groups: found = [] }, { groups: expected = [] }) => {
+    assert.equal(found.length, expected.length);
+    for (const { tags, window } of expected) {
+      const same = found.find((one) => isDeepStrictEqual(one.tags, tags));
+      assertSame(same?.window ?? assert.fail(), window);
+    }
+  },
+};
+
+/** Asserts that two measurements of the same load are the same, in every field. */
 function assertSame(found: Measurement, expected: Measurement): void {
-  for (const name of COUNTS) assert.equal(found[name], expected[name], name);
-  for (const name of ["inFlightSumNs", "sendMeanNs", "receiveMeanNs", "sendingNs", "laneNs"] as const)
-    assertClose(found[name], expected[name], 1e-12, name);
-  assertClose(found.overheadPct, expected.overheadPct, 1e-4, "overhead");
-  for (const of of ["latency", "firstResponse", "scheduledLatency"] as const)
-    assertSameSketch(latencyOf(found, of), latencyOf(expected, of), of);
-  assertSameSketch(found.sendDelay as Sketch, expected.sendDelay as Sketch, "sendDelay");
-  const [numbers, wholeNumbers] = [found, expected].map(({ extracted }) => extracted?.[0]?.numbers as Sketch);
-  assertSameSketch(numbers as Sketch, wholeNumbers as Sketch, "extracted");
-  assert.deepEqual(found.completions, expected.completions);
+  assert.deepEqual(Object.keys(found).sort(), Object.keys(expected).sort());
+  for (const name of Object.keys(expected) as (keyof Measurement)[]) {
+    const [one, other] = [found[name], expected[name]];
+    const compare = COMPARE[name];
+    if (compare !== undefined) compare(found, expected);
+    else if (isSketch(one) && isSketch(other)) assertSameSketch(one, other, name);
+    else assertNear(one, other, name);
+  }
   const [rate, wholeRate] = [found, expected].map((one) => throughputInterval(one, inferPerSec(one, 1), 1));
   assert.deepEqual([rate?.low === null, rate?.high === null], [wholeRate?.low === null, wholeRate?.high === null]);
   assertClose(rate?.low ?? 0, wholeRate?.low ?? 0, 0.01, "low throughput");
@@ -152,6 +257,24 @@ function assertSame(found: Measurement, expected: Measurement): void {
   const [errors, wholeErrors] = [found, expected].map((one) => errorRatioInterval(one));
   assertClose(errors?.low ?? 0, wholeErrors?.low ?? 0, 0.01, "low error rate");
   assertClose(errors?.high ?? 1, wholeErrors?.high ?? 1, 0.01, "high error rate");
+}
+
+function isSketch(value: unknown): value is Sketch {
+  return typeof value === "object" && value !== null && "upTo" in value;
+}
+
+/**
+ * Returns a whole as merged windows have it: with their number, and with the average of their overheads like perf_analyzer's, because idle time
+ * of one window is not made up for by another.
+ */
+function asWindows(whole: Measurement, merged: Measurement): Measurement {
+  const { windowCount, overheadPct, numbers } = merged;
+  const groups = whole.groups?.map(({ tags, window }, at) => ({
+    tags,
+    window: asWindows(window, merged.groups?.[at]?.window ?? assert.fail()),
+  }));
+  const more = { ...(numbers === undefined ? {} : { numbers }), ...(groups === undefined ? {} : { groups }) };
+  return { ...whole, windowCount, overheadPct, ...more };
 }
 
 const load = fc.record({
@@ -166,7 +289,7 @@ describe("a load in parallel parts", () => {
       fc.property(load, fc.integer({ min: 1, max: 6 }), ({ seed, count, meanGapNs }, parts) => {
         const requests = drawLoad(seed, count, meanGapNs);
         const endNs = (requests.at(-1)?.endNs ?? START_NS) + 1e6;
-        const measured = divide(requests, parts, seed).map((part) => measure(part, START_NS, endNs, LANES / parts));
+        const measured = measureParts(divide(requests, parts, seed), requests, START_NS, endNs);
         assertSame(joinParallel(measured), measure(requests, START_NS, endNs));
       }),
       { numRuns: 30 },
@@ -179,43 +302,37 @@ describe("a load in parallel parts", () => {
         const requests = drawLoad(seed, count, meanGapNs);
         const endNs = (requests.at(-1)?.endNs ?? START_NS) + 1e6;
         const middleNs = Math.round((START_NS + endNs) / 2);
-        const windowsOf = (part: readonly Request[]) => [
-          measure(part, START_NS, middleNs, LANES / 3),
-          measure(part, middleNs, endNs, LANES / 3),
-        ];
-        const parts = divide(requests, 3, seed).map(windowsOf);
+        const divided = divide(requests, 3, seed);
+        const windows = [
+          measureParts(divided, requests, START_NS, middleNs),
+          measureParts(divided, requests, middleNs, endNs),
+        ] as const;
+        const parts = divided.map((_, at) => windows.map((window) => window[at] as Measurement));
         const [a, b, c] = parts.map(mergeInTime) as [Measurement, Measurement, Measurement];
         const all = joinParallel([a, b, c]);
         assertSame(joinParallel([c, a, b]), all);
         assertSame(joinParallel([joinParallel([a, b]), c]), all);
         assertSame(joinParallel([a, joinParallel([b, c])]), all);
-        assertSame(
-          mergeInTime([0, 1].map((window) => joinParallel(parts.map((one) => one[window] as Measurement)))),
-          all,
-        );
-        assertSame(all, { ...measure(requests, START_NS, endNs), overheadPct: all.overheadPct });
+        assertSame(mergeInTime(windows.map(joinParallel)), all);
+        assertSame(all, asWindows(measure(requests, START_NS, endNs), all));
       }),
       { numRuns: 12 },
     );
   });
 
-  test("with other rates are no load that jumps, and their servers, health and readings are those of all", () => {
+  test("with other rates are no load that jumps, and their health is the worst of all", () => {
     const every = (gapNs: number): Request[] =>
       drawLoad(3, Math.floor(1e10 / gapNs), gapNs).map((request) => ({ ...request, flags: 0 }));
     const endNs = START_NS + 1e10;
     const [slow, fast] = [measure(every(1e8), START_NS, endNs), measure(every(1.1e7), START_NS, endNs)];
-    const both = joinParallel([
-      { ...slow, health: { cpuRatio: 0.9, loopLagMaxNs: 1, loopLagMeanNs: 2 } },
-      { ...fast, memberServers: { b: makeDelta(5) } },
-    ]);
+    const both = joinParallel([{ ...slow, health: { cpuRatio: 0.9, loopLagMaxNs: 1, loopLagMeanNs: 2 } }, fast]);
     const { low, high } = throughputInterval(both, inferPerSec(both, 1), 1);
     assert.ok(low !== null && high !== null && high - low < 0.25 * inferPerSec(both, 1), `${low} to ${high}`);
-    assert.deepEqual(both.health, { cpuRatio: 0.9, loopLagMaxNs: 5, loopLagMeanNs: 2, coreWaitRatio: 0.1 });
-    assert.equal(both.server?.successCount, every(1e8).length + every(1.1e7).length);
-    assert.deepEqual([both.memberServers?.["b"]?.successCount, both.gpu?.count], [5, 2]);
+    const { cpuRatio, loopLagMaxNs, loopLagMeanNs, coreWaitRatio } = both.health;
+    assert.deepEqual([cpuRatio, loopLagMaxNs, loopLagMeanNs, coreWaitRatio], [0.9, 5, 2, 0.1]);
   });
 
-  test("have the groups of all, by their tags, and the servers of the members that each used", () => {
+  test("have the groups of all, by their tags, and the servers of all members, each once", () => {
     const groupOf = (size: string, count: number) => ({
       tags: { target: "m", size },
       window: makeWindow({ latenciesNs: new Array<number>(count).fill(1e6) }),
@@ -233,7 +350,7 @@ describe("a load in parallel parts", () => {
     );
     const servers = Object.entries(both.memberServers ?? {}).map(([name, server]) => [name, server.successCount]);
     assert.deepEqual(servers, [
-      ["m", 8],
+      ["m", 5],
       ["n", 1],
     ]);
   });
@@ -250,6 +367,54 @@ describe("a load in parallel parts", () => {
   });
 });
 
+describe("times in which nothing ended", () => {
+  const gap = (startMs: number, endMs: number, typicalMs = 10) => ({
+    startNs: startMs * 1e6,
+    endNs: endMs * 1e6,
+    typicalNs: typicalMs * 1e6,
+  });
+  const one = makeWindow({ gaps: [gap(1000, 4000), gap(6000, 9000)] });
+  const other = makeWindow({ gaps: [gap(2000, 7000, 40)] });
+
+  test("are those of all windows, in their order", () => {
+    assert.deepEqual(mergeInTime([other, makeWindow(), one]).gaps, [
+      gap(1000, 4000),
+      gap(2000, 7000, 40),
+      gap(6000, 9000),
+    ]);
+  });
+
+  test("are those in which no parallel part had an end", () => {
+    assert.deepEqual(joinParallel([one, other]).gaps, [gap(2000, 4000, 8), gap(6000, 7000, 8)]);
+    const three = [one, other, makeWindow({ gaps: [gap(0, 3400), gap(6600, 8000)] })] as const;
+    const [a, b, c] = three;
+    const joined = joinParallel(three);
+    assert.deepEqual(
+      joined.gaps?.map(({ startNs, endNs }) => [startNs, endNs]),
+      [[2e9, 3.4e9]],
+      "shorter ones are no gaps",
+    );
+    assertNear(joinParallel([c, joinParallel([b, a])]).gaps, joined.gaps, "gaps");
+    assert.equal(joinParallel([one, makeWindow()]).gaps, undefined);
+  });
+});
+
+test("answers are streamed when all of those are whose tokens are measured", () => {
+  const tokens = new TokenTally().cut();
+  const [streamed, whole] = [true, false].map((isStreamed) => makeWindow({ tokens, isStreamed }));
+  const none = makeWindow({ isStreamed: false });
+  assert.ok(streamed !== undefined && whole !== undefined);
+  assert.deepEqual(
+    [
+      [none, streamed],
+      [streamed, whole],
+      [none, joinParallel([streamed, whole])],
+      [none, none],
+    ].map((parts) => joinParallel(parts).isStreamed),
+    [true, false, false, false],
+  );
+});
+
 describe("windows one after the other", () => {
   test("merged are the window as it is measured in one, in any grouping", () => {
     fc.assert(
@@ -259,12 +424,13 @@ describe("windows one after the other", () => {
         const cuts = Array.from({ length: parts + 1 }, (_, at) =>
           Math.round(START_NS + ((endNs - START_NS) * at) / parts),
         );
-        const windows = cuts.slice(1).map((cutNs, at) => measure(requests, cuts[at] as number, cutNs));
+        const windows = cuts
+          .slice(1)
+          .map((cutNs, at) => measure(requests, cuts[at] as number, cutNs, { windowNumber: at + 1 }));
         const whole = measure(requests, START_NS, endNs);
         const merged = mergeInTime(windows);
-        assert.equal(merged.windowCount, parts);
-        // The overhead is the average of the windows, like perf_analyzer's: idle time of one window is not made up for by another.
-        assertSame(merged, { ...whole, overheadPct: merged.overheadPct });
+        assert.deepEqual([merged.windowCount, merged.numbers], [parts, { first: 1, last: parts }]);
+        assertSame(merged, asWindows(whole, merged));
         const [first, ...others] = windows as [Measurement, ...Measurement[]];
         assertSame(mergeInTime([first, mergeInTime(others)]), merged);
         assertSame(mergeInTime([mergeInTime(windows.slice(0, -1)), windows.at(-1) as Measurement]), merged);

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import {
   averageUs,
   flattenComposing,
+  joinDeltas,
   type ServerDelta,
   subtractCounters,
-  sumDeltas,
 } from "../../src/measure/server-delta.ts";
 import type { ServerCounters } from "../../src/service/statistics.ts";
 import { makeDelta } from "./make-window.ts";
@@ -83,15 +83,21 @@ test("models that are called are told with their caller, sorted, each version on
   const alone = { ...simple, composing: [{ name: "two", version: "", composing: [] }] };
   const many = subtractCounters([counters("1", 1), ...others(1)], [counters("1", 5), ...others(5)], alone);
   assert.deepEqual([ids(many), many?.composing[0]?.hasManyVersions], [["two:3 8"], true]);
-  const sum = sumDeltas([delta, many]);
+  const sum = joinDeltas([delta, many], "in-time");
   assert.deepEqual(ids(sum), ["away: 0", "idle:10 0", "nested:1 4", "two:1 4", "two:3 16"]);
   assert.deepEqual(ids(sum?.composing[2]), ["leaf:1 4"]);
 });
 
 test("changes of several windows add up, unless one is unknown", () => {
-  assert.deepEqual(sumDeltas([makeDelta(1), makeDelta(2), makeDelta(3)]), makeDelta(6));
-  assert.equal(sumDeltas([makeDelta(1), undefined]), undefined);
-  assert.equal(sumDeltas([]), undefined);
+  assert.deepEqual(joinDeltas([makeDelta(1), makeDelta(2), makeDelta(3)], "in-time"), makeDelta(6));
+  assert.equal(joinDeltas([makeDelta(1), undefined], "in-time"), undefined);
+  assert.equal(joinDeltas([], "in-time"), undefined);
+});
+
+test("what several clients saw of one server counts once, also when some did not read it", () => {
+  const seen = [4, 9, 7].map((count) => makeDelta(count, { composing: [makeDelta(count, { name: "called" })] }));
+  assert.deepEqual(joinDeltas([seen[0], undefined, seen[1], seen[2]], "parallel"), seen[1]);
+  assert.equal(joinDeltas([undefined, undefined], "parallel"), undefined);
 });
 
 test("averages are whole microseconds, rounded down; none without occurrences", () => {

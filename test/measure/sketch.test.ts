@@ -10,10 +10,14 @@ import {
   joinSketches,
   lowestMeanOf,
   percentileUs,
+  roundingRatio,
+  type Sketch,
   shapeOfSketch,
   sumOfValues,
   valueAtRank,
 } from "../../src/measure/sketch.ts";
+import { NumberTally } from "../../src/measure/tally/number-tally.ts";
+import { createRandom } from "../../src/runtime/random.ts";
 import { sketchWithoutTimes, tallyOf } from "./make-window.ts";
 
 /** Latencies up to a minute: within the cells, at their edge and far beyond them. */
@@ -101,6 +105,43 @@ test("joined sketches are that of all values", () => {
       if (all.length > 1) isClose(deviationOf(joined), deviationOf(whole) as number, whole.max * 1e3);
     }),
   );
+});
+
+test("samples of too many numbers are rounded as the whole is, in any order and grouping, with the stated error", () => {
+  const random = createRandom(11);
+  const sketchOf = (values: readonly number[]): Sketch => {
+    const tally = new NumberTally();
+    for (const [at, value] of values.entries()) tally.add(value, at);
+    return tally.cut(0, 40_000);
+  };
+  // Exact, exact, rounded because it has more numbers than are kept, and exact.
+  const parts = [100, 12_000, 20_000, 7_900].map((count) =>
+    Array.from({ length: count }, () => 10 ** (6 + 4 * random())),
+  );
+  const values = parts.flat().sort((a, b) => a - b);
+  const whole = sketchOf(values);
+  const [a, b, c, d] = parts.map(sketchOf) as [Sketch, Sketch, Sketch, Sketch];
+  assert.deepEqual(
+    [a, b, c, d, joinSketches([a, d]), joinSketches([b, d])].map(({ digits }) => digits),
+    [undefined, undefined, 4, undefined, undefined, 4],
+  );
+  const joined = [
+    joinSketches([a, b, c, d]),
+    joinSketches([d, c, b, a]),
+    joinSketches([joinSketches([a, b]), joinSketches([c, d])]),
+    joinSketches([joinSketches([b, d]), joinSketches([a, c])]),
+    joinSketches([a, joinSketches([b, joinSketches([d, c])])]),
+  ];
+  for (const one of joined) {
+    for (const field of ["count", "min", "max", "step", "digits", "values", "upTo"] as const)
+      assert.deepEqual(one[field], whole[field], field);
+    isClose(one.mean, whole.mean, whole.max);
+    isClose(deviationOf(one), deviationOf(whole) as number, whole.max);
+    for (const rank of [0, 1000, 20_000, 39_000, 39_999]) {
+      const [found, exact] = [valueAtRank(one, rank), values[rank] as number];
+      assert.ok(Math.abs(found - exact) <= roundingRatio(one) * exact * (1 + 1e-9), `${found}, not ${exact}`);
+    }
+  }
 });
 
 test("an empty sketch has no values", () => {

@@ -129,12 +129,12 @@ test("reports of random requests in random windows agree with themselves", () =>
         startNs += ms * MS;
         return window;
       });
+      const tokens = measureColumns(measureTokens(all, 0, endMs * MS), [{ latency: 200 * MS }], {
+        startNs: 0,
+        endNs: endMs * MS,
+      });
       const level: LevelResult = {
-        ...makeLevel({ unit: "request-rate", level: 5, window: mergeInTime(windows) }),
-        tokens: measureColumns(measureTokens(all, 0, endMs * MS), [{ latency: 200 * MS }], {
-          startNs: 0,
-          endNs: endMs * MS,
-        }),
+        ...makeLevel({ unit: "request-rate", level: 5, window: { ...mergeInTime(windows), tokens, isStreamed: true } }),
         timeline: timeline.finish(endMs * MS, openAt(all, endMs * MS)),
       };
       const plan = makePlan({ measurement: { tokens: TOKENS }, assertions: [GOOD] });

@@ -216,7 +216,7 @@ describe("onRecord of a run", () => {
         countOf((level) => level?.isWarmup === false && level.unit === unit && level.value === value),
         window.requestCount,
       );
-    const firsts = levels.flatMap(({ tokens }) => valuesOf(tokens?.metrics.timeToFirstTokenNs));
+    const firsts = levels.flatMap(({ window }) => valuesOf(window.tokens?.metrics.timeToFirstTokenNs));
     const measured = records.filter(({ level }) => level?.isWarmup === false).map(({ tokens }) => tokens);
     assert.deepEqual(measured.map((tokens) => tokens?.timeToFirstTokenMs).sort(), firsts.map((ns) => ns / 1e6).sort());
     for (const tokens of measured) {

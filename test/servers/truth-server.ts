@@ -3,13 +3,18 @@ import type { AddressInfo } from "node:net";
 
 /**
  * An HTTP server in a process of its own whose latency is known. Usage: `truth-server.ts FROM_MS TO_MS`. It answers each request after a
- * time that is evenly spread between both. `GET /log` returns what it knows of every other request. Prints `{"port": …}`.
+ * time that is evenly spread between both. `GET /log?from=N` returns what it knows of every other request, from the Nth answer on. Prints
+ * `{"port": …}`.
  */
 
 /** A request: when it came and when its answer left, in milliseconds since the first request came. */
 export interface LoggedRequest {
   readonly arrivedMs: number;
   readonly answeredMs: number;
+  /** The same time, since the epoch. */
+  readonly answeredEpochMs: number;
+  /** The time that it was to take. */
+  readonly drawnMs: number;
 }
 
 const [fromMs = 0, toMs = fromMs] = process.argv.slice(2).map(Number);
@@ -17,21 +22,22 @@ const log: LoggedRequest[] = [];
 let firstMs: number | undefined;
 
 const server = createServer((request, response) => {
-  if (request.url === "/log") {
-    response.end(JSON.stringify(log));
+  const from = /^\/log\?from=(\d+)$/.exec(request.url ?? "")?.[1];
+  if (from !== undefined) {
+    response.end(JSON.stringify(log.slice(Number(from))));
     return;
   }
   const nowMs = performance.now();
   firstMs ??= nowMs;
   const startMs = firstMs;
   request.resume();
-  setTimeout(
-    () => {
-      response.end("ok");
-      log.push({ arrivedMs: nowMs - startMs, answeredMs: performance.now() - startMs });
-    },
-    fromMs + Math.random() * (toMs - fromMs),
-  );
+  const drawnMs = fromMs + Math.random() * (toMs - fromMs);
+  setTimeout(() => {
+    response.end("ok");
+    const endMs = performance.now();
+    const answeredEpochMs = performance.timeOrigin + endMs;
+    log.push({ arrivedMs: nowMs - startMs, answeredMs: endMs - startMs, answeredEpochMs, drawnMs });
+  }, drawnMs);
 });
 server.keepAliveTimeout = 60_000;
 server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: (server.address() as AddressInfo).port })));

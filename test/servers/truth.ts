@@ -9,8 +9,8 @@ const READY_TIMEOUT_MS = 60_000;
 /** A server whose latency is known, in a process of its own. */
 export interface TruthServer {
   readonly url: string;
-  /** Returns what the server knows of each request. */
-  log(): Promise<readonly LoggedRequest[]>;
+  /** Returns what the server knows of each request. @param from leaves out as many answers. Default: 0 */
+  log(from?: number): Promise<readonly LoggedRequest[]>;
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export async function startTruth(fromMs: number, toMs = fromMs): Promise<TruthSe
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
-    log: async () => (await (await fetch(`${url}/log`)).json()) as LoggedRequest[],
+    log: async (from = 0) => (await (await fetch(`${url}/log?from=${from}`)).json()) as LoggedRequest[],
     stop: async () => {
       const ended = once(child, "exit");
       child.kill("SIGTERM");

@@ -1,4 +1,5 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { gapRatio } from "../gaps/completion-gaps.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
 import { explainMissing, metricOf } from "../metrics/catalogue.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
@@ -51,11 +52,11 @@ function unresolved(value: number | undefined, reason: string | undefined): Part
  * Reports whether a percentile leaves out that nothing completed for a time: a closed loop does not send then, so the requests that would have
  * waited are missing. It does so when the percentile's share of the time was in gaps.
  */
-function hidesGaps({ metric, comparison }: AssertionPlan, { window, gapRatio = 0 }: MeasuredPart): boolean {
+function hidesGaps({ metric, comparison }: AssertionPlan, { window }: MeasuredPart): boolean {
   const { statistic } = metric;
   if (typeof statistic !== "number" || metricOf(metric).isBlindToGaps !== true || !isUpperLimit(comparison))
     return false;
-  return !window.isScheduled && gapRatio >= 1 - statistic / 100;
+  return !window.isScheduled && gapRatio(window) >= 1 - statistic / 100;
 }
 
 function judgeMetric(assertion: AssertionPlan, part: MeasuredPart, value: number): VerdictState {

@@ -68,8 +68,8 @@ export function keysWith(statistic: Statistic | undefined): MetricKey[] {
 const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> = {
   schedule: ({ window }) => (window.isScheduled ? undefined : "the load has no schedule"),
   responses: ({ window }) => (window.isDecoupled ? undefined : "each request has one response"),
-  tokens: ({ tokens }) => (tokens === undefined ? "no tokens were measured" : undefined),
-  streams: ({ tokens }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
+  tokens: ({ window: { tokens } }) => (tokens === undefined ? "no tokens were measured" : undefined),
+  streams: ({ window: { tokens } }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
   statistics: ({ window }) =>
     window.server === undefined ? "the server reported no statistics of these requests" : undefined,
   page: ({ window }) => ((window.gpu?.count ?? 0) === 0 ? "the server's metrics were not read" : undefined),

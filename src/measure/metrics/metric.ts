@@ -1,7 +1,6 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
 import type { Direction } from "../direction.ts";
 import type { Measurement } from "../measurement.ts";
-import type { TokenMeasurement } from "../tokens/token-measurement.ts";
 import type { Ends, Sample } from "./sample.ts";
 
 /** What an entry of the catalogue says about a metric. */
@@ -12,10 +11,6 @@ export type Quantity = "time" | "rate" | "count" | "ratio" | "number";
 /** A level, or a part of its requests, and nothing else of it. */
 export interface MeasuredPart {
   readonly window: Measurement;
-  /** Token metrics of its responses, when measured. */
-  readonly tokens?: TokenMeasurement | undefined;
-  /** Share of the time in gaps, in which nothing ended for much longer than usual, 0 to 1. Default: 0 */
-  readonly gapRatio?: number;
 }
 
 /** What a run must have so that a metric has a value. */

@@ -60,11 +60,13 @@ function toMetric(metric: TokenMetric): Metric {
     // Only GenAI-Perf's mode measures images.
     ...(familiesOf(metric).includes("text") ? {} : { isOfReports: true }),
     statistics: ALL,
-    sample: ({ tokens }) => {
+    sample: ({ window: { tokens } }) => {
       const sketch = tokens && sketchOf(tokens, metric);
       return sketch && sampleOfNumbers(sketch);
     },
-    ...(metric === "outputTokensPerSecPerUser" ? { explain: ({ tokens }) => tokens && explainNoRates(tokens) } : {}),
+    ...(metric === "outputTokensPerSecPerUser"
+      ? { explain: ({ window: { tokens } }) => tokens && explainNoRates(tokens) }
+      : {}),
   };
 }
 
@@ -76,7 +78,7 @@ const RESPONSES = {
     unit: "tokens/s",
     better: "higher",
     needs: "tokens",
-    value: ({ tokens, window }) => tokens && outputTokensPerSec(tokens, window),
+    value: ({ window }) => window.tokens && outputTokensPerSec(window.tokens, window),
     ends: (part, _metric, asked) => rateEnds(part, asked, ({ metrics }) => [metrics.outputTokens]),
   },
   /** Of all requests and responses. */
@@ -86,7 +88,8 @@ const RESPONSES = {
     unit: "tokens/s",
     better: "higher",
     needs: "tokens",
-    value: ({ tokens, window }) => {
+    value: ({ window }) => {
+      const { tokens } = window;
       const samples = tokens === undefined ? [] : allTokens(tokens);
       return samples.includes(undefined) ? undefined : sumPerSec(samples, window);
     },
@@ -99,12 +102,13 @@ const RESPONSES = {
     unit: "requests/s",
     better: "higher",
     needs: "tokens",
-    value: ({ tokens, window }, metric) => {
+    value: ({ window }, metric) => {
+      const { tokens } = window;
       if (tokens === undefined || isUnknown(tokens, metric)) return undefined;
       return goodPerSec(tokens, window, metric.limits ?? {});
     },
     ends: (part, { limits = {} }, asked) => rateEnds(part, asked, (tokens) => [findGood(tokens, limits)?.sample]),
-    explain: ({ tokens }, metric) =>
+    explain: ({ window: { tokens } }, metric) =>
       tokens && isUnknown(tokens, metric) ? (explainUnstreamed(tokens) ?? explainNoRates(tokens)) : undefined,
   },
   goodRatio: {
@@ -126,11 +130,11 @@ function allTokens({ metrics }: TokenMeasurement): (Sketch | undefined)[] {
 
 /** @param samplesOf returns what the requests add to the rate */
 function rateEnds(
-  { tokens, window }: MeasuredPart,
+  { window }: MeasuredPart,
   { value, confidence }: Asked,
   samplesOf: (tokens: TokenMeasurement) => readonly (Sketch | undefined)[],
 ): Ends {
-  return tokenRateInterval(tokens === undefined ? [] : samplesOf(tokens), window, value, confidence);
+  return tokenRateInterval(window.tokens === undefined ? [] : samplesOf(window.tokens), window, value, confidence);
 }
 
 /** Whether limits are on times of tokens, and no answer was streamed; or on rates that are not known. */

@@ -23,6 +23,8 @@ export interface TallyOptions {
   readonly countsReading: boolean;
   /** Whether a request may have several responses. */
   readonly isDecoupled: boolean;
+  /** See {@link Measurement.isStreamed}. Default: false. */
+  readonly isStreamed?: boolean | undefined;
   /** Names of the values that the target extracts. Default: none. */
   readonly extractedNames?: readonly string[] | undefined;
 }
@@ -152,6 +154,7 @@ export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measureme
     sendingNs: frame.sendingNs ?? durationNs,
     isScheduled: tally.options.isScheduled,
     isDecoupled: tally.options.isDecoupled,
+    isStreamed: tally.options.isStreamed === true,
     requestCount,
     failedCount: tally.failedCount,
     cancelledCount: tally.cancelledCount,

@@ -1,16 +1,13 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
+import type { WindowTokens } from "../measurement.ts";
 import type { AnswerSink } from "./packed-answers.ts";
 import type { RequestTokens } from "./request-tokens.ts";
-import type { TokenMeasurement } from "./token-measurement.ts";
 import type { MeteredTokens } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
 
 /** Token metrics of a level. */
-export interface LevelTokens extends MeteredTokens {
-  /** By group of requests; undefined for a group whose tokens are not measured. Absent without groups. */
-  readonly groupTokens?: readonly (TokenMeasurement | undefined)[];
-}
+export type LevelTokens = MeteredTokens & WindowTokens;
 
 /** What a run wants besides the tokens of its levels. */
 export interface BeginOptions {

@@ -76,15 +76,6 @@ function addFields<T extends object>(parts: readonly T[]): T {
   return Object.fromEntries(sums) as T;
 }
 
-/** Joins the tokens of each group with those of the next window. */
-export function joinGroupTokens(
-  before: readonly (TokenMeasurement | undefined)[] | undefined,
-  next: readonly (TokenMeasurement | undefined)[] | undefined,
-): readonly (TokenMeasurement | undefined)[] | undefined {
-  if (before === undefined || next === undefined) return before ?? next;
-  return before.map((tokens, group) => joinTokens([tokens, next[group]].filter((one) => one !== undefined)));
-}
-
 /** Returns the requests that meet limits; undefined for limits that the plan does not judge. */
 export function findGood({ good }: TokenMeasurement, limits: GoodputPlan): GoodRequests | undefined {
   return good.find((one) => isSameLimits(one.limits, limits));
@@ -106,8 +97,18 @@ export function sketchOf(tokens: TokenMeasurement, metric: TokenMetric): Sketch 
   return metric === "outputTokensPerSecPerUser" && lacksRates(tokens) ? undefined : tokens.metrics[metric];
 }
 
-/** Returns the metrics that reports show, in the order of their table, with their values. Leaves out reasoning when there was none. */
-export function shownSketches(tokens: TokenMeasurement, isStreamed: boolean): ReadonlyMap<TokenMetric, Sketch> {
+/**
+ * Returns the token metrics of a measurement that reports show, in the order of their table, with their values; none when tokens are not
+ * measured. Leaves out reasoning when there was none.
+ */
+export function shownSketches({
+  tokens,
+  isStreamed,
+}: {
+  readonly tokens?: TokenMeasurement;
+  readonly isStreamed: boolean;
+}): ReadonlyMap<TokenMetric, Sketch> {
+  if (tokens === undefined) return new Map();
   const shown = TOKEN_METRICS.filter((metric) => isStreamed || entryOf(metric).isStreamed !== true);
   const found = shown.flatMap((metric) => {
     const sketch = sketchOf(tokens, metric);

@@ -1,4 +1,5 @@
 import { lagWarnings } from "../../measure/client-lag.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
@@ -67,8 +68,7 @@ export function toMeasured(
 ): Measured {
   const { goodput, isStreaming, titledType = kind === "custom" ? about.endpointType : kind } = about;
   const family = familyOf(kind);
-  const tokens = run?.levels[0]?.tokens ?? measureColumns(columns);
-  const windows = (run?.levels ?? []).map(({ window }) => window);
+  const tokens = run?.levels[0]?.window.tokens ?? measureColumns(columns);
   return {
     about,
     columns,
@@ -76,9 +76,15 @@ export function toMeasured(
     result: toGenAiPerfResult(columns, { family, endpointType: titledType, isStreaming, goodput, telemetry }),
     summary: summarizeRun(columns, tokens, { family, isStreaming, goodput, run }),
     doubts: run === undefined ? [] : findDoubts(run),
-    warnings: [...lagWarnings(windows, tokens, isStreaming), ...tokenWarnings(tokens)],
+    warnings: [...(run === undefined ? [] : lagWarnings(windowsOf(run))), ...tokenWarnings(tokens)],
     run,
   };
+}
+
+/** Returns the windows of the levels. The tokens of several levels are measured together, and belong to none of them. */
+export function windowsOf({ levels }: RunResult): readonly Measurement[] {
+  if (levels.length === 1) return levels.map(({ window }) => window);
+  return levels.map(({ window: { tokens: _, ...window } }) => window);
 }
 
 /** The computed results of runs, because all reports of a run share them. */

@@ -10,7 +10,6 @@ import type { Sketch } from "../../measure/sketch.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
-import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs, usToMs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
@@ -19,19 +18,19 @@ import { toClientJson } from "../json/client.ts";
 import { toMetricConfidence } from "../json/confidence.ts";
 import { toDeliveryJson, toInFlightJson } from "../json/load.ts";
 import { VERSION } from "../version.ts";
-import type { GenaiPerfPlan, Measured } from "./measured.ts";
+import { type GenaiPerfPlan, type Measured, windowsOf } from "./measured.ts";
 import type { RunSummary } from "./run-summary.ts";
 
 /** Rampart's own file of a run, `profile_export_genai_perf_rampart.json`: all measurements, with units in the names. */
 
 /** What the file is made of. */
-export type RampartJsonParts = Pick<Measured, "summary" | "columns" | "tokens" | "run"> & {
+export type RampartJsonParts = Pick<Measured, "summary" | "columns" | "run"> & {
   readonly about: Pick<GenaiPerfPlan, "models" | "endpointType" | "isStreaming" | "goodput">;
 };
 
 /** Formats the file. Leaves out what was not measured. @param warnings about numbers that can mislead; whole sentences */
 export function formatRampartJson(
-  { summary, columns, tokens, run, about }: RampartJsonParts,
+  { summary, columns, run, about }: RampartJsonParts,
   warnings: readonly string[],
 ): string {
   const { models, endpointType, isStreaming, goodput } = about;
@@ -53,7 +52,7 @@ export function formatRampartJson(
     ...(run?.sessions === undefined ? {} : { sessions: run.sessions }),
     system: toSystemJson(summary, goodput),
     metrics: Object.fromEntries([...summary.samples].map(([metric, values]) => toMetricJson(metric, values))) as object,
-    ...(run === undefined ? {} : { levels: toLevelsJson(run, tokens, isStreaming) }),
+    ...(run === undefined ? {} : { levels: toLevelsJson(run) }),
     warnings,
   };
   return `${JSON.stringify(document, null, 2)}\n`;
@@ -135,13 +134,12 @@ function toMetricJson(metric: TokenMetric, values: Float64Array): [string, objec
   ];
 }
 
-/** The tokens are those of all levels. */
-function toLevelsJson({ levels, prepared }: RunResult, all: TokenMeasurement, isStreaming: boolean): object[] {
-  const tokens = levels.length === 1 ? all : undefined;
-  return levels.map((level) => ({
+function toLevelsJson(run: RunResult): object[] {
+  const windows = windowsOf(run);
+  return run.levels.map((level, at) => ({
     ...toLevelJson(level, level.window),
-    load: toDeliveryJson(prepared.plan, level),
-    client: toClientJson(level.window, tokens, isStreaming),
+    load: toDeliveryJson(run.prepared.plan, level),
+    client: toClientJson(windows[at] as Measurement),
   }));
 }
 

@@ -1,18 +1,13 @@
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
-import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { nsToMs, nsToUs } from "../../plan/units.ts";
 import type { ClientJson } from "../schema/level.ts";
 
-/**
- * Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and how late it was.
- * @param tokens of the window's requests; absent when none are measured
- * @param isStreamed whether their answers were streamed
- */
-export function toClientJson(window: Measurement, tokens?: TokenMeasurement, isStreamed = false): ClientJson {
+/** Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and how late it was. */
+export function toClientJson(window: Measurement): ClientJson {
   const { cpuRatio, coreWaitRatio, loopLagMaxNs, loopLagMeanNs, loopLagP99Ns } = window.health;
-  const times = reportedTimes(window, tokens, isStreamed);
+  const times = reportedTimes(window);
   const lag = clientLagOf(window);
   return {
     sendMeanUs: nsToUs(window.sendMeanNs),

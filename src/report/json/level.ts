@@ -7,7 +7,6 @@ import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
-import { tokensPlanOf } from "../../registry/mix.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
 import type { GroupJson, MeasuredJson, RepeatJson } from "../schema/level.ts";
 import type { TokensJson } from "../schema/metrics.ts";
@@ -24,7 +23,7 @@ import { toTimelineJson } from "./timeline.ts";
 
 /** Converts a level. */
 export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
-  const { unit, level, phase, outcome, window, trials, instability, limits, mlperf, repeats, gaps, tokens } = result;
+  const { unit, level, phase, outcome, window, trials, instability, limits, mlperf, repeats } = result;
   return {
     unit,
     level,
@@ -38,13 +37,13 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
     ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: nsToSec(window.durationNs),
     ...(window.numbers === undefined ? {} : { windows: window.numbers }),
-    ...toMeasuredJson(plan, result, {}),
-    client: toClientJson(window, tokens, tokensPlanOf(plan, {})?.isStreamed),
+    ...toMeasuredJson(plan, result),
+    client: toClientJson(window),
     ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
-    ...(gaps === undefined
+    ...(window.gaps === undefined
       ? {}
       : {
-          gaps: gaps.map(({ startNs, endNs, typicalNs }) => ({
+          gaps: window.gaps.map(({ startNs, endNs, typicalNs }) => ({
             startSec: nsToSec(startNs),
             endSec: nsToSec(endNs),
             typicalSec: nsToSec(typicalNs),
@@ -83,14 +82,13 @@ export function toTokensJson(tokens: TokenMeasurement): TokensJson {
 /** A level, or the part of it with certain tags. */
 interface MeasuredPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
   readonly window: Measurement;
-  readonly tokens?: TokenMeasurement;
   readonly delayedByLimit?: DelayedRequests;
 }
 
-/** Converts what was measured of requests. @param tags those of the requests; empty for a whole level */
-function toMeasuredJson(plan: Plan, part: MeasuredPart, tags: TaggedPart["tags"]): MeasuredJson {
-  const { window, tokens, delayedByLimit } = part;
-  const isStreamed = tokensPlanOf(plan, tags)?.isStreamed === true;
+/** Converts what was measured of requests. */
+function toMeasuredJson(plan: Plan, part: MeasuredPart): MeasuredJson {
+  const { window, delayedByLimit } = part;
+  const { tokens } = window;
   const sendDelay = sendDelayOf(window);
   return {
     requests: window.requestCount,
@@ -108,7 +106,7 @@ function toMeasuredJson(plan: Plan, part: MeasuredPart, tags: TaggedPart["tags"]
     inFlight: toInFlightJson(window),
     ...(window.sequenceCount === 0 ? {} : { sequences: window.sequenceCount }),
     ...(window.isDecoupled ? { responses: window.responseCount } : {}),
-    metrics: toMetricsJson(part, plan.target.batchSize, ({ needs }) => isStreamed || needs !== "streams"),
+    metrics: toMetricsJson(part, plan.target.batchSize, ({ needs }) => window.isStreamed || needs !== "streams"),
     ...(sendDelay.count === 0 ? {} : { sendDelayUs: toSpreadJson(sampleOfSketch(sendDelay), SEND_DELAY) }),
     ...(window.server === undefined ? {} : { server: window.server }),
     ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens) }),
@@ -122,15 +120,14 @@ function toMeasuredJson(plan: Plan, part: MeasuredPart, tags: TaggedPart["tags"]
  * `combinations` by all of them. The values of a tag together are the level.
  */
 function toGroupsJson(plan: Plan, result: LevelResult): Pick<LevelJson, "groups" | "combinations"> {
-  const { unit, level } = result;
-  const convert = ({ tags, window, tokens }: TaggedPart): GroupJson => {
-    const part = { unit, level, window, ...(tokens === undefined ? {} : { tokens }) };
+  const { unit, level, window: whole } = result;
+  const convert = ({ tags, window }: TaggedPart): GroupJson => {
     const named = Object.entries(tags).map(([name, value]) => [name, value ?? null] as const);
-    return { tags: Object.fromEntries(named), ...toMeasuredJson(plan, part, tags) };
+    return { tags: Object.fromEntries(named), ...toMeasuredJson(plan, { unit, level, window }) };
   };
-  const combinations = splitByAllTags(result);
+  const combinations = splitByAllTags(whole);
   return {
-    groups: tagNamesOf(result).flatMap((name) => splitByTag(result, name).map(convert)),
+    groups: tagNamesOf(whole).flatMap((name) => splitByTag(whole, name).map(convert)),
     ...(combinations.length === 0 ? {} : { combinations: combinations.map(convert) }),
   };
 }

@@ -8,7 +8,6 @@ import { findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
-import { tokensPlanOf } from "../../registry/mix.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
@@ -25,11 +24,11 @@ import { findShortSamples } from "./short-samples.ts";
  * @param isOnly whether it is the only level
  */
 export function findInLevel(whole: Plan, prepared: PreparedRun, result: LevelResult, isOnly: boolean): Finding[] {
-  const { window, tokens } = result;
+  const { window } = result;
   if (window.requestCount + window.failedCount === 0) return [];
   const plan = planOfPhase(whole, result.phase?.index);
-  const isStreamed = tokensPlanOf(whole)?.isStreamed === true;
-  const lag = explainLag(clientLagOf(window), reportedTimes(window, tokens, isStreamed));
+  const { tokens } = window;
+  const lag = explainLag(clientLagOf(window), reportedTimes(window));
   const reason = saturationReason(window);
   // The lag says more: what a busy client does to the times.
   const client = lag === undefined ? reason && `${LIMIT}: ${reason}` : describeLag(clientLagOf(window));

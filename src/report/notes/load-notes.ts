@@ -125,7 +125,7 @@ function describeUnsent(level: LevelResult): string | undefined {
 const MOST_GAPS = 3;
 
 /** Reports when nothing ended for much longer than usual; undefined when that did not happen. */
-function describeGaps({ gaps }: LevelResult): string | undefined {
+function describeGaps({ window: { gaps } }: LevelResult): string | undefined {
   const [first] = gaps ?? [];
   if (gaps === undefined || first === undefined) return undefined;
   const inSec = (ns: number): string => `${nsToSec(ns).toFixed(1)} s`;

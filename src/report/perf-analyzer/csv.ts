@@ -74,7 +74,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
 }
 
 function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: TextSink): (string | number)[] {
-  const { unit, level, phase, window, tokens, hasServerCounters } = measured;
+  const { unit, level, phase, window, hasServerCounters } = measured;
   const { service } = result.prepared;
   const sendUs = toWholeUs(window.sendMeanNs);
   const receiveUs = toWholeUs(window.receiveMeanNs);
@@ -98,7 +98,7 @@ function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: T
           ...(plan.telemetry.metrics === null ? [] : gpuCells(window.gpu ?? NO_GPU_READINGS)),
         ]
       : []),
-    ...tokenCells(plan, window, tokens),
+    ...(tokensPlanOf(plan) === undefined ? [] : tokenCsvCells(window)),
     ...(plan.outputs.style === "rampart" ? loadCsvCells(plan, measured) : []),
   ];
 }
@@ -113,14 +113,6 @@ function phaseCells(phase: LevelResult["phase"]): string[] {
 function levelCells(unit: LevelResult["unit"], level: number): string[] {
   const text = formatStreamNumber(level);
   return LEVEL_UNITS[unit].isScheduled ? ["", text] : [text, ""];
-}
-
-/** Only scenarios measure tokens during the run. */
-function tokenCells(plan: Plan, window: LevelResult["window"], tokens: LevelResult["tokens"]): string[] {
-  const measured = tokensPlanOf(plan);
-  if (measured === undefined) return [];
-  if (tokens === undefined) return TOKEN_CSV_COLUMNS.map(() => "");
-  return tokenCsvCells(tokens, window, measured.isStreamed);
 }
 
 function serverColumns(window: LevelResult["window"], isCached: boolean, sink: TextSink): number[] {

@@ -1,7 +1,7 @@
 import type { Measurement } from "../../measure/measurement.ts";
 import { interpolatedPercentile } from "../../measure/sketch.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
-import { shownSketches, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { shownSketches } from "../../measure/tokens/token-measurement.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 
@@ -18,15 +18,15 @@ export const TOKEN_CSV_COLUMNS: readonly string[] = [
 ];
 
 /** Returns the cells of {@link TOKEN_CSV_COLUMNS}; empty ones when nothing was measured. */
-export function tokenCsvCells(tokens: TokenMeasurement, window: Measurement, isStreamed: boolean): string[] {
-  const samples = shownSketches(tokens, isStreamed);
+export function tokenCsvCells(window: Measurement): string[] {
+  const samples = shownSketches(window);
   const time = (metric: TokenMetric): string[] => {
     const sample = samples.get(metric);
     if (sample === undefined) return new Array<string>(1 + PERCENTILES.length).fill("");
     const statistics = [sample.mean, ...PERCENTILES.map((percentile) => interpolatedPercentile(sample, percentile))];
     return statistics.map((ns) => String(toWholeUs(ns)));
   };
-  const rate = outputTokensPerSec(tokens, window);
+  const rate = window.tokens && outputTokensPerSec(window.tokens, window);
   const outputTokens = samples.get("outputTokens");
   return [
     rate === undefined ? "" : formatStreamNumber(rate),

@@ -7,7 +7,7 @@ import { formatMetric } from "../../measure/metrics/metric-text.ts";
 import { sampleOf } from "../../measure/metrics/read-metric.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { WindowTally } from "../../measure/tally/window-tally.ts";
-import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { type JudgedLevel, judge } from "../../measure/verdicts.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -108,19 +108,18 @@ export class EarlyAbort {
   private check(watched: Watched): void {
     const atNs = this.driver.clock.nowNs();
     this.driver.drain();
-    const measured = watched.recent.cut(atNs);
-    if (measured === undefined || this.signal.isStopped) return;
-    const { window, tokens } = measured;
-    if (tokens.length === 0) {
-      this.judge(watched, window);
+    const slices = watched.recent.cut(atNs);
+    // Skips a moment when the thread that counts tokens is behind.
+    if (slices === undefined || watched.isAwaiting || this.signal.isStopped) return;
+    const joined = joinSlices(slices);
+    if (!(joined instanceof Promise)) {
+      this.judge(watched, joined);
       return;
     }
-    // Skips a moment when the thread that counts tokens is behind.
-    if (watched.isAwaiting) return;
     watched.isAwaiting = true;
-    void joinSlices(tokens)
+    void joined
       .then(
-        (joined) => this.driver.guard(() => this.judge(watched, window, joined)),
+        (window) => this.driver.guard(() => this.judge(watched, window)),
         (error: unknown) => this.fail(error),
       )
       .finally(() => {
@@ -136,16 +135,16 @@ export class EarlyAbort {
     });
   }
 
-  private judge(watched: Watched, window: Measurement, tokens?: LevelTokens): void {
+  private judge(watched: Watched, window: Measurement): void {
     if (this.signal.isStopped) return;
     const { index, assertion, abortAfterMs } = watched;
     const { target } = this.plan;
     const unit = throughputUnitOf(target);
-    const level = { level: 0, window, ...tokens };
+    const level = { level: 0, window };
     const { state, measured, text } = judge(assertion, [level], target.batchSize, unit);
     watched.looks++;
     if (state !== "fail" || measured === undefined) return;
-    const part = assertion.where === undefined ? level : selectTags(level, assertion.where);
+    const part = assertion.where === undefined ? level : selectTags(window, assertion.where);
     const error = errorOfLook(watched.looks) / this.watched.length;
     if (part !== undefined && isByChance(assertion, { ...part, level: 0 }, target.batchSize, error)) return;
     const time = formatDurationNs(msToNs(abortAfterMs));

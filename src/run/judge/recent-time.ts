@@ -1,9 +1,8 @@
-import type { MeasuredGroup, Measurement } from "../../measure/measurement.ts";
+import { type MeasuredGroup, type Measurement, withTokens } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { toMeasurement, type WindowFrame, type WindowTally } from "../../measure/tally/window-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
-import { joinGroupTokens, joinTokens } from "../../measure/tokens/token-measurement.ts";
 import type { RequestGroups } from "../split/request-groups.ts";
 
 const NOTHING_OPEN = { count: 0, ageSumNs: 0 };
@@ -19,15 +18,10 @@ export interface RecentParts {
   takeTokens?(): Promise<LevelTokens>;
 }
 
-/** The measurements of the last part of the time. */
-export interface RecentMeasurement {
+/** A part of the measured time. */
+export interface Slice {
   readonly window: Measurement;
-  /** The tokens of each slice, in order; empty when no tokens are needed. */
-  readonly tokens: readonly Promise<LevelTokens>[];
-}
-
-interface Slice {
-  readonly window: Measurement;
+  /** Undefined when no tokens are needed. */
   readonly tokens: Promise<LevelTokens> | undefined;
 }
 
@@ -78,7 +72,7 @@ export class RecentTime {
   }
 
   /** Ends the slice, begins the next one, and returns the last part of the time; undefined while it is shorter than asked. */
-  cut(atNs: number): RecentMeasurement | undefined {
+  cut(atNs: number): readonly Slice[] | undefined {
     if (this.newTally === undefined || this.tally === undefined) return undefined;
     this.resume(this.newTally, this.newGroups, atNs);
     const { slices } = this;
@@ -87,11 +81,7 @@ export class RecentTime {
     // A timer may fire up to a slice late, so the time may be longer than asked by that.
     while (slices.length > 0 && lengthNs - lengthOf(slices[0]) >= this.parts.spanNs)
       lengthNs -= lengthOf(slices.shift());
-    if (lengthNs < this.parts.spanNs) return undefined;
-    return {
-      window: mergeInTime(slices.map(({ window }) => window)),
-      tokens: slices.flatMap(({ tokens }) => tokens ?? []),
-    };
+    return lengthNs < this.parts.spanNs ? undefined : [...slices];
   }
 
   private takeTokens(): Promise<LevelTokens> | undefined {
@@ -128,11 +118,8 @@ export class RecentTime {
   }
 }
 
-/** Joins the tokens of consecutive slices; undefined without any. */
-export async function joinSlices(slices: readonly Promise<LevelTokens>[]): Promise<LevelTokens | undefined> {
-  const known = await Promise.all(slices);
-  const tokens = joinTokens(known.map((slice) => slice.tokens));
-  if (tokens === undefined) return undefined;
-  const groupTokens = known.map((slice) => slice.groupTokens).reduce(joinGroupTokens);
-  return { tokens, ...(groupTokens === undefined ? {} : { groupTokens }) };
+/** Joins consecutive slices, with their tokens if there are any: then the result has to be awaited. @param slices not empty */
+export function joinSlices(slices: readonly Slice[]): Measurement | Promise<Measurement> {
+  if (slices.every(({ tokens }) => tokens === undefined)) return mergeInTime(slices.map(({ window }) => window));
+  return Promise.all(slices.map(async ({ window, tokens }) => withTokens(window, await tokens))).then(mergeInTime);
 }

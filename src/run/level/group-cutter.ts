@@ -2,6 +2,7 @@ import type { MeasuredGroup, Measurement } from "../../measure/measurement.ts";
 import { type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
 import type { ServerDelta } from "../../measure/server-delta.ts";
 import { toMeasurement, type WindowFrame, WindowTally } from "../../measure/tally/window-tally.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { RequestGroup, RequestGroups } from "../split/request-groups.ts";
 import type { MemberSession } from "../target/session.ts";
@@ -35,14 +36,15 @@ export class GroupCutter {
 
   /** Creates the tallies of a window, by group. */
   newTallies(): WindowTally[] {
-    const { isScheduled, session } = this.context;
-    return this.groups.list.map(({ member }) => {
+    const { isScheduled, session, plan } = this.context;
+    return this.groups.list.map(({ member, tags }) => {
       const { service } = this.members[member]?.session ?? session;
       const { wire, answerReader, isDecoupled, hasManyResponses } = service;
       return new WindowTally({
         isScheduled,
         countsReading: wire === "http",
         isDecoupled: isDecoupled || hasManyResponses === true,
+        isStreamed: tokensPlanOf(plan, tags)?.isStreamed,
         extractedNames: answerReader?.names,
       });
     });

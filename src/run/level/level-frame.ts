@@ -1,7 +1,8 @@
-import type { Measurement } from "../../measure/measurement.ts";
+import { type Measurement, withTokens } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
 import { stabilizingLatencyNs } from "../../measure/metrics.ts";
 import type { TimelineBucket } from "../../measure/timeline.ts";
+import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { RunError } from "../../plan/problem.ts";
 import { formatCount, nsToMs } from "../../plan/units.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
@@ -130,13 +131,12 @@ export class LevelFrame {
       unit: this.context.unit,
       level: this.level,
       outcome,
-      window,
+      window: gaps.length === 0 ? window : { ...window, gaps },
       trials,
       instability: undefined,
       isLatencyUnstable: false,
       hasServerCounters: this.windows.hasServerCounters,
       timeline: [],
-      ...(gaps.length === 0 ? {} : { gaps }),
       ...(delayedByLimit === undefined ? {} : { delayedByLimit }),
       ...(this.unsentCount === 0 ? {} : { unsentCount: this.unsentCount }),
       ...rest,
@@ -149,6 +149,12 @@ export class LevelFrame {
     if (latencyLimitMs === null || window.requestCount === 0) return false;
     return Math.floor(nsToMs(stabilizingLatencyNs(window, percentile))) >= latencyLimitMs;
   }
+}
+
+/** Returns a result with its tokens. */
+export function addTokens(result: LevelResult, taken: LevelTokens): LevelResult {
+  const { tokenRows } = taken;
+  return { ...result, window: withTokens(result.window, taken), ...(tokenRows === undefined ? {} : { tokenRows }) };
 }
 
 /** A level in which no request succeeded. */

@@ -1,6 +1,6 @@
 import type { LevelResult } from "../../result/run-result.ts";
 import type { LevelContext } from "./level-context.ts";
-import { LevelFrame } from "./level-frame.ts";
+import { addTokens, LevelFrame } from "./level-frame.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { measureDuration } from "./modes/duration.ts";
 import { endAtMinimums, measureRequests, mlperfRulesOf } from "./modes/requests.ts";
@@ -52,9 +52,9 @@ export class LevelRun {
     const result = await this.measureInMode();
     if (!frame.hasHandedOver) frame.meter.abort?.pause();
     const whole =
-      tokens === undefined || result.tokens !== undefined
+      tokens === undefined || result.window.tokens !== undefined
         ? result
-        : { ...result, ...(await tokens.mergeLevel(frame.windowCount)) };
+        : addTokens(result, await tokens.mergeLevel(frame.windowCount));
     if (frame.hasHandedOver || handOver === undefined) return whole;
     // Windows until three agree: what ended since the last one belongs to no window.
     if (!signal.isStopped) await handOver.prepare(result.outcome);

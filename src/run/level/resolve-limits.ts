@@ -4,7 +4,6 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
 import { sentPerSec } from "../../measure/metrics.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";
-import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { JudgedLevel } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
@@ -25,14 +24,11 @@ export interface ResolvingParts {
   readonly maxMs: number;
   /** Waits for the end of the next window and returns it; undefined when the run has stopped. */
   nextWindow(trial: number): Promise<Measurement | undefined>;
-  /** Returns the tokens of the window that ended last; undefined when tokens are not measured. */
-  takeTokens(): Promise<TokenMeasurement | undefined>;
 }
 
 /** A level whose limits were judged. */
 export interface ResolvedLevel {
   readonly windows: readonly Measurement[];
-  readonly tokens: TokenMeasurement | undefined;
   readonly limits: LevelLimits;
 }
 
@@ -45,17 +41,14 @@ export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLeve
   const { windowMs, maxMs } = parts;
   const windows: Measurement[] = [];
   const looks = planLooks(maxMs / windowMs);
-  let tokens: TokenMeasurement | undefined;
   for (;;) {
     const window = await parts.nextWindow(windows.length + 1);
     if (window === undefined) return undefined;
     windows.push(window);
-    const taken = await parts.takeTokens();
-    tokens = joinTokens([tokens, taken].filter((one) => one !== undefined));
     const look = looks.find(({ windowCount }) => windowCount === windows.length);
     if (look === undefined) continue;
-    const limits = judgeLevel(parts, { level: parts.level, window: mergeInTime(windows), tokens }, look.error);
-    if (limits.state !== "unresolved" || look === looks.at(-1)) return { windows, tokens, limits };
+    const limits = judgeLevel(parts, { level: parts.level, window: mergeInTime(windows) }, look.error);
+    if (limits.state !== "unresolved" || look === looks.at(-1)) return { windows, limits };
   }
 }
 

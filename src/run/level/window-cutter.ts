@@ -5,6 +5,7 @@ import { flattenComposing, type ServerDelta } from "../../measure/server-delta.t
 import { toMeasurement, WindowTally } from "../../measure/tally/window-tally.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import { msToNs } from "../../plan/units.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import { GroupCutter, toGroupWindows } from "./group-cutter.ts";
@@ -113,11 +114,12 @@ export class WindowCutter {
   }
 
   private count(startNs: number, way: "begin" | "count"): void {
-    const { driver, session, isScheduled, health } = this.context;
+    const { driver, session, isScheduled, health, plan } = this.context;
     const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
     const isDecoupled = isModelDecoupled || hasManyResponses === true;
     const extractedNames = answerReader?.names;
-    const options = { isScheduled, countsReading: wire === "http", isDecoupled, extractedNames };
+    const isStreamed = tokensPlanOf(plan)?.isStreamed;
+    const options = { isScheduled, countsReading: wire === "http", isDecoupled, isStreamed, extractedNames };
     this.meter[way](
       () => new WindowTally(options),
       () => this.groups?.newTallies() ?? [],

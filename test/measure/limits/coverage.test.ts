@@ -122,7 +122,7 @@ for (const [name, metric, arrivals, truth] of [
         ...{ latency, requestCount: REQUESTS },
       };
       const tokens = measureColumns(columns, [goodput.limits ?? {}], { startNs: 0, endNs: durationNs });
-      return estimateMetric(metric, { window, tokens }, 1);
+      return estimateMetric(metric, { window: { ...window, tokens } }, 1);
     });
     assert.ok(covered >= 0.9, String(covered));
     assert.ok(unknown <= 0.1, String(unknown));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { judgePart } from "../../../src/measure/limits/judge-part.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { makeWindow } from "../make-window.ts";
 
@@ -11,15 +12,13 @@ const below = (percentile: number): AssertionPlan => ({
 });
 
 test("a closed loop sends nothing in a gap, so a percentile does not pass when gaps are a larger share than its tail", () => {
-  const window = makeWindow({ latenciesNs: new Array<number>(1000).fill(1e6) });
-  const stateOf = (percentile: number, gapRatio: number): string =>
-    judgePart(below(percentile), { window, gapRatio }, 1).state;
-  assert.deepEqual([stateOf(99, 0), stateOf(99, 0.02), stateOf(90, 0.02)], ["pass", "unresolved", "pass"]);
-  const scheduled = makeWindow({
-    latenciesNs: new Array<number>(1000).fill(1e6),
-    scheduledNs: new Array<number>(1000).fill(1e6),
-  });
-  assert.equal(judgePart(below(99), { window: scheduled, gapRatio: 0.02 }, 1).state, "pass");
+  const latenciesNs = new Array<number>(1000).fill(1e6);
+  const window = makeWindow({ latenciesNs });
+  const gaps = [{ startNs: 5e9, endNs: 5.02e9, typicalNs: 1e6 }];
+  const stateOf = (percentile: number, more: Partial<Measurement> = {}): string =>
+    judgePart(below(percentile), { window: { ...window, ...more } }, 1).state;
+  assert.deepEqual([stateOf(99), stateOf(99, { gaps }), stateOf(90, { gaps })], ["pass", "unresolved", "pass"]);
+  assert.equal(stateOf(99, { gaps, isScheduled: true }), "pass");
 });
 
 test("counts and rates are judged by their value, however few there are", () => {

@@ -90,7 +90,7 @@ test("tokens have intervals, and none without tokens", () => {
   const level = makeLevel(3);
   const metric: MetricPlan = { key: "timeToFirstToken", statistic: 90 };
   assert.equal(estimateMetric(metric, level, 1), undefined);
-  const estimate = estimateMetric(metric, { ...level, tokens: tokens.cut() }, 1);
+  const estimate = estimateMetric(metric, { window: { ...level.window, tokens: tokens.cut() } }, 1);
   assert.ok(estimate?.low !== null && estimate?.high !== null && estimate !== undefined);
   assert.ok(estimate.low <= estimate.value && estimate.value <= estimate.high);
 });

@@ -53,7 +53,7 @@ const METRICS: readonly (readonly [metric: MetricPlan, value: number, text: stri
 
 for (const [metric, value, text] of METRICS) {
   test(`an assertion reads: ${text}`, () => {
-    const level = { level: 2, window: makeWindow({ latenciesNs: [1e6] }), tokens: twoAnswers() };
+    const level = { level: 2, window: makeWindow({ latenciesNs: [1e6], tokens: twoAnswers() }) };
     const verdict = judge({ metric, comparison: "is", limit: value }, [level], 1);
     assert.deepEqual([verdict.state, verdict.measured, verdict.text], ["pass", value, text]);
     assert.ok(text.endsWith(formatMetric(metric, value)));
@@ -61,7 +61,8 @@ for (const [metric, value, text] of METRICS) {
 }
 
 test("rates are over the level's own time, as its throughput is, and not from the first send to the last token", () => {
-  const level = { level: 2, window: makeWindow({ durationNs: 4e9, latenciesNs: [1e6, 1e6] }), tokens: twoAnswers() };
+  const window = makeWindow({ durationNs: 4e9, latenciesNs: [1e6, 1e6], tokens: twoAnswers() });
+  const level = { level: 2, window };
   const measured = (metric: MetricPlan) => judge({ metric, comparison: "at-least", limit: 0 }, [level], 1).measured;
   assert.equal(measured({ key: "throughput" }), 0.5);
   assert.equal(measured({ key: "goodput", limits: { latency: 1e9 } }), 0.5);
@@ -69,10 +70,10 @@ test("rates are over the level's own time, as its throughput is, and not from th
 });
 
 test("a metric that no request has is unresolved", () => {
-  const window = makeWindow({ latenciesNs: [1e6] });
   for (const tokens of [undefined, NO_TOKENS]) {
+    const window = makeWindow({ latenciesNs: [1e6], tokens });
     for (const [metric] of METRICS) {
-      const verdict = judge({ metric, comparison: "at-least", limit: 0 }, [{ level: 1, window, tokens }], 1);
+      const verdict = judge({ metric, comparison: "at-least", limit: 0 }, [{ level: 1, window }], 1);
       assert.deepEqual([verdict.state, verdict.measured], ["unresolved", undefined]);
     }
   }

@@ -214,9 +214,7 @@ test("the JSON file has everything with its unit, sample sizes, counts and the c
   columns.failureExample = "overloaded";
   const summary = summarizeRun(columns, measureColumns(columns), settingsOf());
   const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
-  const json = JSON.parse(
-    formatRampartJson({ summary, columns, tokens: measureColumns(columns), run: RUN, about }, ["a doubt"]),
-  );
+  const json = JSON.parse(formatRampartJson({ summary, columns, run: RUN, about }, ["a doubt"]));
   assert.deepEqual([json.version, json.rampart, json.models, json.warnings], [1, VERSION, ["tiny"], ["a doubt"]]);
   assert.deepEqual([json.startedAt, json.runDurationSec, json.isPartial], ["2023-11-14T22:13:20.000Z", 3.5, false]);
   assert.deepEqual(json.requests, { sent: 10, completed: 5, failed: 4, cancelled: 1, measured: 4, withoutContent: 0 });
@@ -263,7 +261,7 @@ test("the JSON file of a load with due times has latencies from these, and why t
   const run = makeResult(makePlan({}), [makeLevel({ unit: "request-rate", level: 5, window })]);
   const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
   const summary = summarizeRun(columns, measureColumns(columns), settingsOf({ run }));
-  const text = formatRampartJson({ summary, columns, tokens: measureColumns(columns), run, about }, []);
+  const text = formatRampartJson({ summary, columns, run, about }, []);
   const [level] = JSON.parse(text).levels;
   assert.deepEqual([level.unit, level.level], ["request-rate", 5]);
   assert.deepEqual([level.latencyFromDueTimeMs.avg, level.latencyFromDueTimeMs.count], [25, 1]);

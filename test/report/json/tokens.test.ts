@@ -50,12 +50,11 @@ test("the JSON report has the client's lag, and warns when its times may show it
     const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
     const window = makeWindow({
       latenciesNs: [1e9],
+      tokens: makeTokens(),
       sendMeanNs: 1e6,
       health: { loopLagMeanNs: 24e6, loopLagP99Ns: 30e6 },
     });
-    createJsonReport(plan, makeSink(), jsonFile).finish(
-      makeResult(plan, [{ ...makeLevel({ window }), tokens: makeTokens() }]),
-    );
+    createJsonReport(plan, makeSink(), jsonFile).finish(makeResult(plan, [makeLevel({ window })]));
     const { client } = JSON.parse(await readFile(jsonFile, "utf8")).levels[0];
     assert.deepEqual([client.loopLagMeanMs, client.loopLagP99Ms, client.coreWaitRatio], [24, 30, null]);
     assert.match(
@@ -69,7 +68,9 @@ test("tokens in the report for programs have units in their names", async () => 
   await withFolder(async (folder) => {
     const jsonFile = join(folder, "report.json");
     const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
-    createJsonReport(plan, makeSink(), jsonFile).finish(makeResult(plan, [{ ...makeLevel(), tokens: makeTokens() }]));
+    createJsonReport(plan, makeSink(), jsonFile).finish(
+      makeResult(plan, [makeLevel({ window: makeWindow({ tokens: makeTokens() }) })]),
+    );
     const { levels } = JSON.parse(await readFile(jsonFile, "utf8")) as {
       levels: { tokens: Record<string, unknown>; metrics: Record<string, Record<string, number>> }[];
     };

@@ -193,8 +193,9 @@ function makeTokens(): TokenMeasurement {
 
 describe("answers with tokens", () => {
   const tokens = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
-  const level: LevelResult = { ...makeLevel(), tokens: makeTokens() };
-  const model = modelOf({ measurement: { tokens } }, [level]);
+  const levelOf = (isStreamed: boolean): LevelResult =>
+    makeLevel({ window: makeWindow({ tokens: makeTokens(), isStreamed }) });
+  const model = modelOf({ measurement: { tokens } }, [levelOf(true)]);
 
   test("have their rate and times in the row of their level, and users for a closed loop", () => {
     const table = tableOf(model, "levels");
@@ -228,7 +229,7 @@ describe("answers with tokens", () => {
   });
 
   test("have no first token when they arrive at once", () => {
-    const whole = modelOf({ measurement: { tokens: { ...tokens, isStreamed: false } } }, [level]);
+    const whole = modelOf({ measurement: { tokens: { ...tokens, isStreamed: false } } }, [levelOf(false)]);
     const keys = tableOf(whole, "levels").columns.map(({ key }) => key);
     assert.ok(keys.includes("outputTokensPerSec") && !keys.includes("timeToFirstToken.p50"));
   });

@@ -18,8 +18,7 @@ function planOf(limit: AssertionPlan, load: ReturnType<typeof hold> | ReturnType
 async function resolve(plan: Plan, parts: readonly WindowParts[], maxMs = 10_000): Promise<ResolvedLevel | undefined> {
   const nextWindow = (trial: number): Promise<Measurement> =>
     Promise.resolve(makeWindow(parts[Math.min(trial, parts.length) - 1]));
-  const takeTokens = () => Promise.resolve(undefined);
-  return resolveLimits({ plan, level: 100, batchSize: 1, windowMs: 1000, maxMs, nextWindow, takeTokens });
+  return resolveLimits({ plan, level: 100, batchSize: 1, windowMs: 1000, maxMs, nextWindow });
 }
 
 const spread = (count: number): number[] =>
@@ -72,7 +71,6 @@ test("a run that has stopped has no result", async () => {
     windowMs: 1,
     maxMs: 10,
     nextWindow: () => Promise.resolve(undefined),
-    takeTokens: () => Promise.resolve(undefined),
   });
   assert.equal(stopped, undefined);
 });

@@ -55,7 +55,6 @@ async function resolve(limits: readonly AssertionPlan[], nextWindow: () => Measu
     ...{ level: 4, batchSize: 1, windowMs: 1000, maxMs: 30_000 },
     plan: { ...PLAN, limits } as Plan,
     nextWindow: () => Promise.resolve(nextWindow()),
-    takeTokens: () => Promise.resolve(undefined),
   });
   return resolved?.limits.state ?? "unresolved";
 }

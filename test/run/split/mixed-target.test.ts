@@ -40,7 +40,7 @@ function run(scenario: Parameters<typeof toPlan>[0], observer: RunObserver = {})
 function countsOf(result: RunResult, level: number, name = "target"): Record<string, number[]> {
   const measured = result.levels[level];
   assert.ok(measured !== undefined, "the level was measured");
-  const parts = splitByTag(measured, name).map(({ tags, window }): [string, number[]] => {
+  const parts = splitByTag(measured.window, name).map(({ tags, window }): [string, number[]] => {
     const { sentCount, requestCount, failedCount, cancelledCount } = window;
     return [String(tags[name]), [sentCount, requestCount, failedCount, cancelledCount]];
   });
@@ -87,11 +87,11 @@ test(
           [10, 10, 0, 0],
         ],
       );
-      const { window, tokens, groupTokens = [] } = result.levels[level] ?? assert.fail();
-      const parts = splitByTag({ window, groupTokens }, "target");
-      assert.equal(tokens?.count, 10);
+      const { window } = result.levels[level] ?? assert.fail();
+      const parts = splitByTag(window, "target");
+      assert.deepEqual([window.tokens?.count, window.isStreamed], [10, true]);
       assert.deepEqual(
-        parts.map((part) => part.tokens?.count),
+        parts.map((part) => part.window.tokens?.count),
         [undefined, undefined, undefined, 10],
       );
       assert.deepEqual(
@@ -169,7 +169,7 @@ test("values that targets extract belong to their groups", LIMIT, async () => {
       { name: "texts", target: http(server.url, { extract: { m: "m" } }) },
     ]);
     const result = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 10 }) }));
-    const [numbers, texts] = splitByTag(result.levels[0] ?? assert.fail(), "target");
+    const [numbers, texts] = splitByTag((result.levels[0] ?? assert.fail()).window, "target");
     assert.deepEqual(
       [findExtracted(numbers?.window.extracted, "n")?.numbers.mean, findExtracted(numbers?.window.extracted, "m")],
       [5, undefined],

@@ -3,7 +3,7 @@ import type { MeasurementModePlan, Plan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
-import type { LevelFrame } from "../level-frame.ts";
+import { addTokens, type LevelFrame } from "../level-frame.ts";
 
 type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
 
@@ -29,8 +29,7 @@ export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Pr
   const hasEnd = !signal.isStopped && lastEndNs > startNs;
   const isDue = hasEnd && frame.context.isScheduled;
   const window = await frame.windows.cut(hasEnd ? lastEndNs : nowNs, isDue ? { sendingEndNs: lastSendNs } : {});
-  const result = frame.finish(window, []);
-  return { ...result, ...(await judgeQueries(frame, mode, startNs)) };
+  return judgeQueries(frame, mode, startNs, frame.finish(window, []));
 }
 
 /**
@@ -58,18 +57,20 @@ export function mlperfRulesOf({ load }: Plan): MlperfRules | undefined {
   return loadModeOf(load).mlperf?.(load);
 }
 
-/** Returns what the rules of MLPerf say, and the tokens that they judge. */
+/** Returns the result with what the rules of MLPerf say, and the tokens that they judge. */
 async function judgeQueries(
   { context, meter, windowCount }: LevelFrame,
   { count, minDurationMs = 0 }: RequestsMode,
   startNs: number,
-): Promise<Partial<LevelResult>> {
+  result: LevelResult,
+): Promise<LevelResult> {
   const rules = mlperfRulesOf(context.plan);
-  if (rules === undefined || meter.mlperf === undefined) return {};
+  if (rules === undefined || meter.mlperf === undefined) return result;
   const { judgeMlperf } = await import("../../../measure/mlperf/judge-mlperf.ts");
   const { sampleTokens } = await import("../../../measure/mlperf/token-sample.ts");
   const required = { minQueryCount: (count ?? 0) / rules.samplesPerQuery, minDurationNs: msToNs(minDurationMs) };
   const merged = await context.tokens?.mergeLevel(windowCount);
   const tokens = merged?.tokenRows && sampleTokens(merged.tokenRows);
-  return { ...merged, mlperf: judgeMlperf(rules, required, meter.mlperf.sample(), startNs, tokens) };
+  const mlperf = judgeMlperf(rules, required, meter.mlperf.sample(), startNs, tokens);
+  return { ...(merged === undefined ? result : addTokens(result, merged)), mlperf };
 }

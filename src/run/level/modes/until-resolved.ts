@@ -1,6 +1,5 @@
-import type { Measurement } from "../../../measure/measurement.ts";
+import { type Measurement, withTokens } from "../../../measure/measurement.ts";
 import { stabilizingLatencyNs } from "../../../measure/metrics.ts";
-import { joinGroupTokens } from "../../../measure/tokens/token-measurement.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
@@ -22,18 +21,10 @@ export async function measureUntilResolved(
     windows.push(window);
     if (window.requestCount === 0) observer.onEmptyWindow?.(trial);
     else observer.onWindow?.(trial, window, stabilizingLatencyNs(window, plan.measurement.percentile));
-    return window;
-  };
-  let groupTokens: LevelResult["groupTokens"];
-  const takeTokens = async () => {
-    const taken = await tokens?.mergeLevel(1);
-    groupTokens = joinGroupTokens(groupTokens, taken?.groupTokens);
-    return taken?.tokens;
+    return withTokens(window, await tokens?.mergeLevel(1));
   };
   const { level, batchSize } = frame;
-  const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow, takeTokens });
+  const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow });
   if (resolved === undefined) return frame.partial(windows, windows.length);
-  const measured = frame.result("measured", frame.merge(windows), windows.length, { limits: resolved.limits });
-  if (resolved.tokens === undefined) return measured;
-  return { ...measured, tokens: resolved.tokens, ...(groupTokens === undefined ? {} : { groupTokens }) };
+  return frame.result("measured", frame.merge(resolved.windows), windows.length, { limits: resolved.limits });
 }

@@ -39,7 +39,7 @@ test("a time in which the server stands still is dated from the start of the run
       server.latencyMs = 10;
     });
   });
-  const [gap, ...others] = result.gaps ?? [];
+  const [gap, ...others] = result.window.gaps ?? [];
   assert.deepEqual(others, []);
   // The clock starts at 50 s, and the run at 0.
   assert.ok(Math.abs((gap?.startNs ?? 0) - 54e9) < 0.1e9, `${gap?.startNs}`);

@@ -1,0 +1,138 @@
+// npm run bench:coverage [-- --runs N]
+//
+// Asks whether intervals contain the truth: many short runs over real sockets, beside a server in a process of its own that answers after random
+// times of a known mean and notes them. Each run divides its users' requests among two targets. Its intervals of throughput and of mean latency are
+// taken as it was measured whole, and joined from the two parts. Exits with 1 when fewer than 94 % of the runs contain the truth.
+//
+// What the machine adds to the times differs from run to run, so it is a part of each run's truth: the mean latency that is true for a run is the
+// known mean and what its requests took longer than the times drawn for them. Throughput follows by Little's law, with the time that users need
+// from an answer to the next request.
+import { parseArgs } from "node:util";
+import { estimateMeanNs } from "../../src/measure/intervals/mean-interval.ts";
+import { throughputInterval } from "../../src/measure/intervals/throughput.ts";
+import { ratioInterval } from "../../src/measure/limits/ratio-interval.ts";
+import type { Measurement } from "../../src/measure/measurement.ts";
+import { joinParallel } from "../../src/measure/merge.ts";
+import { inferPerSec } from "../../src/measure/metrics.ts";
+import { checkPlan } from "../../src/registry/check-plan.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
+import { toEpochNs } from "../../src/runtime/clock.ts";
+import { defineScenario } from "../../src/scenario/define.ts";
+import { hold } from "../../src/scenario/loads.ts";
+import { mix } from "../../src/scenario/mix.ts";
+import { http } from "../../src/scenario/targets/http.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+import { startTruth, type TruthServer } from "../servers/truth.ts";
+
+const USERS = 32;
+const FROM_MS = 10;
+const TO_MS = 90;
+/** Times of a run, by the server. The users begin together and soon send each at another time; all send for longer than a second. */
+const SETTLED_MS = 400;
+const LAST_MS = 1050;
+const LEAST_RATIO = 0.94;
+
+interface Run {
+  readonly whole: Measurement;
+  readonly joined: Measurement;
+  /** Mean of the times drawn for the requests that ended in it. */
+  readonly drawnNs: number;
+  /** Answers of the server between the times above. */
+  readonly answeredCount: number;
+}
+
+interface Interval {
+  readonly value: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { runs: { type: "string", default: "200" } },
+  });
+  const server = await startTruth(FROM_MS, TO_MS);
+  try {
+    // The first run compiles the code.
+    let known = (await measure(server, 0)).loggedCount;
+    const runs: Run[] = [];
+    while (runs.length < Number(values.runs)) {
+      const run = await measure(server, known);
+      known += run.loggedCount;
+      runs.push(run);
+    }
+    return report(runs);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** @param known number of answers of earlier runs */
+async function measure(server: TruthServer, known: number): Promise<Run & { readonly loggedCount: number }> {
+  const target = mix([
+    { name: "most", target: http(`${server.url}/`), weight: 3 },
+    { name: "rest", target: http(`${server.url}/`) },
+  ]);
+  const plan = toPlan(defineScenario({ name: "coverage", target, load: hold(USERS, { for: "1 s" }) }), "/");
+  const observer = async () => ({});
+  const { levels, error } = await startPlan(plan, observer, async () => checkPlan(plan)).result;
+  const [level] = levels;
+  if (level === undefined || level.window.failedCount > 0)
+    throw new Error(`a run failed: ${error?.message ?? "requests failed"}`);
+  const log = await server.log(known);
+  const firstMs = Math.min(...log.map(({ arrivedMs }) => arrivedMs));
+  const isSettled = (ms: number): boolean => ms > firstMs + SETTLED_MS && ms <= firstMs + LAST_MS;
+  const [startMs, endMs] = [level.window.startNs, level.window.endNs].map((ns) => Number(toEpochNs(ns)) / 1e6) as [
+    number,
+    number,
+  ];
+  const drawn = log.filter(({ answeredEpochMs: atMs }) => atMs > startMs && atMs <= endMs);
+  return {
+    whole: level.window,
+    drawnNs: (1e6 * drawn.reduce((sum, { drawnMs }) => sum + drawnMs, 0)) / drawn.length,
+    joined: joinParallel((level.window.groups ?? []).map(({ window }) => window)),
+    answeredCount: log.filter(({ answeredMs }) => isSettled(answeredMs)).length,
+    loggedCount: log.length,
+  };
+}
+
+function report(runs: readonly Run[]): number {
+  const meanOf = (pick: (run: Run) => number): number => runs.reduce((sum, run) => sum + pick(run), 0) / runs.length;
+  const perSec = (1000 * meanOf((run) => run.answeredCount)) / (LAST_MS - SETTLED_MS);
+  const turnNs = (1e9 * USERS) / perSec - meanOf(({ whole }) => whole.latency.mean);
+  const trueLatencyNs = ({ whole, drawnNs }: Run): number =>
+    (1e6 * (FROM_MS + TO_MS)) / 2 + whole.latency.mean - drawnNs;
+  const truePerSec = (run: Run): number => (1e9 * USERS) / (trueLatencyNs(run) + turnNs);
+  console.log(
+    `by the server's log ${perSec.toFixed(1)} answers/s; drawn for them ${(meanOf((run) => run.drawnNs) / 1e6).toFixed(2)} ms of ${(FROM_MS + TO_MS) / 2}, which took ${(meanOf(trueLatencyNs) / 1e6).toFixed(2)} ms, and ${(turnNs / 1e6).toFixed(2)} ms to the next request`,
+  );
+  const cases: readonly (readonly [name: string, truth: (run: Run) => number, of: (run: Run) => Interval])[] = [
+    ["throughput, undivided", truePerSec, ({ whole }) => throughputOf(whole)],
+    ["throughput, joined", truePerSec, ({ joined }) => throughputOf(joined)],
+    ["mean latency, undivided", trueLatencyNs, ({ whole }) => estimateMeanNs(whole.latency)],
+    ["mean latency, joined", trueLatencyNs, ({ joined }) => estimateMeanNs(joined.latency)],
+  ];
+  const passed = cases.map(([name, truthOf, of]) => {
+    const found = runs.map((run) => ({ ...of(run), truth: truthOf(run) }));
+    const hits = found.filter(({ low, high, truth }) => (low ?? 0) <= truth && truth <= (high ?? Infinity)).length;
+    const empty = found.filter(({ low, high }) => low === null || high === null).length;
+    const { low, high } = ratioInterval(hits, runs.length);
+    const offset = found.reduce((sum, { value, truth }) => sum + value / truth - 1, 0) / runs.length;
+    const widths = found.map(({ low, high, truth }) => ((high ?? truth) - (low ?? truth)) / truth / 2);
+    const width = widths.reduce((sum, one) => sum + one, 0) / runs.length;
+    const isEnough = hits >= LEAST_RATIO * runs.length;
+    const pct = (ratio: number | null): string => `${(100 * (ratio ?? 0)).toFixed(1)} %`;
+    console.log(
+      `${isEnough ? "PASS" : "MISS"}  ${name}: ${hits} of ${runs.length} runs contain the truth, ${pct(hits / runs.length)} (by chance ${pct(low)} to ${pct(high)}); ${empty} have an open end; on average ${(100 * offset).toFixed(2)} % off and ± ${pct(width)}`,
+    );
+    return isEnough;
+  });
+  return passed.every(Boolean) ? 0 : 1;
+}
+
+function throughputOf(window: Measurement): Interval {
+  const value = inferPerSec(window, 1);
+  return { value, ...throughputInterval(window, value, 1) };
+}

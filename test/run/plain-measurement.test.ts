@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { joinParallel, mergeInTime } from "../../src/measure/merge.ts";
+import { checkPlan } from "../../src/registry/check-plan.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
+import { defineScenario } from "../../src/scenario/define.ts";
+import { rate } from "../../src/scenario/loads.ts";
+import { mix } from "../../src/scenario/mix.ts";
+import { prompts } from "../../src/scenario/prompts.ts";
+import { embedded } from "../../src/scenario/targets/embedded.ts";
+import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+
+const LIMIT = { timeout: 60_000 };
+const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+
+test("what a run measures goes through a clone and through JSON and comes back equal", LIMIT, async () => {
+  const target = mix([
+    { name: "tensors", target: embedded({ errorRatio: 0.2 }), weight: 2 },
+    { name: "stream", target: embedded({ protocol: "grpc", streaming: true }) },
+    {
+      name: "chat",
+      target: embeddedLlm({ streaming: true, ttft: "2 ms", tokenizer: TINY }),
+      inputs: prompts({ isl: 8, osl: 4, count: 3 }),
+      tags: ({ isl }) => ({ isl }),
+    },
+  ]);
+  const plan = toPlan(defineScenario({ name: "x", target, load: rate(200, { requests: 120 }) }), "/folder");
+  const observer = async () => ({});
+  const { levels, error } = await startPlan(plan, observer, async () => checkPlan(plan)).result;
+  assert.equal(error, undefined, error?.message);
+  const { window } = levels[0] ?? assert.fail();
+  const { groups = [], memberServers, tokens, scheduledLatency, completions, numbers } = window;
+  for (const part of [memberServers, tokens, scheduledLatency, completions, numbers, groups[2]?.window.tokens])
+    assert.ok(part !== undefined, "the run has all that a measurement can have");
+  for (const one of [window, mergeInTime([window, window]), joinParallel(groups.map((group) => group.window))]) {
+    assert.deepEqual(structuredClone(one), one);
+    assert.deepEqual(JSON.parse(JSON.stringify(one)), one);
+  }
+  assert.deepEqual(joinParallel(groups.map((group) => group.window)).requestCount, window.requestCount);
+});
