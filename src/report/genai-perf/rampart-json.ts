@@ -35,7 +35,7 @@ export function formatRampartJson(
 ): string {
   const { models, endpointType, isStreaming, goodput } = about;
   const document = {
-    version: 1,
+    version: 2,
     rampart: VERSION,
     models,
     endpointType,
@@ -101,12 +101,12 @@ function toSystemJson(
   return {
     /** From the first send to the last content. */
     durationSec: nsToSec(durationNs),
-    requestsPerSec,
+    throughputPerSec: requestsPerSec,
     ...(samples.has("outputTokens") ? { outputTokensPerSec } : {}),
     totalTokensPerSec: system.totalTokensPerSec,
     serverTokensPerSec: system.serverTokensPerSec,
     effectiveConcurrency,
-    errorRatio,
+    errorRateRatio: errorRatio,
     goodRatio,
     ...(goodRatio === undefined ? {} : { goodputLimits: goodput }),
   };
@@ -124,7 +124,7 @@ function toMetricJson(metric: TokenMetric, values: Float64Array): [string, objec
   const percentiles = [...PERCENTILES, ...TAIL_PERCENTILES];
   const found = toMetricConfidence(estimateMean(values), percentiles, estimate, scale);
   return [
-    isTime ? `${nameOfMetric(metric)}Ms` : metric,
+    metric === "requestLatencyNs" ? "latencyMs" : isTime ? `${nameOfMetric(metric)}Ms` : metric,
     {
       count: values.length,
       ...found.percentiles,
@@ -163,7 +163,7 @@ function toLevelJson(
     inFlight: toInFlightJson(window),
     ...(isScheduled
       ? {
-          latencyFromDueTimeMs: toTallyJson(latencyOf(window, "scheduledLatency")),
+          scheduledLatencyMs: toTallyJson(latencyOf(window, "scheduledLatency")),
           sendDelayMs: toTallyJson(sendDelayOf(window)),
         }
       : {}),

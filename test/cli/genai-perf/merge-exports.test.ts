@@ -126,10 +126,7 @@ describe("genai-perf process-export-files", () => {
     const own = JSON.parse(results.get(`${NAME}_genai_perf_rampart.json`) ?? "{}");
     // Exports know nothing of requests that failed.
     assert.deepEqual(own.requests, { measured: 20, withoutContent: 0, withoutEndMark: 0 });
-    assert.deepEqual(
-      [own.metrics.requestLatencyMs.count, own.levels, own.system.errorRatio],
-      [20, undefined, undefined],
-    );
+    assert.deepEqual([own.metrics.latencyMs.count, own.levels, own.system.errorRateRatio], [20, undefined, undefined]);
     const merged = parse(results.get(`${NAME}.json`) ?? "{}");
     const whole = parse(recordedText);
     assert.deepEqual(

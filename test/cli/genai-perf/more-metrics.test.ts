@@ -37,7 +37,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
       ...{ sent: 4, completed: 4, failed: 0, cancelled: 0 },
       ...{ measured: 4, withoutContent: 0, withoutEndMark: 0 },
     });
-    assert.equal(json.metrics.requestLatencyMs.count, 4);
+    assert.equal(json.metrics.latencyMs.count, 4);
     assert.equal(json.metrics.inputTokens.avg, 10);
     assert.ok(json.levels[0].client.cpuRatio > 0);
 
@@ -61,7 +61,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
     assert.deepEqual(json.failures, [
       { kind: "http", count: 1, example: "HTTP status 500: boom", status: 500, isWarmup: false, isCancelled: false },
     ]);
-    assert.deepEqual([json.system.errorRatio, json.system.goodRatio], [0.25, 0.75]);
+    assert.deepEqual([json.system.errorRateRatio, json.system.goodRatio], [0.25, 0.75]);
     assert.deepEqual(json.system.goodputLimits, { request_latency: 10_000 });
   });
 

@@ -215,7 +215,7 @@ test("the JSON file has everything with its unit, sample sizes, counts and the c
   const summary = summarizeRun(columns, measureColumns(columns), settingsOf());
   const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
   const json = JSON.parse(formatRampartJson({ summary, columns, run: RUN, about }, ["a doubt"]));
-  assert.deepEqual([json.version, json.rampart, json.models, json.warnings], [1, VERSION, ["tiny"], ["a doubt"]]);
+  assert.deepEqual([json.version, json.rampart, json.models, json.warnings], [2, VERSION, ["tiny"], ["a doubt"]]);
   assert.deepEqual([json.startedAt, json.runDurationSec, json.isPartial], ["2023-11-14T22:13:20.000Z", 3.5, false]);
   assert.deepEqual(json.requests, { sent: 10, completed: 5, failed: 4, cancelled: 1, measured: 4, withoutContent: 0 });
   assert.deepEqual(json.warmup, { sent: 2, failed: 1 });
@@ -228,14 +228,14 @@ test("the JSON file has everything with its unit, sample sizes, counts and the c
   ]);
   assert.deepEqual(json.system, {
     durationSec: 0.32,
-    requestsPerSec: 4 / 0.32,
+    throughputPerSec: 4 / 0.32,
     outputTokensPerSec: 16 / 0.32,
     totalTokensPerSec: 56 / 0.32,
     serverTokensPerSec: 104 / 0.32,
     effectiveConcurrency: 1,
-    errorRatio: 0.4,
+    errorRateRatio: 0.4,
   });
-  const { confidence95, ...latency } = json.metrics.requestLatencyMs;
+  const { confidence95, ...latency } = json.metrics.latencyMs;
   const same = ["avg", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "min", "max"];
   assert.deepEqual(latency, { count: 4, ...Object.fromEntries(same.map((name) => [name, 80])), std: 0 });
   const few = { effectiveCount: 4, isReliable: false, neededCount: 662 };
@@ -248,7 +248,7 @@ test("the JSON file has everything with its unit, sample sizes, counts and the c
   assert.equal(json.levels.length, 1);
   assert.deepEqual([json.levels[0].completed, json.levels[0].failed], [6, 3]);
   assert.deepEqual([json.levels[0].client.cpuRatio, json.levels[0].client.saturation], [0.1, null]);
-  assert.equal(json.levels[0].latencyFromDueTimeMs, undefined);
+  assert.equal(json.levels[0].scheduledLatencyMs, undefined);
 });
 
 test("the JSON file of a load with due times has latencies from these, and why the client was the limit", () => {
@@ -264,7 +264,7 @@ test("the JSON file of a load with due times has latencies from these, and why t
   const text = formatRampartJson({ summary, columns, run, about }, []);
   const [level] = JSON.parse(text).levels;
   assert.deepEqual([level.unit, level.level], ["request-rate", 5]);
-  assert.deepEqual([level.latencyFromDueTimeMs.avg, level.latencyFromDueTimeMs.count], [25, 1]);
+  assert.deepEqual([level.scheduledLatencyMs.avg, level.scheduledLatencyMs.count], [25, 1]);
   assert.equal(level.sendDelayMs.max, 5);
   assert.match(level.client.saturation, /95 % of a core/);
   assert.deepEqual([level.client.saturation !== null, level.client.lagWarning], [true, null]);

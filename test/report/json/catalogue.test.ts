@@ -13,9 +13,12 @@ import { metricValue } from "../../../src/measure/metrics/read-metric.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
+import { readMetric } from "../../../src/report/json/read-metrics.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
+import { buildRunModel } from "../../../src/report/model/build-model.ts";
+import type { ModelTable, ReportModel } from "../../../src/report/model/report-model.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
-import { makeDelta, makeWindow } from "../../measure/make-window.ts";
+import { completionsAt, makeDelta, makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { checkSchema } from "../check-schema.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
@@ -46,8 +49,11 @@ function makeTokens(): TokenMeasurement {
       usage: { promptTokens: 8, completionTokens: 13, reasoningTokens: 3 },
     });
   }
-  return tally.cut();
+  return tally.cut({ startNs: 0, endNs: 1e9 });
 }
+
+/** Times at equal distances in a second. */
+const every = (count: number): number[] => Array.from({ length: count }, (_, at) => ((at + 0.5) * 1e9) / count);
 
 /** A level with everything that can be measured. */
 function makePart(): MeasuredPart & { readonly tokens: TokenMeasurement } {
@@ -63,6 +69,7 @@ function makePart(): MeasuredPart & { readonly tokens: TokenMeasurement } {
     responseCount: 3 * COUNT,
     sequenceCount: 20,
     failedCount: 10,
+    completions: completionsAt(every(COUNT), 0, 1e9, every(10)),
     server: makeDelta(COUNT, { cacheHitCount: 50, cacheHitNs: 5e6, cacheMissCount: 150, cacheMissNs: 5e6 }),
   });
   return { window: { ...window, gpu, extracted: extracted.cut(0, 1e9) }, tokens: makeTokens() };
@@ -107,6 +114,26 @@ test("each entry of the catalogue with a value is in the JSON, and comparisons r
     assert.ok(Math.abs((found ?? Number.NaN) - expected) <= slack, `${name}: ${found} is not ${expected}`);
   }
 });
+
+test("rates and ratios have their intervals, in the JSON and in the columns of levels", () => {
+  const document = toReportJson(plan, makeResult(plan, [makeLevel(makePart())]));
+  const [level] = document.levels;
+  const [row] = tableOf(buildRunModel(plan, document)).rows;
+  const { columns } = tableOf(buildRunModel(plan, document));
+  for (const key of ["throughput", "outputTokensPerSec", "totalTokensPerSec", "errorRate"]) {
+    const { value, low, high } = readMetric(level?.metrics, key) ?? { value: 0, low: null, high: null };
+    assert.ok(low !== null && high !== null && low <= value && value <= high && low < high, `${key} ${low} ${high}`);
+    const column = columns.findIndex((one) => one.key === key);
+    if (column >= 0) assert.deepEqual(row?.[column]?.interval, { low, high }, key);
+  }
+});
+
+/** The table of the levels. */
+function tableOf({ sections }: ReportModel): ModelTable {
+  const table = sections.find(({ id }) => id === "levels")?.tables[0];
+  assert.ok(table !== undefined);
+  return table;
+}
 
 test("each of them can be a limit of a comparison", async () => {
   const files = ["a.json", "bb.json", "ccc.json", "dddd.json"].map(writeReport);

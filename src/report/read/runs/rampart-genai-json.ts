@@ -24,10 +24,13 @@ const documentSchema = v.object({
   isPartial: v.optional(v.boolean(), false),
   requests: v.looseObject({ completed: count, failed: count }),
   system: v.looseObject({
+    throughputPerSec: v.optional(v.number()),
+    // Of version 1.
     requestsPerSec: v.optional(v.number()),
+    errorRatio: v.optional(v.number()),
     outputTokensPerSec: v.optional(v.number()),
     totalTokensPerSec: v.optional(v.number()),
-    errorRatio: v.optional(v.number()),
+    errorRateRatio: v.optional(v.number()),
     goodRatio: v.optional(v.number()),
   }),
   metrics: v.record(v.string(), statisticsSchema),
@@ -36,6 +39,8 @@ const documentSchema = v.object({
       v.looseObject({
         unit: v.string(),
         level: v.number(),
+        scheduledLatencyMs: v.optional(statisticsSchema),
+        // Of version 1.
         latencyFromDueTimeMs: v.optional(statisticsSchema),
         client: v.optional(v.looseObject({ saturation: v.nullish(v.string()) })),
       }),
@@ -68,12 +73,12 @@ function readLevel(document: Document): MeasuredLevel {
   const put = (name: string, value: number | undefined): void => {
     if (value !== undefined) values.set(name, { value });
   };
-  put("throughput", system.requestsPerSec);
+  put("throughput", system.throughputPerSec ?? system.requestsPerSec);
   put("outputTokensPerSec", system.outputTokensPerSec);
   put("totalTokensPerSec", system.totalTokensPerSec);
   put("goodRatio", system.goodRatio);
   const total = requests.completed + requests.failed;
-  const { errorRatio } = system;
+  const errorRatio = system.errorRateRatio ?? system.errorRatio;
   if (errorRatio !== undefined)
     values.set("errorRate", {
       value: errorRatio,
@@ -85,8 +90,8 @@ function readLevel(document: Document): MeasuredLevel {
     putStatistics(values, name === "requestLatency" ? "latency" : name, statistics, isTime ? 1e6 : 1);
   }
   const [only, ...more] = levels;
-  if (only?.latencyFromDueTimeMs !== undefined && more.length === 0)
-    putStatistics(values, "scheduledLatency", only.latencyFromDueTimeMs, 1e6);
+  const scheduled = only?.scheduledLatencyMs ?? only?.latencyFromDueTimeMs;
+  if (scheduled !== undefined && more.length === 0) putStatistics(values, "scheduledLatency", scheduled, 1e6);
   const loads = levels.map(({ unit, level }) => describeLoad(unit, level));
   const notes = levels.flatMap(({ client }) =>
     typeof client?.saturation === "string" ? [`the client may have been the limit: ${client.saturation}`] : [],

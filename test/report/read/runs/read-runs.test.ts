@@ -281,6 +281,35 @@ test("a report of version 1 is read like one of today, and both can be compared"
   assert.deepEqual([...(old.levels[0]?.values.keys() ?? [])], [...(today.levels[0]?.values.keys() ?? [])]);
 });
 
+test("a report of version 2 has the values of its own fields", () => {
+  interface Written {
+    readonly latency: {
+      readonly meanUs: number;
+      readonly maxUs: number;
+      readonly percentiles: { p99: { us: number } };
+    };
+    readonly inferPerSec: number;
+    readonly tokens: {
+      readonly outputTokensPerSec: number;
+      readonly metrics: { readonly timeToFirstTokenUs: { readonly mean: number; readonly p90: number } };
+    };
+    readonly values: { readonly totalTokensPerSec: { readonly value: number; readonly low: number } };
+  }
+  const { levels } = JSON.parse(readFileSync(fixture("rampart-2.json"), "utf8")) as { levels: [Written] };
+  const [{ latency, inferPerSec, tokens, values }] = levels;
+  assertNear(valuesOf(readOnly(fixture("rampart-2.json"))), {
+    throughput: inferPerSec,
+    errorRate: 0,
+    "latency.average": latency.meanUs * 1000,
+    "latency.max": latency.maxUs * 1000,
+    "latency.p99": latency.percentiles.p99.us * 1000,
+    outputTokensPerSec: tokens.outputTokensPerSec,
+    "timeToFirstToken.average": tokens.metrics.timeToFirstTokenUs.mean * 1000,
+    "timeToFirstToken.p90": tokens.metrics.timeToFirstTokenUs.p90 * 1000,
+    totalTokensPerSec: values.totalTokensPerSec.value,
+  });
+});
+
 describe("a file that is no report", () => {
   const header = "Concurrency,Inferences/Second,p50 latency";
   for (const [name, text, message] of [
