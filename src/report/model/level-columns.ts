@@ -193,9 +193,14 @@ function tokenColumn(metric: TokenMetric, label: string, name: "p50" | "p99", dr
     title: `${label} ${name}`,
     quantity: "time",
     dropOrder,
-    cell: ({ tokens }) => spreadCell(tokens?.metrics[`${of}Us`], name, usToNs),
-    over: ({ tokens }) => tokens?.metrics[`${of}Us`]?.[name],
+    cell: ({ tokens }) => (isCut(metric, tokens) ? undefined : spreadCell(tokens?.metrics[`${of}Us`], name, usToNs)),
+    over: ({ tokens }) => (isCut(metric, tokens) ? undefined : tokens?.metrics[`${of}Us`]?.[name]),
   };
+}
+
+/** Whether a metric shows how answers were cut, not how fast tokens were made. Then no rate per user is reported either. */
+function isCut(metric: TokenMetric, tokens: { readonly metrics: object } | undefined): boolean {
+  return metric === "interTokenLatencyNs" && tokens !== undefined && !("outputTokensPerSecPerUser" in tokens.metrics);
 }
 
 function plainCell(value: number | null | undefined): Cell | undefined {

@@ -50,10 +50,10 @@ export type Severity = "wrong" | "caution" | "detail";
 
 /** A note about numbers of the report. */
 export interface Note {
-  /** What it is about, for programs and for merging: `short-sample`. Notes of one code say the same kind of thing. */
+  /** What it is about, for programs: `short-sample`. Notes of one code say the same kind of thing. */
   readonly code: string;
   readonly severity: Severity;
-  /** Key of the metric in the catalogue; absent if it is about the load or the run. */
+  /** Key of the metric in the catalogue, with its statistic if it is about one: `latency.p99`. Absent if it is about the load or the run. */
   readonly metric?: string;
   /** Names of the levels; empty if it is about the run. */
   readonly levels: readonly string[];

@@ -44,7 +44,10 @@ export function findInLevel(whole: Plan, prepared: PreparedRun, result: LevelRes
     ...findLoad(whole, result),
     ...(client === undefined ? [] : [finding(lag === undefined ? "client-limit" : "client-late", "caution", client)]),
     ...findShortSamples(whole, plan, result, isOnly),
-    ...(tokens === undefined ? [] : findTokenWarnings(tokens)).map(({ code, text }) => finding(code, "detail", text)),
+    ...(tokens === undefined ? [] : findTokenWarnings(tokens)).map(({ text, ...found }) => ({
+      ...found,
+      texts: [text],
+    })),
   ];
 }
 

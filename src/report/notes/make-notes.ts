@@ -25,7 +25,7 @@ export interface NoteOptions {
   readonly word?: ((text: string) => string) | undefined;
 }
 
-/** Makes the notes on runs of one plan; `wrong` first. Notes of one code about several levels become one. */
+/** Makes the notes on runs of one plan; `wrong` first. Those that say the same about several levels become one. */
 export function makeNotes(
   plan: Plan,
   runs: readonly RunResult[],
@@ -41,7 +41,7 @@ export function makeNotes(
       (finding): Placed => ({ finding, run, level: name }),
     ),
   );
-  const groups = Map.groupBy(placed, ({ finding: { code } }) => code);
+  const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
   const merged = [...groups.values()].map((group) => mergeNotes(plan, group, levels));
   const whole = [
     ...[...new Set(runs.flatMap(({ prepared }) => prepared.warnings))].map((text) => ["prepared", text] as const),
@@ -61,7 +61,15 @@ export function makeNotes(
 /** A server that closes kept connections costs time in every such request. */
 const SENT_AGAIN = "sent-again";
 
-/** Joins notes of the same kind about several levels: the text is that of the most severe one. */
+/** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
+function sameNote({ code, metric = "", texts, kind = texts.join(" ").replace(NUMBERS, "0") }: Finding): string {
+  return JSON.stringify([code, metric, kind]);
+}
+
+/** Numbers with the unit behind them. */
+const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
+
+/** Joins findings of one note about several levels: the text is that of the most severe one. */
 function mergeNotes(
   plan: Plan,
   group: readonly Placed[],
