@@ -26,6 +26,7 @@ import {
   sessionSection,
   totalsSection,
 } from "./run-sections.ts";
+import { singleLevel } from "./single-level.ts";
 import { extractedSection, tokenSection } from "./value-sections.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -46,6 +47,7 @@ export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
     sections: SECTIONS.flatMap((build) => build(view) ?? [])
       .map((section) => ({ ...section, lines: (section.lines ?? []).filter(isNew) }))
       .filter(hasContent),
+    single: singleLevel(view),
   };
 }
 

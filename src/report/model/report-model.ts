@@ -19,6 +19,16 @@ export interface ReportModel {
   readonly notes: readonly Note[];
   /** In reading order; the first one answers the question that was asked. */
   readonly sections: readonly Section[];
+  /** The same without a table, where there is one level. */
+  readonly single?: SingleLevel | undefined;
+}
+
+/** One level in a few texts. */
+export interface SingleLevel {
+  /** `16 in flight`, `2.0 s`, `36,695 req/s` */
+  readonly facts: readonly string[];
+  /** Texts that belong together: times; counts. */
+  readonly lines: readonly (readonly string[])[];
 }
 
 /** The worst of what happened; agrees with the exit code. `measured`: nothing was asserted. */

@@ -9,14 +9,7 @@ import type { Cell, ModelTable, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, type ReportView } from "./report-view.ts";
 import { answerOf, answerOverRuns } from "./search-answer.ts";
 import { type ColumnSpec, column, estimateCell, makeTable, markedIf } from "./tables.ts";
-import {
-  formatMetricValue,
-  formatThreeDigits,
-  formatTime,
-  formatValue,
-  inBaseUnit,
-  quantityOfMetric,
-} from "./values.ts";
+import { formatBytes, formatMetricValue, formatTime, formatValue, inBaseUnit, quantityOfMetric } from "./values.ts";
 
 /** Sections of whole runs: the answer to what was asked, runs together, phases, conversations, failures, counts. */
 
@@ -255,13 +248,6 @@ export function receivedSection({ runs: [run, ...others] }: ReportView): Section
   if (responses === undefined || receivedBytes === undefined || others.length > 0) return undefined;
   const statuses = Object.entries(responses).map(([status, count]) => `status ${status}: ${formatCount(count)}`);
   return { ...detail("received", "Received", []), lines: [...statuses, `received ${formatBytes(receivedBytes)}`] };
-}
-
-const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
-
-function formatBytes(bytes: number): string {
-  const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return `${power === 0 ? bytes : formatThreeDigits(bytes / 1000 ** power)} ${BYTE_UNITS[power]}`;
 }
 
 /** Makes the section of the counts of whole runs. */
