@@ -135,6 +135,7 @@ export const METRICS = {
   /** Ratio of tokens that arrived together with the previous one, 0 to 1. */
   bunchedRatio: {
     label: "bunched tokens",
+    isRow: true,
     isStreamed: true,
     more: { label: "Tokens Bunched (%)", scale: 100 },
     value: bunchedRatio,

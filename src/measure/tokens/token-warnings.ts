@@ -68,14 +68,14 @@ export function explainUnstreamed({ unstreamedCount, count }: AnswerCounts): str
 export function explainNoRates(tokens: TokenMeasurement): string | undefined {
   if (!lacksRates(tokens)) return undefined;
   const { all, rated } = ratedStreams(tokens);
-  const where = rated === 0 ? "" : `, in ${all - rated} of ${all} streams`;
+  const where = 2 * rated < all ? "" : `, in ${all - rated} of ${all} streams`;
   return `${percent(tokens.metrics.bunchedRatio?.mean ?? 0)} of the tokens came together with the one before${where}, so there are no output tokens/s per user`;
 }
 
 function explainBunching(tokens: TokenMeasurement): string | undefined {
-  const noRates = explainNoRates(tokens);
-  if (noRates !== undefined)
-    return `${noRates}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`;
+  const { all, rated } = ratedStreams(tokens);
+  if (2 * rated < all)
+    return `${explainNoRates(tokens)}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`;
   const ratio = tokens.metrics.bunchedRatio?.mean ?? 0;
   if (ratio < BUNCHED_RATIO) return undefined;
   return `${percent(ratio)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;

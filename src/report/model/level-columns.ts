@@ -1,4 +1,4 @@
-import { nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
+import { BUNCHED_RATIO, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import { usToNs } from "../../plan/units.ts";
 import type { LevelJson, ReportJson } from "../schema/report-schema.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
@@ -136,7 +136,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   },
   {
     key: "scheduledLatency.p99",
-    title: "due p99",
+    title: "scheduled p99",
     quantity: "time",
     dropOrder: 2,
     cell: ({ scheduledLatency }) => percentileCell(scheduledLatency, "p99"),
@@ -193,14 +193,18 @@ function tokenColumn(metric: TokenMetric, label: string, name: "p50" | "p99", dr
     title: `${label} ${name}`,
     quantity: "time",
     dropOrder,
-    cell: ({ tokens }) => (isCut(metric, tokens) ? undefined : spreadCell(tokens?.metrics[`${of}Us`], name, usToNs)),
-    over: ({ tokens }) => (isCut(metric, tokens) ? undefined : tokens?.metrics[`${of}Us`]?.[name]),
+    cell: ({ tokens }) =>
+      isCut(metric, tokens?.metrics["bunchedRatio"]?.mean)
+        ? undefined
+        : spreadCell(tokens?.metrics[`${of}Us`], name, usToNs),
+    over: ({ tokens }) =>
+      isCut(metric, tokens?.metrics["bunchedRatio"]?.mean?.mean) ? undefined : tokens?.metrics[`${of}Us`]?.[name],
   };
 }
 
-/** Whether a metric shows how answers were cut, not how fast tokens were made. Then no rate per user is reported either. */
-function isCut(metric: TokenMetric, tokens: { readonly metrics: object } | undefined): boolean {
-  return metric === "interTokenLatencyNs" && tokens !== undefined && !("outputTokensPerSecPerUser" in tokens.metrics);
+/** Whether a metric shows how answers were cut, not how fast tokens were made. */
+function isCut(metric: TokenMetric, bunchedRatio = 0): boolean {
+  return metric === "interTokenLatencyNs" && bunchedRatio >= BUNCHED_RATIO;
 }
 
 function plainCell(value: number | null | undefined): Cell | undefined {

@@ -86,7 +86,8 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
     lines.push(`  ${formatValue(found.inferPerSec, "rate")} ${words.unit}, ${explain(found, () => true)}`);
   const above = levels.find(({ level }) => level === next);
   if (above === undefined) {
-    if (highest !== null && isResolved) lines.push("it is the highest load of the search");
+    if (highest !== null && isResolved)
+      lines.push("it is the highest load of the search: raise its range (over) to look for a higher one");
   } else {
     const why = explain(above, (state) => state !== "kept");
     const broken = `breaks ${plan.limits?.length === 1 ? "the limit" : "a limit"}`;

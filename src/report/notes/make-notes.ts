@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import type { RunResult } from "../../result/run-result.ts";
+import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeLevels } from "../model/checks.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
@@ -73,18 +73,19 @@ const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
 function mergeNotes(
   plan: Plan,
   group: readonly Placed[],
-  all: readonly { readonly run: number; readonly name: string }[],
+  all: readonly { readonly run: number; readonly name: string; readonly level: LevelResult }[],
 ): Note {
   const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
   const [worst] = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed];
   const { code, severity, metric, texts } = worst.finding;
   const isSame = ({ finding }: Placed): boolean => finding.texts.join() === texts.join();
+  const hasTokens = all.some(({ level: { tokens } }) => tokens !== undefined && tokens.count > 0);
   const names = [...new Set(group.map(({ level }) => level))];
   const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
   const others = names.filter((name) => !same.includes(name));
   const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
-  const place = isEverywhere && others.length === 0 ? "" : `at ${describeLevels({ plan }, same)}: `;
-  const rest = isEverywhere ? "the other levels" : describeLevels({ plan }, others);
+  const place = isEverywhere && others.length === 0 ? "" : `at ${describeLevels(plan, same, hasTokens)}: `;
+  const rest = isEverywhere ? "the other levels" : describeLevels(plan, others, hasTokens);
   const likewise = others.length === 0 ? [] : [`likewise at ${rest}`];
   const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
   return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };

@@ -8,7 +8,7 @@ import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { sketchOf } from "../../../src/measure/tokens/token-measurement.ts";
 import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
-import { tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
+import { explainNoRates, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
 import { readAnswer } from "../../../src/service/openai/response-text.ts";
 
 const MS = 1e6;
@@ -101,7 +101,7 @@ test("a request whose tokens arrived together has no rate where that is omitted,
   assert.equal(rates(mostly(2)), 38);
   assert.equal(rates(mostly(3)), undefined);
   assert.match(
-    tokenWarnings(measureColumns(mostly(13)))[0] ?? "",
+    explainNoRates(measureColumns(mostly(13))) ?? "",
     /^19 % of the tokens came together with the one before, in 13 of 40 streams, so there are no output tokens\/s per user/,
   );
   assert.deepEqual([...measure([0, paired]).metrics.outputTokensPerSecPerUser.measured()], [250]);

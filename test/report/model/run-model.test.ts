@@ -218,6 +218,7 @@ describe("answers with tokens", () => {
       numbers.map(({ metric, mean }) => [metric, mean]),
       [
         ["output tokens/s per user", 100],
+        ["bunched tokens", 0],
         ["output tokens", 11],
         ["input tokens", 7],
       ],

@@ -10,6 +10,7 @@ import { makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
+import { modelOf, tableOf } from "../model/make-model.ts";
 
 /** Notes: made once of the results, merged, most severe first. */
 
@@ -163,6 +164,26 @@ test("numbers of tokens that mislead have a note on the first screen", () => {
   }
 });
 
+test("a few bunched streams hide the rate per user, and are a detail; many hide inter-token latency too", () => {
+  const single = { times: makeTimes([10, 20, 30, 40, 50, 60]), omitsBunchedRate: true };
+  const paired = { times: makeTimes([10, 20, 30], { outputTokens: 6, eventCount: 6 }), omitsBunchedRate: true };
+  const found = (bunched: number) => {
+    const columns = makeColumns(...new Array(20).fill(single).fill(paired, 0, bunched));
+    const level = makeLevel({ tokens: measureColumns(columns) });
+    const note = notesOf([level]).find(({ code }) => code === "bunched-tokens");
+    const model = modelOf(
+      { measurement: { tokens: { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } } },
+      [level],
+    );
+    const keys = tableOf(model, "levels").columns.map(({ key }) => key);
+    return [note?.severity, note?.metric, keys.includes("interTokenLatency.p50")];
+  };
+  assert.deepEqual(found(1), [undefined, undefined, true]);
+  assert.deepEqual(found(3), ["detail", "outputTokensPerSecPerUser", true]);
+  assert.deepEqual(found(9), ["caution", "interTokenLatency", false]);
+  assert.deepEqual(found(20), ["caution", "interTokenLatency", false]);
+});
+
 test("what differs by more than numbers is not called the same", () => {
   const lengthAt = (level: number, isLong: boolean): LevelResult => {
     const times = isLong ? makeTimes([50, 60, 70, 80, 90, 95]) : makeTimes([50, 60, 70]);
@@ -173,8 +194,8 @@ test("what differs by more than numbers is not called the same", () => {
     .filter(({ code }) => code === "other-length")
     .map(({ text }) => text);
   assert.equal(texts.length, 2, texts.join("\n"));
-  assert.match(texts[0] ?? "", /^At concurrency 1: 1 of 1 answers .* does not keep to the limit/);
-  assert.match(texts[1] ?? "", /^At concurrency 2 and 4: 1 of 1 answers .* the model ended them before/);
+  assert.match(texts[0] ?? "", /^At 1 user: 1 of 1 answers .* does not keep to the limit/);
+  assert.match(texts[1] ?? "", /^At 2 and 4 users: 1 of 1 answers .* the model ended them before/);
 });
 
 test("what makes a number wrong comes first, details last", () => {
