@@ -1,3 +1,4 @@
+import { formatCount } from "../../plan/units.ts";
 import type { AnswerCounts } from "./answer-counts.ts";
 import { BUNCHED_RATIO, nameOfMetric, type TokenMetric } from "./metrics.ts";
 import {
@@ -68,14 +69,22 @@ export function explainUnstreamed({ unstreamedCount, count }: AnswerCounts): str
 export function explainNoRates(tokens: TokenMeasurement): string | undefined {
   if (!lacksRates(tokens)) return undefined;
   const { all, rated } = ratedStreams(tokens);
-  const where = 2 * rated < all ? "" : `, in ${all - rated} of ${all} streams`;
+  const where = 2 * rated < all ? "" : `, in ${formatCount(all - rated)} of ${formatCount(all)} streams`;
   return `${percent(tokens.metrics.bunchedRatio?.mean ?? 0)} of the tokens came together with the one before${where}, so there are no output tokens/s per user`;
+}
+
+/** Explains what many bunched tokens do to times; undefined where there are rates of tokens per user. */
+export function explainCut(tokens: TokenMeasurement): string | undefined {
+  const noRates = explainNoRates(tokens);
+  return (
+    noRates &&
+    `${noRates}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`
+  );
 }
 
 function explainBunching(tokens: TokenMeasurement): string | undefined {
   const { all, rated } = ratedStreams(tokens);
-  if (2 * rated < all)
-    return `${explainNoRates(tokens)}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`;
+  if (2 * rated < all) return explainCut(tokens);
   const ratio = tokens.metrics.bunchedRatio?.mean ?? 0;
   if (ratio < BUNCHED_RATIO) return undefined;
   return `${percent(ratio)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;

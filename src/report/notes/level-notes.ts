@@ -5,7 +5,7 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts";
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
-import { explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
+import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -52,9 +52,12 @@ export function findInLevel(whole: Plan, prepared: PreparedRun, result: LevelRes
 const BUNCHED = "bunched-tokens";
 
 function findInTokens(tokens: TokenMeasurement): Finding[] {
-  const warnings = findTokenWarnings(tokens).map(({ text, ...found }): Finding => ({ ...found, texts: [text] }));
-  const noRates = warnings.some(({ code }) => code === BUNCHED) ? undefined : explainNoRates(tokens);
-  if (noRates === undefined) return warnings;
+  const noRates = explainNoRates(tokens);
+  const warnings = findTokenWarnings(tokens).map(({ text, ...found }): Finding => {
+    const own = found.code === BUNCHED ? explainCut(tokens) : undefined;
+    return { ...found, texts: [own ?? text] };
+  });
+  if (noRates === undefined || warnings.some(({ code }) => code === BUNCHED)) return warnings;
   return [...warnings, { ...finding(BUNCHED, "detail", noRates), metric: "outputTokensPerSecPerUser" }];
 }
 
