@@ -78,6 +78,23 @@ test("the drift of a phase that did not run to its end is unresolved, however mu
   assert.deepEqual(stateOf(), ["unresolved"]);
 });
 
+test("a soak in which nothing completed for a time does not pass, and says so; a certain drift still fails", () => {
+  const gaps = [{ startNs: 3e9, endNs: 5e9, typicalNs: 1e6 }];
+  const judge = (...ms: number[]) => {
+    const level = levelOf(0, line(...ms));
+    return judgePhases(
+      [{ load: hold, drift: { maxRatio: 0.1 } }],
+      [{ ...level, window: { ...level.window, gaps } }],
+    )[0];
+  };
+  const steady = judge(10, 10.1, 9.9, 11, 10, 11, 10, 10.1, 9.9);
+  assert.equal(steady?.state, "unresolved");
+  assert.match(steady?.measured ?? "", /^latency 0 % .*: nothing completed for a time$/);
+  const worse = judge(10, 10.1, 9.9, 12, 12, 12, 14, 14.1, 13.9);
+  assert.equal(worse?.state, "fail");
+  assert.doesNotMatch(worse?.measured ?? "", /nothing completed/);
+});
+
 describe("recovery", () => {
   const base = levelOf(0, line(10, 10, 10));
   const cases: readonly (readonly [name: string, after: TimelineBucket[], tookSec: number | undefined])[] = [

@@ -1,7 +1,7 @@
 import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
-import { formatCount, formatDurationNs, nsToSec } from "../../plan/units.ts";
+import { formatCount, nsToSec } from "../../plan/units.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import type { TextPiece } from "../../service/openai/response-text.ts";
@@ -20,21 +20,22 @@ export interface CountedTokens {
   readonly outputCount: number;
 }
 
-/** Formats the pieces of an answer with their times, and what follows from them. @param counted absent without a tokenizer */
+/** Formats what follows from the times of an answer, and its pieces with their times. @param counted absent without a tokenizer */
 export function formatAnswer({ answer, offsetsNs }: TimedAnswer, counted: CountedTokens | undefined): string {
   const pieces = [
     ...answer.reasoning.map((piece) => ({ ...piece, isReasoning: true })),
     ...answer.output.map((piece) => ({ ...piece, isReasoning: false })),
   ].toSorted((a, b) => a.read - b.read);
-  const parts = [formatPieces(pieces, offsetsNs), formatSummary({ answer, offsetsNs }, counted)];
+  const parts = [formatSummary({ answer, offsetsNs }, counted), formatPieces(pieces, offsetsNs)];
   const warnings = findWarnings({ answer, offsetsNs }, counted);
   return [...parts, ...warnings.map((text) => `warning: ${text}`)].join("\n\n");
 }
 
-/** A piece of an answer, in words. */
+/** A piece of an answer. */
 interface PieceRow {
-  readonly at: string;
-  readonly gap: string;
+  readonly atNs: number;
+  /** Absent for the first one. */
+  readonly gapNs: number | undefined;
   readonly text: string;
 }
 
@@ -43,12 +44,14 @@ function formatPieces(pieces: readonly (TextPiece & { isReasoning: boolean })[],
   const rows = pieces.slice(0, MOST_PIECES).map(({ read, text, isReasoning }, index) => {
     const before = pieces[index - 1];
     const atNs = offsetsNs[read] ?? 0;
-    const gap = before === undefined ? "" : formatGap(atNs - (offsetsNs[before.read] ?? 0));
-    return { at: formatDurationNs(atNs), gap, text: `${isReasoning ? "(reasoning) " : ""}${quote(text)}` };
+    const gapNs = before === undefined ? undefined : atNs - (offsetsNs[before.read] ?? 0);
+    return { atNs, gapNs, text: `${isReasoning ? "(reasoning) " : ""}${quote(text)}` };
   });
   const columns = [
-    column<PieceRow>("at", "after the send", "mixed", 0, ({ at }) => at),
-    column<PieceRow>("gap", "after the last", "mixed", 0, ({ gap }) => gap),
+    column<PieceRow>("at", "after the send", "time", 0, ({ atNs }) => atNs),
+    column<PieceRow>("gap", "after the last", "time", 0, ({ gapNs }) =>
+      gapNs === undefined || gapNs >= SAME_READ_NS ? gapNs : "at once",
+    ),
     column<PieceRow>("text", "text", "text", 0, ({ text }) => text),
   ];
   const table = formatTextTable(makeTable("", columns, rows), STYLE).lines.join("\n");
@@ -59,10 +62,6 @@ function formatPieces(pieces: readonly (TextPiece & { isReasoning: boolean })[],
 
 /** Pieces that were read at once have gaps of single nanoseconds, so that their order is kept. */
 const SAME_READ_NS = 1000;
-
-function formatGap(gapNs: number): string {
-  return gapNs < SAME_READ_NS ? "at once" : `+${formatDurationNs(gapNs)}`;
-}
 
 /** Quotes a text on one line, at most 2,000 characters of it. */
 function quote(text: string): string {

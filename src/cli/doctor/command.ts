@@ -3,25 +3,13 @@ import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
-import { wrap } from "../options/rows.ts";
 import { CHECKS } from "./checks.ts";
-import { type AskedLoad, type Check, type Finding, unknown } from "./finding.ts";
+import { type AskedLoad, type Check, unknown } from "./finding.ts";
 import { FLAGS } from "./flags.ts";
+import { formatFindings, type NamedFinding } from "./format-findings.ts";
 import { type Host, thisHost } from "./host.ts";
 
 /** `rampart doctor`: whether this host can send a load, and measure it well. */
-
-const NAME_COLUMNS = 18;
-const TEXT_COLUMNS = 80;
-const MARKS: Readonly<Record<Finding["status"], string>> = {
-  ok: "ok",
-  warning: "warning",
-  problem: "PROBLEM",
-  unknown: "unknown",
-};
-
-/** A check with what it found. */
-export type NamedFinding = Finding & { readonly check: string };
 
 /** Runs the command. Returns 0, or 65 when a problem makes the asked load impossible. */
 export async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
@@ -35,14 +23,11 @@ export async function runDoctorCommand(args: readonly string[], command: string,
     const host = thisHost();
     const isJson = flags.has("json");
     const findings: NamedFinding[] = [];
-    for (const check of CHECKS) {
-      const finding = await runCheck(check, host, load);
-      findings.push(finding);
-      // Some checks take a while: each is shown when it is known.
-      if (!isJson) io.out(formatFinding(finding));
-    }
+    // The verdict comes first, and the checks take a while.
+    if (!isJson) io.err("  looking at this host for some seconds …\n");
+    for (const check of CHECKS) findings.push(await runCheck(check, host, load));
     const isPossible = findings.every(({ status }) => status !== "problem");
-    io.out(isJson ? `${JSON.stringify({ isPossible, load, findings }, null, 2)}\n` : formatSummary(findings));
+    io.out(isJson ? `${JSON.stringify({ isPossible, load, findings }, null, 2)}\n` : formatFindings(findings));
     return isPossible ? EXIT.passed : EXIT.assertionFailed;
   });
 }
@@ -92,23 +77,6 @@ function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host"
   }
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
   return { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port };
-}
-
-/** Formats a finding: its check, its status, what was found, and what to do. */
-export function formatFinding({ check, status, message, fix }: NamedFinding): string {
-  const left = `${check.padEnd(NAME_COLUMNS)}${MARKS[status].padEnd(9)}`;
-  const lines = wrap(message, TEXT_COLUMNS);
-  const more = fix === undefined ? [] : wrap(`→ ${fix}.`, TEXT_COLUMNS);
-  const indent = " ".repeat(left.length);
-  return `${[...lines, ...more].map((line, index) => `${index === 0 ? left : indent}${line}`.trimEnd()).join("\n")}\n`;
-}
-
-function formatSummary(findings: readonly NamedFinding[]): string {
-  const count = (status: Finding["status"]): number => findings.filter((one) => one.status === status).length;
-  const [problems, warnings] = [count("problem"), count("warning")];
-  const verdict = problems > 0 ? "this host cannot send the asked load as it is" : "nothing prevents the asked load";
-  const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
-  return `\n${counted(problems, "problem")}, ${counted(warnings, "warning")}: ${verdict}\n`;
 }
 
 function formatHelp(command: string): string {

@@ -1,4 +1,4 @@
-import { nsToMs, usToMs } from "../../plan/units.ts";
+import { formatCount, nsToMs, usToMs } from "../../plan/units.ts";
 import { type Check, type Finding, ok, unknown, warning } from "./finding.ts";
 import { type Host, readNumber } from "./host.ts";
 
@@ -166,7 +166,7 @@ function checkMemory({ read, totalMemoryBytes, freeMemoryBytes }: Host): Finding
   const usedBytes = Number(read("/sys/fs/cgroup/memory.current")?.trim());
   const leftBytes = limitBytes - usedBytes >= 0 ? Math.min(freeBytes, limitBytes - usedBytes) : freeBytes;
   const values = { availableBytes: leftBytes, totalBytes: totalMemoryBytes };
-  const said = `${Math.round(leftBytes / MEBIBYTE)} MiB available of ${Math.round(totalMemoryBytes / MEBIBYTE)} MiB`;
+  const said = `${formatCount(Math.round(leftBytes / MEBIBYTE))} MiB available of ${formatCount(Math.round(totalMemoryBytes / MEBIBYTE))} MiB`;
   if (leftBytes < LEAST_MEMORY_BYTES)
     return warning(said, "Free some: long runs and exports of every request need it", values);
   return ok(said, values);

@@ -1,3 +1,4 @@
+import { formatCount } from "../../plan/units.ts";
 import { isOwnHost } from "../../runtime/own-host.ts";
 import { type AskedLoad, type Check, type Finding, impossible, ok, unknown, warning } from "./finding.ts";
 import { type Host, readNumber } from "./host.ts";
@@ -53,7 +54,7 @@ function finite(limit: number): number | "unlimited" {
 }
 
 function describeLimit(limit: number): string {
-  return Number.isFinite(limit) ? String(limit) : "unlimited";
+  return Number.isFinite(limit) ? formatCount(limit) : "unlimited";
 }
 
 function checkPorts(host: Host, load: AskedLoad): Finding {
@@ -86,8 +87,8 @@ function checkPorts(host: Host, load: AskedLoad): Finding {
       "Let the server keep connections open, or allow reuse: sysctl -w net.ipv4.tcp_tw_reuse=1",
       values,
     );
-  const busy = Number.isNaN(waiting) ? "" : `, ${waiting} in TIME_WAIT`;
-  return ok(`${count} ephemeral ports${busy}`, values);
+  const busy = Number.isNaN(waiting) ? "" : `, ${formatCount(waiting)} in TIME_WAIT`;
+  return ok(`${formatCount(count)} ephemeral ports${busy}`, values);
 }
 
 /** Only a server on this host listens with this host's backlog. */
@@ -102,5 +103,7 @@ function checkBacklog(host: Host, load: AskedLoad): Finding {
       `Raise it: sysctl -w net.core.somaxconn=${connections}`,
       { somaxconn: most },
     );
-  return ok(`a server on this host can have ${most} connections that it has not accepted yet`, { somaxconn: most });
+  return ok(`a server on this host can have ${formatCount(most)} connections that it has not accepted yet`, {
+    somaxconn: most,
+  });
 }

@@ -13,6 +13,12 @@ export function metricText(metric: MetricPlan): string {
   return statistic === undefined ? of : `${statisticText(statistic)} ${of}`;
 }
 
+/** Returns the key of a metric with its statistic, as a column of a report has it: `latency.p99`. */
+export function metricKey({ key, statistic, name }: MetricPlan): string {
+  const of = name ?? key;
+  return statistic === undefined ? of : `${of}.${statistic === "average" ? "mean" : statisticText(statistic)}`;
+}
+
 /** Returns a statistic in words: `p99`, `average`. */
 export function statisticText(statistic: Statistic): string {
   return typeof statistic === "number" ? `p${statistic}` : statistic;

@@ -87,9 +87,21 @@ export function isSameLimits(one: GoodputPlan, other: GoodputPlan): boolean {
   return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 }
 
-/** Whether fewer than half of the streams have a rate of tokens per user: the rest is not a fair sample. */
-export function lacksRates({ metrics: { outputTokensPerSecPerUser, bunchedRatio } }: TokenMeasurement): boolean {
-  return 2 * (outputTokensPerSecPerUser?.count ?? 0) < (bunchedRatio?.count ?? 0);
+/** Without the rate of more streams than this, the rest is not a fair sample: bunched streams are not like the others. */
+const FEW_WITHOUT_RATE = 0.05;
+
+/** Counts the streams, and those that have a rate of tokens per user because their tokens did not come together. */
+export function ratedStreams({ metrics: { outputTokensPerSecPerUser, bunchedRatio } }: TokenMeasurement): {
+  readonly all: number;
+  readonly rated: number;
+} {
+  return { all: bunchedRatio?.count ?? 0, rated: outputTokensPerSecPerUser?.count ?? 0 };
+}
+
+/** Whether too many streams have no rate of tokens per user, so that none is reported. */
+export function lacksRates(tokens: TokenMeasurement): boolean {
+  const { all, rated } = ratedStreams(tokens);
+  return rated < (1 - FEW_WITHOUT_RATE) * all;
 }
 
 /** Returns the values of a metric; undefined without any, or without a fair sample of them. */

@@ -1,13 +1,23 @@
-import { formatPct } from "../../plan/units.ts";
+import { formatCount, formatPct } from "../../plan/units.ts";
 import type { AnswerCounts } from "./answer-counts.ts";
-import { BUNCHED_RATIO } from "./metrics.ts";
-import { type CountedTwice, DIFFERENT_RATIO, lacksRates, type TokenMeasurement } from "./token-measurement.ts";
+import { BUNCHED_RATIO, nameOfMetric, type TokenMetric } from "./metrics.ts";
+import {
+  type CountedTwice,
+  DIFFERENT_RATIO,
+  lacksRates,
+  ratedStreams,
+  type TokenMeasurement,
+} from "./token-measurement.ts";
 
 /** Warnings about token metrics that can mislead. */
 
 /** A warning with a code for programs. */
 export interface TokenWarning {
   readonly code: string;
+  /** `caution`: a number of the first screen misleads without it. */
+  readonly severity: "caution" | "detail";
+  /** Key of the metric that it is about most, in the catalogue. */
+  readonly metric: string;
   /** A sentence without a full stop. */
   readonly text: string;
 }
@@ -19,18 +29,35 @@ export function tokenWarnings(tokens: TokenMeasurement): string[] {
 
 /** Returns the warnings. */
 export function findTokenWarnings(tokens: TokenMeasurement): TokenWarning[] {
-  const found: readonly (readonly [code: string, text: string | undefined])[] = [
-    ["not-streamed", explainUnstreamed(tokens)],
-    ["bunched-tokens", explainBunching(tokens)],
-    ["other-token-count", explainUsage(tokens, "output")],
-    ["other-token-count", explainUsage(tokens, "input")],
-    ["other-length", explainLength(tokens)],
-    ["reasoning", explainReasoning(tokens)],
-    ["cut-streams", explainUnmarkedEnds(tokens)],
-    ["answers-left-out", explainMissing(tokens)],
+  const found: readonly (readonly [
+    code: string,
+    severity: TokenWarning["severity"],
+    metric: TokenMetric | "outputTokensPerSec",
+    text: string | undefined,
+  ])[] = [
+    ["not-streamed", "caution", "timeToFirstTokenNs", explainUnstreamed(tokens)],
+    ["bunched-tokens", "caution", "interTokenLatencyNs", explainBunching(tokens)],
+    [
+      "other-token-count",
+      isDifferent(tokens.outputTwice, BIASED_RATIO) ? "caution" : "detail",
+      "outputTokens",
+      explainUsage(tokens, "output"),
+    ],
+    ["other-token-count", "detail", "inputTokens", explainUsage(tokens, "input")],
+    ["other-length", "detail", "outputTokens", explainLength(tokens)],
+    ["reasoning", "detail", "timeToFirstTokenNs", explainReasoning(tokens)],
+    ["cut-streams", "caution", "outputTokens", explainUnmarkedEnds(tokens)],
+    ["answers-left-out", "caution", "outputTokensPerSec", explainMissing(tokens)],
   ];
-  return found.flatMap(([code, text]) => (text === undefined ? [] : [{ code, text }]));
+  return found.flatMap(([code, severity, metric, text]) =>
+    text === undefined
+      ? []
+      : [{ code, severity, metric: metric === "outputTokensPerSec" ? metric : nameOfMetric(metric), text }],
+  );
 }
+
+/** A client's count that differs by more than this biases the tokens per second. */
+const BIASED_RATIO = 0.05;
 
 /** Explains why answers have no token times although streams were requested; undefined if all were streamed. */
 export function explainUnstreamed({ unstreamedCount, count }: AnswerCounts): string | undefined {
@@ -41,13 +68,23 @@ export function explainUnstreamed({ unstreamedCount, count }: AnswerCounts): str
 /** Explains why there are no rates of tokens per user although answers were streamed; undefined if there are. */
 export function explainNoRates(tokens: TokenMeasurement): string | undefined {
   if (!lacksRates(tokens)) return undefined;
-  return `${formatPct(tokens.metrics.bunchedRatio?.mean ?? 0, 2)} of the tokens came together with the one before, so there are no output tokens/s per user`;
+  const { all, rated } = ratedStreams(tokens);
+  const where = 2 * rated < all ? "" : `, in ${formatCount(all - rated)} of ${formatCount(all)} streams`;
+  return `${formatPct(tokens.metrics.bunchedRatio?.mean ?? 0, 2)} of the tokens came together with the one before${where}, so there are no output tokens/s per user`;
+}
+
+/** Explains what many bunched tokens do to times; undefined where there are rates of tokens per user. */
+export function explainCut(tokens: TokenMeasurement): string | undefined {
+  const noRates = explainNoRates(tokens);
+  return (
+    noRates &&
+    `${noRates}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`
+  );
 }
 
 function explainBunching(tokens: TokenMeasurement): string | undefined {
-  const noRates = explainNoRates(tokens);
-  if (noRates !== undefined)
-    return `${noRates}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`;
+  const { all, rated } = ratedStreams(tokens);
+  if (2 * rated < all) return explainCut(tokens);
   const ratio = tokens.metrics.bunchedRatio?.mean ?? 0;
   if (ratio < BUNCHED_RATIO) return undefined;
   return `${formatPct(ratio, 2)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
@@ -58,8 +95,8 @@ export function isCountedOtherwise({ inputTwice, outputTwice }: TokenMeasurement
   return isDifferent(inputTwice) || isDifferent(outputTwice);
 }
 
-function isDifferent({ own, server }: CountedTwice): boolean {
-  return server !== 0 && Math.abs(own - server) > DIFFERENT_RATIO * server;
+function isDifferent({ own, server }: CountedTwice, ratio = DIFFERENT_RATIO): boolean {
+  return server !== 0 && Math.abs(own - server) > ratio * server;
 }
 
 function explainUsage(tokens: TokenMeasurement, what: "input" | "output"): string | undefined {

@@ -1,7 +1,8 @@
 import type { Change } from "../../measure/compare/change.ts";
 import type { ChangeVerdict } from "../../measure/compare/verdict.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
-import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
+import { formatCount, formatPct } from "../../plan/units.ts";
+import { formatThreeDigits, formatTime } from "../model/values.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import type { ChangeLimitVerdict } from "./limits.ts";
 
@@ -24,13 +25,13 @@ export function nameVerdict(verdict: ChangeVerdict): string {
 export function formatValue({ quantity }: NamedMetric, value: number): string {
   switch (quantity) {
     case "time":
-      return formatDurationNs(value);
+      return formatTime(value);
     case "ratio":
       return formatPct(value);
     case "rate":
     case "count":
     case "number":
-      return formatCount(value);
+      return Number.isInteger(value) ? formatCount(value) : formatThreeDigits(value);
   }
 }
 

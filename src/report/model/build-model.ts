@@ -26,6 +26,7 @@ import {
   sessionSection,
   totalsSection,
 } from "./run-sections.ts";
+import { singleLevel } from "./single-level.ts";
 import { extractedSection, otherSection, tokenSection } from "./value-sections.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -46,6 +47,7 @@ export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
     sections: buildSections(view)
       .map((section) => ({ ...section, lines: (section.lines ?? []).filter(isNew) }))
       .filter(hasContent),
+    single: singleLevel(view),
   };
 }
 
@@ -95,11 +97,14 @@ function describeSubject({ plan: { target }, json: { model } }: ReportView): str
 /** Describes how it was measured: the load, the parameters, the seeds. */
 function describeSetup({ plan, json }: ReportView): string[] {
   const { parameters = {}, seed = 0 } = plan;
-  const values = Object.entries(parameters).map(([name, { value, from }]) => `${name} ${value} (${from})`);
+  const all = Object.entries(parameters);
+  const values = all.flatMap(([name, { value, from }]) => (from === "default" ? [] : [`${name} ${value} (${from})`]));
+  const defaults = all.flatMap(([name, { value, from }]) => (from === "default" ? [`${name} ${value}`] : []));
   const seeds = runsOf(json).map((run) => run.seed ?? 0);
   return [
     loadModeOf(plan.load).describe(plan.load),
     ...(values.length === 0 ? [] : [`parameters: ${values.join(", ")}`]),
+    ...(defaults.length === 0 ? [] : [`parameters by default: ${defaults.join(", ")}`]),
     ...("runs" in json && isDrawn(plan)
       ? [`seeds of the runs: ${seeds.join(", ")}; seed ${seed} draws all of them again`]
       : []),

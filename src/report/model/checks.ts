@@ -2,6 +2,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, metricText } from "../../measure/metrics/metric-text.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { describeTags } from "../../plan/split/tags.ts";
 import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/units.ts";
 import { levelUnitOf } from "../../registry/load-modes.ts";
@@ -43,8 +44,16 @@ function toCheck(view: ReportView, json: AssertionJson, index: number): Check {
   const measured = describeMeasured(view, json, plan);
   if (plan === undefined) return { state: json.state, text: json.text, measured };
   const part = plan.where === undefined ? "" : ` where ${describeTags(plan.where)}`;
-  const limit = formatMetric(plan.metric, plan.limit, view.words.unit);
-  return { state: json.state, text: `${metricText(plan.metric)}${part} ${SIGNS[plan.comparison]} ${limit}`, measured };
+  const name = metricText(plan.metric);
+  const limit = shortUnit(formatMetric(plan.metric, plan.limit, view.words.unit));
+  // "output tokens/s > 20": the name has the unit.
+  const bare = limit.replace(/ (\S+\/s)$/, (all, unit: string) => (name.endsWith(unit) ? "" : all));
+  return { state: json.state, text: `${name}${part} ${SIGNS[plan.comparison]} ${bare}`, measured };
+}
+
+/** Writes the unit of requests as the tables do. */
+function shortUnit(text: string): string {
+  return text.replace(/ requests\/s$/, " req/s");
 }
 
 /** Describes what an assertion was judged by, and why it is unresolved: `worst 4.65 ms at concurrency 2`. */
@@ -54,7 +63,9 @@ function describeMeasured(view: ReportView, json: AssertionJson, plan: Assertion
   if (json.measured === undefined) return `${reason ?? "nothing measured"}${place}`;
   const { value: measured, low, high } = inBaseUnit(json.measured);
   const format = (value: number): string =>
-    plan === undefined ? formatCount(value) : formatMetricValue(plan.metric, value, view.words.unit, plan.limit);
+    plan === undefined
+      ? formatCount(value)
+      : shortUnit(formatMetricValue(plan.metric, value, view.words.unit, plan.limit));
   if (json.endedRun === true)
     return `${format(measured)} over the last ${formatDurationNs(msToNs(plan?.abortAfterMs ?? 0))}, which ended the run`;
   const why = reason === undefined ? "" : `: ${reason}`;
@@ -74,11 +85,12 @@ function describeMeasured(view: ReportView, json: AssertionJson, plan: Assertion
 }
 
 /** Names the level that decided; empty where there is only one. */
-function placeOf({ plan, levels }: ReportView, { level, phase }: AssertionJson): string {
+function placeOf({ plan, levels, words }: ReportView, { level, phase }: AssertionJson): string {
   const isOnly =
     new Set(levels.map(({ name }) => name)).size <= 1 || levels.some(({ json }) => json.limits !== undefined);
   if (level === undefined || isOnly) return "";
-  return ` at ${nameLevel(plan, { level, ...(phase === undefined ? {} : { phase: { index: phase } }) })}`;
+  const name = nameLevel(plan, { level, ...(phase === undefined ? {} : { phase: { index: phase } }) });
+  return ` at ${describeLevels(plan, [name], words.hasTokens)}`;
 }
 
 /** Counts failed requests: at the level that decided, or of all levels when none failed. */
@@ -95,11 +107,12 @@ function countsOf(
   return { failed, total: counted.reduce((sum, { json }) => sum + json.requests, failed) };
 }
 
-/** Describes a number of levels: `concurrency 1, 2 and 4`. */
-export function describeLevels({ plan: { load } }: Pick<ReportView, "plan">, names: readonly string[]): string {
-  const { name } = LEVEL_UNITS[levelUnitOf(load)];
+/** Describes a number of levels: `concurrency 1, 2 and 4`, or `4 users` as in the table where answers have tokens. */
+export function describeLevels({ load }: Plan, names: readonly string[], hasTokens = false): string {
+  const { name, isScheduled } = LEVEL_UNITS[levelUnitOf(load)];
   const numbers = names.map((text) => (text.startsWith(`${name} `) ? text.slice(name.length + 1) : undefined));
   const short = numbers.includes(undefined) ? names : (numbers as string[]);
   const list = short.length <= 1 ? (short[0] ?? "") : `${short.slice(0, -1).join(", ")} and ${short.at(-1)}`;
-  return short === names ? list : `${name} ${list}`;
+  if (short === names) return list;
+  return hasTokens && !isScheduled ? `${list} ${list === "1" ? "user" : "users"}` : `${name} ${list}`;
 }

@@ -1,4 +1,5 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
+import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import { findSpread, type ReadEstimate, readMetric, readOver, type StatisticName } from "../json/read-metrics.ts";
 import type { LevelJson, ReportJson } from "../schema/report-schema.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
@@ -74,7 +75,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   latencyColumn("p99", [1, 6]),
   latencyColumn("p99.9", 25),
   latencyColumn("max", [14, 23]),
-  metricColumn("scheduledLatency", "p99", "due p99", 2),
+  metricColumn("scheduledLatency", "p99", "scheduled p99", 2),
   {
     key: "serverLatency.average",
     title: "server mean",
@@ -119,9 +120,18 @@ function metricColumn(
     title,
     quantity: metricOf({ key }).quantity,
     dropOrder,
-    cell: ({ metrics }) => cellOf(readMetric(metrics, key, statistic)),
-    over: ({ metrics }) => readOver(metrics, key, statistic),
+    cell: ({ metrics }) =>
+      isCut(key, readMetric(metrics, BUNCHED, "average")) ? undefined : cellOf(readMetric(metrics, key, statistic)),
+    over: ({ metrics }) =>
+      isCut(key, readOver(metrics, BUNCHED, "average")) ? undefined : readOver(metrics, key, statistic),
   };
+}
+
+const BUNCHED = "bunchedRatio";
+
+/** Whether a metric shows how answers were cut, not how fast tokens were made. */
+function isCut(key: string, bunched: ReadEstimate | undefined): boolean {
+  return key === "interTokenLatency" && bunched !== undefined && bunched.value >= BUNCHED_RATIO;
 }
 
 /** A column as it is shown. */

@@ -19,6 +19,16 @@ export interface ReportModel {
   readonly notes: readonly Note[];
   /** In reading order; the first one answers the question that was asked. */
   readonly sections: readonly Section[];
+  /** The same without a table, where there is one level. */
+  readonly single?: SingleLevel | undefined;
+}
+
+/** One level in a few texts. */
+export interface SingleLevel {
+  /** `16 in flight`, `2.0 s`, `36,695 req/s` */
+  readonly facts: readonly string[];
+  /** Texts that belong together: times; counts. */
+  readonly lines: readonly (readonly string[])[];
 }
 
 /** The worst of what happened; agrees with the exit code. `measured`: nothing was asserted. */
@@ -50,10 +60,10 @@ export type Severity = "wrong" | "caution" | "detail";
 
 /** A note about numbers of the report. */
 export interface Note {
-  /** What it is about, for programs and for merging: `short-sample`. Notes of one code say the same kind of thing. */
+  /** What it is about, for programs: `short-sample`. Notes of one code say the same kind of thing. */
   readonly code: string;
   readonly severity: Severity;
-  /** Key of the metric in the catalogue; absent if it is about the load or the run. */
+  /** Key of the metric in the catalogue, with its statistic if it is about one: `latency.p99`. Absent if it is about the load or the run. */
   readonly metric?: string;
   /** Names of the levels; empty if it is about the run. */
   readonly levels: readonly string[];

@@ -10,7 +10,7 @@ import type { Cell, ModelTable, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, type ReportView } from "./report-view.ts";
 import { answerOf, answerOverRuns } from "./search-answer.ts";
 import { type ColumnSpec, column, estimateCell, makeTable, markedIf } from "./tables.ts";
-import { formatMetricValue, formatThreeDigits, formatTime, formatValue, quantityOfMetric } from "./values.ts";
+import { formatBytes, formatMetricValue, formatTime, formatValue, quantityOfMetric } from "./values.ts";
 
 /** Sections of whole runs: the answer to what was asked, runs together, phases, conversations, failures, counts. */
 
@@ -89,7 +89,8 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
     );
   const above = levels.find(({ level }) => level === next);
   if (above === undefined) {
-    if (highest !== null && isResolved) lines.push("it is the highest load of the search");
+    if (highest !== null && isResolved)
+      lines.push("it is the highest load of the search: raise its range (over) to look for a higher one");
   } else {
     const why = explain(above, (state) => state !== "kept");
     const broken = `breaks ${plan.limits?.length === 1 ? "the limit" : "a limit"}`;
@@ -253,13 +254,6 @@ export function receivedSection({ runs: [run, ...others] }: ReportView): Section
   if (responses === undefined || receivedBytes === undefined || others.length > 0) return undefined;
   const statuses = Object.entries(responses).map(([status, count]) => `status ${status}: ${formatCount(count)}`);
   return { ...detail("received", "Received", []), lines: [...statuses, `received ${formatBytes(receivedBytes)}`] };
-}
-
-const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
-
-function formatBytes(bytes: number): string {
-  const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return `${power === 0 ? bytes : formatThreeDigits(bytes / 1000 ** power)} ${BYTE_UNITS[power]}`;
 }
 
 /** Makes the section of the counts of whole runs. */

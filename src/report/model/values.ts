@@ -1,7 +1,7 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { formatPct } from "../../plan/units.ts";
+import { formatPct, secToNs } from "../../plan/units.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
@@ -51,6 +51,19 @@ export function formatThreeDigits(value: number): string {
 /** Formats a time in a unit: `2.30 ms`. Default: the unit that suits it. */
 export function formatTime(ns: number, unit: TimeUnit = timeUnitOf([ns])): string {
   return `${formatThreeDigits(ns / unit.ns)} ${unit.name}`;
+}
+
+/** Formats the duration of a run: `8.0 s`. */
+export function formatSeconds(seconds: number): string {
+  return seconds >= 1 && seconds < 120 ? `${seconds.toFixed(1)} s` : formatTime(secToNs(seconds));
+}
+
+const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
+
+/** Formats a number of bytes: `8.75 MB`. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${power === 0 ? bytes : formatThreeDigits(bytes / 1000 ** power)} ${BYTE_UNITS[power]}`;
 }
 
 /** Formats a value of a column. @param unit of times. Default: the one that suits the value */

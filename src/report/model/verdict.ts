@@ -1,7 +1,7 @@
-import { formatCount, secToNs } from "../../plan/units.ts";
+import { formatCount } from "../../plan/units.ts";
 import type { ModelVerdict } from "./report-model.ts";
 import type { ReportView } from "./report-view.ts";
-import { formatTime } from "./values.ts";
+import { formatSeconds } from "./values.ts";
 
 /** Code of the note of a load that the client could not send, which decides the verdict. */
 export const UNSENT_LOAD = "load-not-sent";
@@ -20,8 +20,4 @@ function factsOf({ json, runs, levels }: ReportView): string[] {
     formatSeconds(json.durationSec),
     `${formatCount(sent)} ${sent === 1 ? "request" : "requests"}`,
   ];
-}
-
-function formatSeconds(seconds: number): string {
-  return seconds >= 1 && seconds < 120 ? `${seconds.toFixed(1)} s` : formatTime(secToNs(seconds));
 }

@@ -4,7 +4,8 @@ import { describeRemedy, explainInstability } from "../../measure/instability.ts
 import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts";
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
-import { findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
+import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -39,12 +40,24 @@ export function findInLevel(whole: Plan, prepared: PreparedRun, result: LevelRes
     ...(undelivered === undefined
       ? []
       : [finding(isBehind ? UNSENT_LOAD : "load-not-delivered", severityOfMissing(isBehind, window), undelivered)]),
-    ...findLateSends(plan, prepared, result, client !== undefined),
-    ...findLoad(whole, result),
+    ...[...findLateSends(plan, prepared, result, client !== undefined), ...findLoad(whole, result)].map(shorten),
     ...(client === undefined ? [] : [finding(lag === undefined ? "client-limit" : "client-late", "caution", client)]),
-    ...findShortSamples(whole, plan, result, isOnly),
-    ...(tokens === undefined ? [] : findTokenWarnings(tokens)).map(({ code, text }) => finding(code, "detail", text)),
+    ...findShortSamples(whole, plan, result, isOnly).map(shorten),
+    ...(tokens === undefined ? [] : findInTokens(tokens)),
   ];
+}
+
+/** A few bunched streams bias only the rate per user, which is not on the first screen. */
+const BUNCHED = "bunched-tokens";
+
+function findInTokens(tokens: TokenMeasurement): Finding[] {
+  const noRates = explainNoRates(tokens);
+  const warnings = findTokenWarnings(tokens).map(({ text, ...found }): Finding => {
+    const own = found.code === BUNCHED ? explainCut(tokens) : undefined;
+    return { ...found, texts: [own ?? text] };
+  });
+  if (noRates === undefined || warnings.some(({ code }) => code === BUNCHED)) return warnings;
+  return [...warnings, { ...finding(BUNCHED, "detail", noRates), metric: "outputTokensPerSecPerUser" }];
 }
 
 /** In a level that is shorter than this, its start and end are a part of the load. */
@@ -76,6 +89,12 @@ function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanN
   if (sendMeanNs > loopLagMeanNs) return `the client took ${formatTime(sendMeanNs)} to send a request: ${advice}`;
   const p99 = loopLagP99Ns === undefined ? "" : ` (p99 ${formatTime(loopLagP99Ns)})`;
   return `the client woke up about ${formatTime(loopLagMeanNs)}${p99} late, so times may be too long: ${advice}`;
+}
+
+/** Rounds the times of a finding to three digits. Texts that compatible modes share have four. */
+function shorten({ texts, ...rest }: Finding): Finding {
+  const round = (time: string): string => (time.replace(".", "").length > 3 ? formatThreeDigits(Number(time)) : time);
+  return { ...rest, texts: texts.map((text) => text.replace(/\d+\.\d+(?= (?:us|ms|s|min)\b)/g, round)) };
 }
 
 function finding(code: string, severity: Severity, ...texts: string[]): Finding {
@@ -112,7 +131,7 @@ function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, i
   // The delivered load has the rates.
   const { late, cause, bound } = shortfall;
   const why = bound === "client" && isClientKnown ? [] : [cause];
-  const texts = [...(late === undefined ? [] : [`${late}: look at "due p99"`]), ...why];
+  const texts = [...(late === undefined ? [] : [`${late}: look at "scheduled p99"`]), ...why];
   return texts.length === 0 ? [] : [finding("sent-late", "caution", ...texts)];
 }
 

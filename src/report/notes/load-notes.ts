@@ -22,7 +22,9 @@ const FEW_UNSENT = 2;
 export interface Finding extends Pick<Note, "code" | "severity" | "metric"> {
   /** One or several sentences, each without its full stop. */
   readonly texts: readonly string[];
-  /** How bad it is, among findings of one code. Default: 0. */
+  /** Findings of one code, metric and kind become one note. Default: the texts without their numbers, so that only equal sentences do. */
+  readonly kind?: string;
+  /** How bad it is, among findings of one note. Default: 0. */
   readonly weight?: number;
 }
 

@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import type { RunResult } from "../../result/run-result.ts";
+import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeLevels } from "../model/checks.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
@@ -25,7 +25,7 @@ export interface NoteOptions {
   readonly word?: ((text: string) => string) | undefined;
 }
 
-/** Makes the notes on runs of one plan; `wrong` first. Notes of one code about several levels become one. */
+/** Makes the notes on runs of one plan; `wrong` first. Those that say the same about several levels become one. */
 export function makeNotes(
   plan: Plan,
   runs: readonly RunResult[],
@@ -41,7 +41,7 @@ export function makeNotes(
       (finding): Placed => ({ finding, run, level: name }),
     ),
   );
-  const groups = Map.groupBy(placed, ({ finding: { code } }) => code);
+  const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
   const merged = [...groups.values()].map((group) => mergeNotes(plan, group, levels));
   const whole = [
     ...[...new Set(runs.flatMap(({ prepared }) => prepared.warnings))].map((text) => ["prepared", text] as const),
@@ -61,22 +61,37 @@ export function makeNotes(
 /** A server that closes kept connections costs time in every such request. */
 const SENT_AGAIN = "sent-again";
 
-/** Joins notes of the same kind about several levels: the text is that of the most severe one. */
+/** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
+function sameNote({ code, metric = "", texts, kind = texts.join(" ").replace(NUMBERS, "0") }: Finding): string {
+  return JSON.stringify([code, metric, kind]);
+}
+
+/** Numbers with the unit behind them. */
+const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
+
+/** Joins findings of one note about several levels: the text is that of the most severe one. */
 function mergeNotes(
   plan: Plan,
   group: readonly Placed[],
-  all: readonly { readonly run: number; readonly name: string }[],
+  all: readonly { readonly run: number; readonly name: string; readonly level: LevelResult }[],
 ): Note {
   const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
   const [worst] = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed];
   const { code, severity, metric, texts } = worst.finding;
   const isSame = ({ finding }: Placed): boolean => finding.texts.join() === texts.join();
+  const hasTokens = all.some(
+    ({
+      level: {
+        window: { tokens },
+      },
+    }) => tokens !== undefined && tokens.count > 0,
+  );
   const names = [...new Set(group.map(({ level }) => level))];
   const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
   const others = names.filter((name) => !same.includes(name));
   const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
-  const place = isEverywhere && others.length === 0 ? "" : `at ${describeLevels({ plan }, same)}: `;
-  const rest = isEverywhere ? "the other levels" : describeLevels({ plan }, others);
+  const place = isEverywhere && others.length === 0 ? "" : `at ${describeLevels(plan, same, hasTokens)}: `;
+  const rest = isEverywhere ? "the other levels" : describeLevels(plan, others, hasTokens);
   const likewise = others.length === 0 ? [] : [`likewise at ${rest}`];
   const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
   return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };

@@ -1,5 +1,5 @@
 import type { SeriesShape } from "../../measure/intervals/series-shape.ts";
-import { metricText } from "../../measure/metrics/metric-text.ts";
+import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
 import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
 import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
 import { judge } from "../../measure/verdicts.ts";
@@ -29,19 +29,19 @@ export function findShortSamples(whole: Plan, plan: Plan, result: LevelResult, i
   const open = whole.assertions.filter(
     (one) => one.where === undefined && judge(one, [result], batchSize).state === "unresolved",
   );
-  const metrics = new Map(open.map(({ metric }) => [metricText(metric), metric]));
-  const short = [...metrics].flatMap(([name, metric]) => {
+  const metrics = new Map(open.map(({ metric }) => [metricKey(metric), metric]));
+  const short = [...metrics].flatMap(([key, metric]) => {
     if (quantityOfMetric(metric) !== "time") return [];
     const found = sizeUp(metric, result, batchSize);
-    return found === undefined ? [] : [{ name, ...found }];
+    return found === undefined ? [] : [{ key, name: metricText(metric), ...found }];
   });
   const shape = findShape(result, short.length > 0);
   if (shape !== undefined) return [shape];
-  return short.map(({ name, text, factor }) => {
+  return short.map(({ key, name, text, factor }) => {
     const remedy = adviseLonger(plan, window.durationNs, window.requestCount, factor);
     const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
     const texts = [`${span} is short: ${name} ${text}`, remedy];
-    return { code: "short-sample", severity: "caution", metric: name, texts, weight: factor };
+    return { code: "short-sample", severity: "caution", metric: key, texts, kind: "short", weight: factor };
   });
 }
 

@@ -97,7 +97,7 @@ function verdictLines(
     ...rest.map((line) => `${" ".repeat(word.length)}${INDENT}${line}`),
     ...(isOneLine ? [] : [`${" ".repeat(word.length)}${INDENT}${facts}`]),
     ...(verdict.headline === "" ? [] : indented(verdict.headline)),
-    ...(isVerbose ? setup : setup.filter((line) => line.startsWith("parameters"))).flatMap(indented),
+    ...(isVerbose ? setup : setup.filter((line) => line.startsWith("parameters:"))).flatMap(indented),
   ];
 }
 

@@ -141,14 +141,19 @@ function layOut(columns: readonly TextColumn[], gap: number): string[] {
   return head === "" ? lines : [head, ...lines];
 }
 
+/** A unit after its number, with which it stays on one line. */
+const UNIT = /(?<=\d\*?) (?=(?:%|us|ms|s|min|\w+\/s|bytes|kB|MB|GB)(?:[\s.,;:)]|$))/g;
+const NO_BREAK = "\u00a0";
+
 /** Splits a text into lines of at most this many characters, at spaces where there are any. */
 export function wrapText(text: string, width: number): string[] {
   if (text.length <= width) return [text];
   const lines: string[] = [];
-  for (const word of text.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""])) {
+  const joined = text.replace(UNIT, NO_BREAK);
+  for (const word of joined.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""])) {
     const line = lines.at(-1);
     if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
     else lines[lines.length - 1] = `${line} ${word}`;
   }
-  return lines;
+  return lines.map((line) => line.replaceAll(NO_BREAK, " "));
 }

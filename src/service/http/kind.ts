@@ -23,7 +23,7 @@ export const httpKind: ServiceKind<HttpTargetPlan> = {
   describe: describeServer,
   subject: ({ method, url, path, moreUrls = [] }) => {
     const others = moreUrls.length === 0 ? "" : ` and ${moreUrls.length} more`;
-    return `${method} ${path} on ${url}${others}`;
+    return `${method} ${url.replace(/^http:\/\//, "").replace(/\/$/, "")}/${path.replace(/^\//, "")}${others}`;
   },
   hasNoStatistics: true,
   throughputUnit: "req/s",

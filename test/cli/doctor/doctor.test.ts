@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CHECKS } from "../../../src/cli/doctor/checks.ts";
-import { formatFinding, runCheck } from "../../../src/cli/doctor/command.ts";
+import { runCheck } from "../../../src/cli/doctor/command.ts";
 import type { AskedLoad, Status } from "../../../src/cli/doctor/finding.ts";
+import { formatFindings, type NamedFinding } from "../../../src/cli/doctor/format-findings.ts";
 import type { Host } from "../../../src/cli/doctor/host.ts";
 import { judgeRate } from "../../../src/cli/doctor/self-test.ts";
 import { startMock } from "../../../src/mock/server.ts";
@@ -154,7 +155,7 @@ const CASES: readonly Case[] = [
     check: "memory",
     host: hostWith({ "/proc/meminfo": "MemAvailable:  2097152 kB\n" }),
     status: "ok",
-    message: /2048 MiB available of 16384/,
+    message: /2,048 MiB available of 16,384/,
   },
   {
     check: "memory",
@@ -166,7 +167,7 @@ const CASES: readonly Case[] = [
     check: "open files",
     host: hostWith(LIMITS("1024", "4096")),
     status: "ok",
-    message: /1024 open files: enough for 960/,
+    message: /1,024 open files: enough for 960/,
   },
   { check: "open files", host: hostWith(LIMITS("1024")), load: { concurrency: 960 }, status: "ok", message: /960/ },
   {
@@ -190,7 +191,7 @@ const CASES: readonly Case[] = [
     host: hostWith(LIMITS("1024")),
     load: { concurrency: 5000, protocol: "grpc" },
     status: "ok",
-    message: /1024/,
+    message: /1,024/,
   },
   {
     check: "open files",
@@ -204,7 +205,7 @@ const CASES: readonly Case[] = [
     check: "ephemeral ports",
     host: hostWith({ ...PORTS, ...sockets(7) }),
     status: "ok",
-    message: /28232 ephemeral ports, 7 in TIME_WAIT/,
+    message: /28,232 ephemeral ports, 7 in TIME_WAIT/,
   },
   {
     check: "ephemeral ports",
@@ -229,7 +230,7 @@ const CASES: readonly Case[] = [
     message: /470 new connections per second/,
     fix: /tcp_tw_reuse/,
   },
-  { check: "ephemeral ports", host: hostWith(PORTS), load: { ratePerSec: 470 }, status: "ok", message: /28232/ },
+  { check: "ephemeral ports", host: hostWith(PORTS), load: { ratePerSec: 470 }, status: "ok", message: /28,232/ },
   { check: "ephemeral ports", host: hostWith({}), status: "unknown", message: /does not report/ },
   {
     check: "listen backlog",
@@ -291,7 +292,12 @@ describe("a check", () => {
       assert.match(finding.message, message);
       assert.equal(finding.fix !== undefined, status === "warning" || status === "problem");
       if (fix !== undefined) assert.match(finding.fix ?? "", fix);
-      assert.ok(!formatFinding(finding).includes("undefined"));
+      const text = formatFindings([finding]);
+      assert.ok(!text.includes("undefined"));
+      assert.ok(
+        text.split("\n").every(({ length }) => length <= 80),
+        text,
+      );
     });
 
   test("that fails is unknown, and ends no other", async () => {
@@ -318,6 +324,37 @@ test("an asked rate is compared with the measured one", () => {
   assert.equal(judgeRate(1000, 501).status, "warning");
   assert.equal(judgeRate(1000, 2000).status, "warning");
   assert.equal(judgeRate(1000, 2001).status, "problem");
+});
+
+test("the verdict comes first, then what there is to do, in 80 columns", () => {
+  const findings: NamedFinding[] = [
+    { check: "clock", status: "ok", message: "monotonic, steps of 40 ns (source tsc)" },
+    { check: "CPU frequency", status: "unknown", message: "this system does not report a frequency governor" },
+    {
+      check: "other programs",
+      status: "warning",
+      message: "they use 100 % of all cores, and this sentence is long enough for two lines",
+      fix: "End them, or give the client cores of its own (taskset)",
+    },
+  ];
+  assert.equal(
+    formatFindings(findings),
+    `
+OK  nothing prevents the asked load: no problems, 1 warning
+
+warning  other programs  they use 100 % of all cores, and this sentence is long
+                         enough for two lines
+                         → End them, or give the client cores of its own
+                         (taskset).
+ok       clock           monotonic, steps of 40 ns (source tsc)
+unknown  CPU frequency   this system does not report a frequency governor
+`.trimStart(),
+  );
+  const problem: NamedFinding = { check: "open files", status: "problem", message: "too few", fix: "Raise it" };
+  assert.match(
+    formatFindings([...findings, problem]),
+    /^PROBLEM {2}this host cannot send the asked load as it is: 1 problem, 1 warning\n\nPROBLEM +open files/,
+  );
 });
 
 describe("rampart doctor", () => {

@@ -8,7 +8,7 @@ import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { sketchOf } from "../../../src/measure/tokens/token-measurement.ts";
 import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
-import { tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
+import { explainNoRates, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
 import { readAnswer } from "../../../src/service/openai/response-text.ts";
 
 const MS = 1e6;
@@ -82,7 +82,7 @@ test("tokens that arrived at once have no rate, instead of a division by zero", 
   assert.match(tokenWarnings(measureColumns(columns))[0] ?? "", /^100 % of the tokens came together/);
 });
 
-test("a request whose tokens arrived together has no rate where that is omitted, and few rates are no sample", () => {
+test("a request whose tokens arrived together has no rate where that is omitted, and the rest is no fair sample", () => {
   const single = makeTimes([10, 20, 30, 40, 50, 60], 6);
   const paired = makeTimes([10, 20, 30], 6, { eventCount: 6 });
   const columnsOf = (...all: readonly AnswerTimes[]): TokenColumns => {
@@ -95,9 +95,15 @@ test("a request whose tokens arrived together has no rate where that is omitted,
     [0, 1, 2].map((row) => columns.metrics.outputTokensPerSecPerUser.at(row)),
     [Number.NaN, 100, Number.NaN],
   );
-  const rates = (of: TokenColumns) => sketchOf(measureColumns(of), "outputTokensPerSecPerUser")?.values;
-  assert.deepEqual(rates(columnsOf(single, paired)), [100]);
-  assert.equal(rates(columns), undefined);
+  const rates = (of: TokenColumns) => sketchOf(measureColumns(of), "outputTokensPerSecPerUser")?.count;
+  assert.equal(rates(columnsOf(single, paired)), undefined);
+  const mostly = (bunched: number) => columnsOf(...new Array(40).fill(single).fill(paired, 0, bunched));
+  assert.equal(rates(mostly(2)), 38);
+  assert.equal(rates(mostly(3)), undefined);
+  assert.match(
+    explainNoRates(measureColumns(mostly(13))) ?? "",
+    /^19 % of the tokens came together with the one before, in 13 of 40 streams, so there are no output tokens\/s per user/,
+  );
   assert.deepEqual([...measure([0, paired]).metrics.outputTokensPerSecPerUser.measured()], [250]);
 });
 

@@ -225,7 +225,7 @@ test("Markdown has tables that hold whatever names are", () => {
     .filter((line) => line.startsWith("|"));
   assert.equal(rows.length, 2 + 3);
   for (const row of rows) assert.equal(row.split(/(?<!\\)\|/).length, 8, row);
-  assert.match(text, /\| average latency \| 10 ms \| 12 ms \| \+20\.0 % \| .* \| worse \|/);
+  assert.match(text, /\| average latency \| 10\.0 ms \| 12\.0 ms \| \+20\.0 % \| .* \| worse \|/);
 });
 
 test("HTML is one page without references, and escapes names", () => {

@@ -10,6 +10,18 @@ import { makeLevel, makePrepared } from "../make-result.ts";
 
 /** What a reader must know of a load. */
 
+test("gaps without a completion are named with their times, the first three of them", () => {
+  const gap = (second: number) => ({ startNs: second * 1e9, endNs: (second + 2) * 1e9, typicalNs: 1.5e6 });
+  const noteOf = (...seconds: number[]) =>
+    describeLoadNotes(makePlan(), makeLevel({ window: makeWindow({ gaps: seconds.map(gap) }) }))[0];
+  assert.equal(noteOf(3), "nothing completed from 3.0 s to 5.0 s (2.0 s) of the run; a typical gap is 1.5 ms");
+  assert.equal(
+    noteOf(3, 8, 20, 30),
+    "nothing completed from 3.0 s to 5.0 s (2.0 s), from 8.0 s to 10.0 s (2.0 s), from 20.0 s to 22.0 s (2.0 s) and 1 times more of the run; a typical gap is 1.5 ms",
+  );
+  assert.ok(!(noteOf() ?? "").includes("nothing completed"));
+});
+
 test("repeated prompts are noted, but no other repetition", () => {
   const payloads: InputsPlan = { kind: "payloads", file: "inputs.json" };
   const json: InputsPlan = { kind: "json", files: ["inputs.json"] };

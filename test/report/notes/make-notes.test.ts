@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
+import { judge } from "../../../src/measure/verdicts.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import { makeNotes } from "../../../src/report/notes/make-notes.ts";
 import { describeShape } from "../../../src/report/notes/short-samples.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { makeInstability, makeWindow } from "../../measure/make-window.ts";
+import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
+import { modelOf, tableOf } from "../model/make-model.ts";
 
 /** Notes: made once of the results, merged, most severe first. */
 
@@ -51,7 +55,7 @@ test("a sample that is too short for an asserted percentile says how long to mea
   const [note, ...rest] = notesOf([level], ASSERTED).filter(({ code }) => code === "short-sample");
   assert.deepEqual(
     [note?.severity, note?.metric, note?.levels, rest],
-    ["caution", "p99 latency", ["concurrency 1"], []],
+    ["caution", "latency.p99", ["concurrency 1"], []],
   );
   assert.match(
     note?.text ?? "",
@@ -105,6 +109,98 @@ test("notes that differ by level are one too, with the text of the worst", () =>
     notes[0]?.text ?? "",
     /^At concurrency 2: 1 s per level is short: p99 latency needs about 670 requests, and there are 50\. Use for: "15 s"\. Likewise at the other levels\.$/,
   );
+});
+
+test("each unresolved metric has its note, and none is lost", () => {
+  const limits = [
+    [50, 1.5e6],
+    [99, 1.99e6],
+    [99.9, 1.999e6],
+  ] as const;
+  const assertions = limits.map(([statistic, limit]) => {
+    return { metric: { key: "latency", statistic }, comparison: "below", limit } as const;
+  });
+  const window = makeWindow({ latenciesNs: spread(100) });
+  const levels = [1, 2].map((level) => makeLevel({ level, window }));
+  const open = assertions.filter((one) => levels.some((level) => judge(one, [level], 1).state === "unresolved"));
+  assert.ok(open.length >= 2);
+  const found = notesOf(levels, { ...ASSERTED, assertions }).filter(({ code }) => code === "short-sample");
+  assert.deepEqual(
+    found.map(({ metric }) => metric),
+    open.map(({ metric: { statistic } }) => `latency.p${statistic}`),
+  );
+});
+
+const usageOf = (promptTokens: number, completionTokens: number) => ({
+  promptTokens,
+  completionTokens,
+  reasoningTokens: 0,
+});
+
+test("the counts of input and of output are two notes, and that of output matters more where it biases tokens/s", () => {
+  const columns = makeColumns({ times: makeTimes([50, 60, 70]), usage: usageOf(17, 9) });
+  const notes = notesOf([makeLevel({ window: makeWindow({ tokens: measureColumns(columns) }) })]);
+  assert.deepEqual(
+    notes.filter(({ code }) => code === "other-token-count").map(({ severity, metric }) => [severity, metric]),
+    [
+      ["caution", "outputTokens"],
+      ["detail", "inputTokens"],
+    ],
+  );
+});
+
+test("numbers of tokens that mislead have a note on the first screen", () => {
+  const cases = [
+    ["not-streamed", "timeToFirstToken", makeColumns({ times: makeTimes([50]), lacksStream: true })],
+    [
+      "bunched-tokens",
+      "interTokenLatency",
+      makeColumns({ times: makeTimes([50, 60], { outputTokens: 11, eventCount: 2 }), omitsBunchedRate: true }),
+    ],
+  ] as const;
+  for (const [code, metric, columns] of cases) {
+    const note = notesOf([makeLevel({ window: makeWindow({ tokens: measureColumns(columns) }) })]).find(
+      (one) => one.code === code,
+    );
+    assert.deepEqual([note?.severity, note?.metric], ["caution", metric]);
+  }
+});
+
+test("a few bunched streams hide the rate per user, and are a detail; many hide inter-token latency too", () => {
+  const single = { times: makeTimes([10, 20, 30, 40, 50, 60]), omitsBunchedRate: true };
+  const paired = { times: makeTimes([10, 20, 30], { outputTokens: 6, eventCount: 6 }), omitsBunchedRate: true };
+  const found = (bunched: number) => {
+    const columns = makeColumns(...new Array(20).fill(single).fill(paired, 0, bunched));
+    const level = makeLevel({ window: makeWindow({ tokens: measureColumns(columns) }) });
+    const note = notesOf([level]).find(({ code }) => code === "bunched-tokens");
+    const model = modelOf(
+      { measurement: { tokens: { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } } },
+      [level],
+    );
+    const keys = tableOf(model, "levels").columns.map(({ key }) => key);
+    return [note?.severity, note?.metric, keys.includes("interTokenLatency.p50")];
+  };
+  assert.deepEqual(found(1), [undefined, undefined, true]);
+  assert.deepEqual(found(3), ["detail", "outputTokensPerSecPerUser", true]);
+  assert.deepEqual(found(9), ["caution", "interTokenLatency", false]);
+  assert.deepEqual(found(20), ["caution", "interTokenLatency", false]);
+});
+
+test("what differs by more than numbers is not called the same", () => {
+  const lengthAt = (level: number, isLong: boolean): LevelResult => {
+    const times = isLong ? makeTimes([50, 60, 70, 80, 90, 95]) : makeTimes([50, 60, 70]);
+    const requestedTokens = isLong ? 2 : 9;
+    return makeLevel({
+      level,
+      window: makeWindow({ tokens: measureColumns(makeColumns({ times, requestedTokens })) }),
+    });
+  };
+  const texts = notesOf([lengthAt(1, true), lengthAt(2, false), lengthAt(4, false)])
+    .filter(({ code }) => code === "other-length")
+    .map(({ text }) => text);
+  assert.equal(texts.length, 2, texts.join("\n"));
+  assert.match(texts[0] ?? "", /^At 1 user: 1 of 1 answers .* does not keep to the limit/);
+  assert.match(texts[1] ?? "", /^At 2 and 4 users: 1 of 1 answers .* the model ended them before/);
 });
 
 test("what makes a number wrong comes first, details last", () => {

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
+import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
 import { renderText } from "../../../src/report/text/render-text.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import { makeWindow } from "../../measure/make-window.ts";
+import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
 import { modelOf, modelOfRuns } from "../model/make-model.ts";
@@ -75,6 +78,65 @@ test("a search: the answer first, then the loads that were tried", () => {
   assertScreen(modelOf({ load, limits }, levels, { findMax }), SEARCH);
 });
 
+/** Answers of 11 tokens, the first after 100 to 120 ms, `gapMs` apart; every `bunchEvery`-th has two tokens in a read. */
+function tokensOf(count: number, gapMs: number, bunchEvery = Number.POSITIVE_INFINITY): TokenMeasurement {
+  const rows = Array.from({ length: count }, (_, index) => {
+    const isBunched = index % bunchEvery === 0;
+    const ms = Array.from(
+      { length: isBunched ? 6 : 11 },
+      (_unused, token) => 100 + ((index * 617) % 1000) / 50 + token * gapMs,
+    );
+    return {
+      sendNs: (index * 2e9) / count,
+      times: makeTimes(ms, { outputTokens: 11, eventCount: 11 }),
+      omitsBunchedRate: true,
+    };
+  });
+  return measureColumns(makeColumns(...rows));
+}
+
+const LLM = {
+  load: { kind: "concurrency", levels: { kind: "list", values: [1, 4] }, search: "linear" },
+  measurement: { ...TIMED, tokens: { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } },
+} as const;
+const LLM_CHECKS = [
+  { metric: { key: "timeToFirstToken", statistic: 90 }, comparison: "below", limit: 500e6 },
+  { metric: { key: "outputTokensPerSec" }, comparison: "above", limit: 20 },
+] as const;
+
+test("a language model: users, tokens per second, and the times of tokens", () => {
+  const levels = [1, 4].map((level) => ({ ...levelOf(level, 200), tokens: tokensOf(1000 * level, 10) }));
+  assertScreen(modelOf({ ...LLM, assertions: LLM_CHECKS }, levels), MODEL);
+});
+
+test("answers that come in bunches: no inter-token latency, and why", () => {
+  const levels = [1, 4].map((level) => ({ ...levelOf(level, 200), tokens: tokensOf(1000 * level, 10, 2) }));
+  assertScreen(modelOf(LLM, levels), BUNCHED);
+});
+
+const MODEL = `
+PASSED  a test: model, 127.0.0.1:8000, http              3.5 s   10,000 requests
+
+users  req/s  tokens/s  TTFT p50  TTFT p99  ITL p50  ITL p99  e2e p99  failed
+    1  1,000     5,500    110 ms    120 ms  10.0 ms  10.0 ms   257 ms       0
+    4  4,000    22,000    110 ms    120 ms  10.0 ms  10.0 ms   257 ms       0
+
+  pass  p90 time to first token < 500 ms   worst 118 ms at 1 user
+  pass  output tokens/s > 20               worst 5,500 tokens/s at 1 user
+`;
+const BUNCHED = `
+MEASURED  a test: model, 127.0.0.1:8000, http            3.5 s   10,000 requests
+
+users   req/s   tokens/s   TTFT p50   TTFT p99   e2e p99   failed   requests
+    1   1,000      5,500     110 ms     120 ms    257 ms        0      2,000
+    4   4,000     22,000     110 ms     120 ms    257 ms        0      8,000
+
+  note  At 1 user: 25 % of the tokens came together with the one before, in 500
+        of 1,000 streams, so there are no output tokens/s per user, and
+        inter-token latency shows how the answers were cut, not how fast tokens
+        were made; see the latency per output token. Likewise at the other
+        levels.
+`;
 const QUICK = `
 PASSED  a test: model, 127.0.0.1:8000, http              3.5 s   14,000 requests
 

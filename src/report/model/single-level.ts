@@ -1,0 +1,60 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { formatCount } from "../../plan/units.ts";
+import { readMetric } from "../json/read-metrics.ts";
+import type { RunJson } from "../schema/report-schema.ts";
+import { levelTable } from "./level-sections.ts";
+import type { SingleLevel } from "./report-model.ts";
+import type { LevelRow, ReportView } from "./report-view.ts";
+import { formatBytes, formatCell, formatSeconds, formatValue } from "./values.ts";
+
+/** A report of one level in a few texts instead of a table, for commands that measure one request. */
+
+/** Times of the level, in the order of the columns. */
+const TIMES = /^(?:latency|scheduledLatency|firstResponse)\./;
+const RARE_TIMES = new Set(["latency.p99.9"]);
+
+/** Returns the texts; undefined when there is not exactly one level in one run. */
+export function singleLevel(view: ReportView): SingleLevel | undefined {
+  const [[level, ...others], [run]] = [view.levels, view.runs];
+  if (level === undefined || run === undefined || others.length > 0) return undefined;
+  const { json } = level;
+  const { columns, rows } = levelTable(view);
+  const cells = columns.map((column, index) => ({ ...column, cell: rows[0]?.[index] ?? {} }));
+  const times = cells.flatMap(({ key, title, quantity, cell }) =>
+    TIMES.test(key) && !RARE_TIMES.has(key) && cell.value !== undefined
+      ? [`${title} ${formatCell(cell, quantity)}`]
+      : [],
+  );
+  const outcome = cells.find(({ key }) => key === "outcome")?.cell.value;
+  return {
+    facts: [
+      describeLoad(level),
+      formatSeconds(json.durationSec),
+      `${formatValue(readMetric(json.metrics, "throughput")?.value ?? 0, "rate")} ${view.words.unit}`,
+    ],
+    lines: [times, [...describeCounts(level, run.json), ...(outcome === undefined ? [] : [String(outcome)])]],
+  };
+}
+
+/** `16 in flight`, or a rate in the words of the table. */
+function describeLoad({ json: { level, load } }: LevelRow): string {
+  const { isScheduled, column } = LEVEL_UNITS[load.unit];
+  return `${formatValue(level, "number")} ${isScheduled ? column : "in flight"}`;
+}
+
+/** Describes the requests of the level, and what came over HTTP. Statuses and bytes are counted over the run, so with a warm-up they are ratios. */
+function describeCounts({ json: { requests, failed } }: LevelRow, { responses, receivedBytes }: RunJson): string[] {
+  const own = [`completed ${formatCount(requests)}`, `failed ${formatCount(failed)}`];
+  const statuses = Object.entries(responses ?? {});
+  const total = statuses.reduce((sum, [, count]) => sum + count, 0);
+  if (receivedBytes === undefined || total === 0) return own;
+  const [[only = ""] = []] = statuses;
+  if (total === requests + failed) {
+    const counts = statuses.map(([status, count]) => `status ${status}: ${formatCount(count)}`);
+    return [...counts, ...own.slice(1), `received ${formatBytes(receivedBytes)}`];
+  }
+  const each = `received ${formatBytes(Math.round(receivedBytes / total))} each`;
+  if (statuses.length === 1) return [...own, `status ${only}`, each];
+  const counts = statuses.map(([status, count]) => `${status}: ${formatCount(count)}`);
+  return [...own, `statuses with the warm-up ${counts.join(", ")}`, each];
+}
