@@ -218,7 +218,10 @@ function checkLatency(latency: Latency, requests: number): void {
     if (estimate.isReliable) checkInformative(name, us, lowUs, highUs);
     // Percentiles are whole microseconds, rounded down.
     assert.ok(us >= Math.floor(minUs) && us <= maxUs, `${us} is not between ${minUs} and ${maxUs}`);
-    assert.ok((lowUs ?? us) >= Math.floor(minUs) && (highUs ?? us) <= maxUs, `${name} beyond what was measured`);
+    // The interval of a percentile that moves slowly reaches beyond what was measured. Its sample is just as large as it needs to be.
+    if (estimate.neededCount !== count)
+      assert.ok((lowUs ?? us) >= Math.floor(minUs) && (highUs ?? us) <= maxUs, `${name} beyond what was measured`);
+    if (!estimate.isReliable) assert.deepEqual([lowUs, highUs], [null, null], `${name} is not certain`);
     assert.ok(index === 0 || us >= (shown[index - 1]?.[1].us ?? 0), "percentiles in order");
   }
 }
@@ -249,7 +252,7 @@ function checkVerdict(
   if (isReliable) assert.ok(neededCount <= count, `${name}: ${count} samples, ${neededCount} needed`);
   const floor = FLOORS[name];
   if (floor === undefined) return;
-  if (isReliable) assert.ok(effectiveCount >= floor, `${name}: ${effectiveCount} of ${floor}`);
+  if (isReliable && neededCount !== count) assert.ok(effectiveCount >= floor, `${name}: ${effectiveCount} of ${floor}`);
   assert.ok(neededCount >= floor, `${name} needs ${neededCount}`);
 }
 

@@ -1,5 +1,5 @@
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
-import { informativeEnds } from "../../measure/intervals/certainty.ts";
+import { certainEnds } from "../../measure/intervals/certainty.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
@@ -11,12 +11,12 @@ import { byPercentile } from "./confidence.ts";
 const SIGNIFICANT_DIGITS = 3;
 const HIGHEST_US = 3_600_000_000; // 1 h
 
-/** Converts latencies to JSON; null without any. */
-export function toLatencyJson(tally: Sketch): LatencyJson | null {
+/** Converts latencies to JSON; null without any. @param decided percentiles with a certain verdict at this level. Default: none */
+export function toLatencyJson(tally: Sketch, decided: readonly number[] = []): LatencyJson | null {
   if (tally.count === 0) return null;
   const mean = estimateMeanNs(tally);
   const deviationNs = deviationOf(tally);
-  const { low: meanLowNs, high: meanHighNs } = informativeEnds(mean);
+  const { low: meanLowNs, high: meanHighNs } = certainEnds(mean);
   return {
     count: tally.count,
     effectiveCount: mean.effectiveCount,
@@ -27,8 +27,11 @@ export function toLatencyJson(tally: Sketch): LatencyJson | null {
     minUs: nsToUs(tally.min),
     maxUs: nsToUs(tally.max),
     percentiles: byPercentile(REPORTED_PERCENTILES, (percentile) => {
-      const { value, low, high, effectiveCount, isReliable, neededCount } = estimatePercentile(tally, percentile);
-      return { us: value, lowUs: low, highUs: high, effectiveCount, isReliable, neededCount };
+      const estimate = estimatePercentile(tally, percentile);
+      const { value, effectiveCount, neededCount, isReliable } = estimate;
+      const { low, high } = certainEnds(estimate);
+      const verdict = decided.includes(percentile) ? { isDecided: true } : {};
+      return { us: value, lowUs: low, highUs: high, effectiveCount, isReliable, ...verdict, neededCount };
     }),
     hdrHistogramUs: encodeHistogram(tally),
   };

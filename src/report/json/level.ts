@@ -1,5 +1,5 @@
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
-import { informativeEnds } from "../../measure/intervals/certainty.ts";
+import { certainEnds } from "../../measure/intervals/certainty.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import { latencyOf, type Measurement, sendDelayOf } from "../../measure/measurement.ts";
 import {
@@ -13,6 +13,7 @@ import {
 } from "../../measure/metrics.ts";
 import { percentileUs } from "../../measure/sketch.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
@@ -46,7 +47,7 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
     ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: nsToSec(window.durationNs),
     ...(window.numbers === undefined ? {} : { windows: window.numbers }),
-    ...toMeasuredJson(plan, result, {}),
+    ...toMeasuredJson(plan, result, {}, decidedOf(plan, result)),
     client: toClientJson(window, tokens, tokensPlanOf(plan, {})?.isStreamed),
     ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
     ...(gaps === undefined
@@ -77,8 +78,31 @@ interface MeasuredPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
   readonly delayedByLimit?: DelayedRequests;
 }
 
-/** Converts what was measured of requests. @param tags those of the requests; empty for a whole level */
-function toMeasuredJson(plan: Plan, part: MeasuredPart, tags: TaggedPart["tags"]): MeasuredJson {
+/** Percentiles of a metric with a certain verdict, by its key. */
+type Decided = (key: string) => readonly number[];
+
+/** Returns the percentiles of a level on which an assertion or a limit of a search is decided. A decided one needs no mark. */
+function decidedOf({ assertions, target }: Plan, result: LevelResult): Decided {
+  const asserted = assertions.filter(
+    (one) => one.where === undefined && judge(one, [result], target.batchSize).state !== "unresolved",
+  );
+  const limited = (result.limits?.verdicts ?? []).filter(({ state }) => state !== "unresolved");
+  const metrics = [...asserted, ...limited.map(({ limit }) => limit)].map(({ metric }) => metric);
+  return (key) =>
+    metrics.flatMap(({ key: own, statistic }) => (own === key && typeof statistic === "number" ? [statistic] : []));
+}
+
+/**
+ * Converts what was measured of requests.
+ * @param tags those of the requests; empty for a whole level
+ * @param decided Default: nothing is
+ */
+function toMeasuredJson(
+  plan: Plan,
+  part: MeasuredPart,
+  tags: TaggedPart["tags"],
+  decided: Decided = () => [],
+): MeasuredJson {
   const { window, tokens, delayedByLimit } = part;
   return {
     requests: window.requestCount,
@@ -99,18 +123,18 @@ function toMeasuredJson(plan: Plan, part: MeasuredPart, tags: TaggedPart["tags"]
     ...(window.sequenceCount === 0
       ? {}
       : { sequences: window.sequenceCount, sequencesPerSec: sequencesPerSec(window) }),
-    latency: toLatencyJson(window.latency),
-    ...(window.isDecoupled ? toResponsesJson(window) : {}),
+    latency: toLatencyJson(window.latency, decided("latency")),
+    ...(window.isDecoupled ? toResponsesJson(window, decided("firstResponse")) : {}),
     ...(!window.isScheduled
       ? {}
       : {
-          scheduledLatency: toLatencyJson(latencyOf(window, "scheduledLatency")),
+          scheduledLatency: toLatencyJson(latencyOf(window, "scheduledLatency"), decided("scheduledLatency")),
           sendDelay: toLatencyJson(sendDelayOf(window)),
         }),
     ...(window.server === undefined ? {} : { server: window.server }),
     ...(tokens === undefined
       ? {}
-      : { tokens: toTokensJson(tokens, window, tokensPlanOf(plan, tags)?.isStreamed === true) }),
+      : { tokens: toTokensJson(tokens, window, tokensPlanOf(plan, tags)?.isStreamed === true, decided) }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
     ...toValuesJson(part, plan.target.batchSize),
@@ -141,19 +165,20 @@ function toThroughputJson(
   batchSize: number,
 ): Pick<MeasuredJson, "inferPerSec" | "inferPerSecLow" | "inferPerSecHigh"> {
   const perSec = inferPerSec(window, batchSize);
-  const { low, high } = informativeEnds({ value: perSec, ...throughputInterval(window, perSec, batchSize) });
+  const { low, high } = certainEnds({ value: perSec, ...throughputInterval(window, perSec, batchSize) });
   return { inferPerSec: perSec, inferPerSecLow: low, inferPerSecHigh: high };
 }
 
 /** Converts the responses of requests that can have several. The time between them is absent where no request has two. */
 function toResponsesJson(
   window: Measurement,
+  decided: readonly number[],
 ): Pick<MeasuredJson, "responses" | "responsesPerSec" | "firstResponse" | "betweenResponsesMeanUs"> {
   const gapNs = meanGapNs(window);
   return {
     responses: window.responseCount,
     responsesPerSec: responsesPerSec(window),
-    firstResponse: toLatencyJson(latencyOf(window, "firstResponse")),
+    firstResponse: toLatencyJson(latencyOf(window, "firstResponse"), decided),
     ...(gapNs === undefined ? {} : { betweenResponsesMeanUs: nsToUs(gapNs) }),
   };
 }

@@ -15,11 +15,21 @@ import { toMetricConfidence } from "./confidence.ts";
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const;
 
-/** Converts a level's tokens to JSON: times in microseconds, rates over the level's own duration. */
-export function toTokensJson(tokens: TokenMeasurement, window: Measurement, isStreamed: boolean): TokensJson {
+/**
+ * Converts a level's tokens to JSON: times in microseconds, rates over the level's own duration.
+ * @param decided percentiles of a metric with a certain verdict, by its key. Default: nothing is
+ */
+export function toTokensJson(
+  tokens: TokenMeasurement,
+  window: Measurement,
+  isStreamed: boolean,
+  decided: (key: string) => readonly number[] = () => [],
+): TokensJson {
   const metrics = [...shownSketches(tokens, isStreamed)]
     .filter(([metric]) => entryOf(metric).isRow === true)
-    .map(([metric, sketch]) => [nameInJson(metric), toSpreadJson(metric, sketch)] as const);
+    .map(
+      ([metric, sketch]) => [nameInJson(metric), toSpreadJson(metric, sketch, decided(nameOfMetric(metric)))] as const,
+    );
   const tokensPerSec = outputTokensPerSec(tokens, window);
   const unmarked = countUnmarkedEnds(tokens);
   return {
@@ -39,10 +49,10 @@ export function nameInJson(metric: TokenMetric): string {
   return isTimeMetric(metric) ? `${nameOfMetric(metric)}Us` : metric;
 }
 
-function toSpreadJson(metric: TokenMetric, sketch: Sketch): SpreadJson {
+function toSpreadJson(metric: TokenMetric, sketch: Sketch, decided: readonly number[]): SpreadJson {
   const scale = (value: number): number => (isTimeMetric(metric) ? nsToUs(value) : value);
   const estimate = (percentile: number) => estimateInterpolated(sketch, percentile);
-  const found = toMetricConfidence(estimateMeanNs(sketch), PERCENTILES, estimate, scale);
+  const found = toMetricConfidence(estimateMeanNs(sketch), PERCENTILES, estimate, scale, decided);
   const { count, mean, min, max } = sketch;
   return {
     count,

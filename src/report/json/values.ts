@@ -1,3 +1,4 @@
+import { certainEnds } from "../../measure/intervals/certainty.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { MeasuredPart, Quantity } from "../../measure/metrics/metric.ts";
 import { listPlans, nameMetric } from "../../measure/metrics/metric-names.ts";
@@ -43,7 +44,8 @@ export function toValuesJson(
   const found = listPlans(({ isInJson }) => isInJson !== true).flatMap((metric) => {
     const estimate = estimateMetric(metric, part, batchSize);
     if (estimate === undefined) return [];
-    const { value, low, high } = estimate;
+    const { value } = estimate;
+    const { low, high } = certainEnds({ ...estimate, isRatio: metricOf(metric).quantity === "ratio" });
     return [[nameMetric(metric), toEstimateJson(metric, low === high ? { value } : { value, low, high })] as const];
   });
   return found.length === 0 ? {} : { values: Object.fromEntries(found) };

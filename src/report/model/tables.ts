@@ -54,7 +54,10 @@ interface Estimate {
   readonly isReliable?: boolean;
 }
 
-/** Makes the cell of an estimate: with its interval, or with the mark when its sample is too small for one; never with both. */
+/**
+ * Makes the cell of an estimate: with its interval, or with the mark when its sample is too small for one and no verdict on it is certain; never
+ * with both.
+ */
 export function estimateCell({ value, low, high, isReliable = true }: Estimate): Cell {
   if (!isReliable) return { value, mark: "uncertain" };
   return low === null && high === null ? { value } : { value, interval: { low, high } };
@@ -69,8 +72,9 @@ const endNs = (us: number | null): number | null => (us === null ? null : usToNs
 /** Makes the cell of a percentile of latencies. */
 export function percentileCell(latency: LatencyJson | null | undefined, name: PercentileName): Cell | undefined {
   if (latency === null || latency === undefined) return undefined;
-  const { us, lowUs, highUs, isReliable } = latency.percentiles[name];
-  return estimateCell({ value: usToNs(us), low: endNs(lowUs), high: endNs(highUs), isReliable });
+  const { us, lowUs, highUs, isReliable, isDecided = false } = latency.percentiles[name];
+  const ends = { low: endNs(lowUs), high: endNs(highUs) };
+  return estimateCell({ value: usToNs(us), ...ends, isReliable: isReliable || isDecided });
 }
 
 /** Makes the cell of an average of latencies. */
@@ -98,7 +102,7 @@ export function spreadCell(
     value: scale(found[name]),
     low: end(confidence.low),
     high: end(confidence.high),
-    isReliable: "isReliable" in confidence ? confidence.isReliable : true,
+    isReliable: "isReliable" in confidence ? confidence.isReliable || confidence.isDecided === true : true,
   });
 }
 

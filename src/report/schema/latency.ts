@@ -25,10 +25,13 @@ export type GpuJson = GpusJson["gpus"][number];
 function percentile({ object }: Parts) {
   return object({
     us: v.pipe(v.number(), v.description("Whole microseconds, rounded down.")),
-    lowUs: v.nullable(v.number()),
+    lowUs: v.pipe(v.nullable(v.number()), v.description("Null where the number is not certain.")),
     highUs: v.nullable(v.number()),
     effectiveCount: v.pipe(v.number(), v.description("Number of independent samples that stand behind it.")),
     isReliable: v.pipe(v.boolean(), v.description("False: too few samples.")),
+    isDecided: v.exactOptional(
+      v.pipe(v.boolean(), v.description("An assertion or a limit on it is certain at this level.")),
+    ),
     neededCount: v.pipe(count(), v.description("Number of samples that would be enough.")),
   });
 }
@@ -62,6 +65,7 @@ function confidence({ object }: Parts) {
     high: end,
     effectiveCount: v.number(),
     isReliable: v.boolean(),
+    isDecided: v.exactOptional(v.boolean()),
     neededCount: count(),
   });
   const mean = object({ low: end, high: end, effectiveCount: v.number() });

@@ -55,7 +55,7 @@ test("a sample that is too short for an asserted percentile says how long to mea
   );
   assert.match(
     note?.text ?? "",
-    /^1 s is short: p99 latency needs about 670 requests, and there are 100\. Use for: "10 s"\.$/,
+    /^1 s is short: p99 latency needs 299 requests, and there are 100\. Use for: "5 s"\.$/,
   );
   assert.deepEqual(
     notesOf([level]).filter(({ code }) => code === "short-sample"),
@@ -81,7 +81,7 @@ test("a verdict that is certain needs no longer measurement", () => {
 test("the remedy is in the words of how a level is measured", () => {
   const level = makeLevel({ window: makeWindow({ latenciesNs: spread(100) }) });
   const counted = { ...ASSERTED, measurement: { mode: { kind: "requests", count: 100 } } } as const;
-  assert.ok(notesOf([level], counted).some(({ text }) => text.endsWith("Use requests: 670.")));
+  assert.ok(notesOf([level], counted).some(({ text }) => text.endsWith("Use requests: 299.")));
 });
 
 test("equal notes of several levels are one, with the levels named where they are not all", () => {
@@ -103,7 +103,7 @@ test("notes that differ by level are one too, with the text of the worst", () =>
   assert.equal(notes.length, 1);
   assert.match(
     notes[0]?.text ?? "",
-    /^At concurrency 2: 1 s per level is short: p99 latency needs about 670 requests, and there are 50\. Use for: "15 s"\. Likewise at the other levels\.$/,
+    /^At concurrency 2: 1 s per level is short: p99 latency needs 299 requests, and there are 50\. Use for: "10 s"\. Likewise at the other levels\.$/,
   );
 });
 
