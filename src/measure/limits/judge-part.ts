@@ -1,5 +1,6 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { formatCount } from "../../plan/units.ts";
+import { isInformative } from "../intervals/certainty.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
 import { explainMissing, metricOf } from "../metrics/catalogue.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
@@ -111,7 +112,9 @@ export function judgeOver(
   );
   const state = judgeInterval(assertion, { ...over, value: over.mean });
   if (state === "fail" || (state === "pass" && few === undefined)) return { state };
-  if (few === undefined) return { state: "unresolved", reason: "too close to the limit; add runs" };
+  const isRatio = metricOf(assertion.metric).quantity === "ratio";
+  const why = isInformative({ ...over, value: over.mean, isRatio }) ? "too close to the limit" : "too uncertain";
+  if (few === undefined) return { state: "unresolved", reason: `${why}; add runs` };
   return { state: "unresolved", reason: explainNeeded(assertion, few), needed: few };
 }
 

@@ -263,7 +263,8 @@ export function combinedColumns<Row extends CombinedRow>(
     const end = (value: number | null): number | null => (value === null ? null : scale(value));
     const cell = ({ combined }: Row): Cell | undefined => {
       const found = over(combined);
-      return found && estimateCell({ value: scale(found.mean), low: end(found.low), high: end(found.high) });
+      const ends = found && { low: end(found.low), high: end(found.high) };
+      return ends && estimateCell({ value: scale(found.mean), ...ends, isRatio: quantity === "ratio" });
     };
     // Failures of runs together have no count.
     return [{ key, title, quantity, dropOrder: key === "errorRatio" ? 0 : dropOrder, cell }];

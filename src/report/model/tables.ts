@@ -1,3 +1,4 @@
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { usToNs } from "../../plan/units.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { Cell, CellMark, CellQuantity, Column, ModelTable } from "./report-model.ts";
@@ -52,15 +53,18 @@ interface Estimate {
   readonly high: number | null;
   /** Default: true. */
   readonly isReliable?: boolean;
+  /** See `Uncertain`. Default: false. */
+  readonly isRatio?: boolean;
 }
 
 /**
  * Makes the cell of an estimate: with its interval, or with the mark when its sample is too small for one and no verdict on it is certain; never
  * with both.
  */
-export function estimateCell({ value, low, high, isReliable = true }: Estimate): Cell {
+export function estimateCell({ value, low, high, isReliable = true, isRatio = false }: Estimate): Cell {
   if (!isReliable) return { value, mark: "uncertain" };
-  return low === null && high === null ? { value } : { value, interval: { low, high } };
+  const found = certaintyOf({ value, low, high, isRatio });
+  return found.isCertain ? { value, interval: { low: found.low, high: found.high } } : { value };
 }
 
 type LatencyJson = NonNullable<LevelJson["latency"]>;

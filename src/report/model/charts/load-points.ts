@@ -1,3 +1,4 @@
+import { certainEnds } from "../../../measure/intervals/certainty.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
 import type { ChartSource } from "./chart-source.ts";
@@ -92,7 +93,7 @@ function ofRuns(json: CombinedLevelJson): LoadPoint {
 }
 
 function overRuns(over: CombinedLevelJson["inferPerSec"]): Estimate | undefined {
-  return over === undefined ? undefined : { value: over.mean, low: over.low, high: over.high };
+  return over && { value: over.mean, ...certainEnds({ value: over.mean, low: over.low, high: over.high }) };
 }
 
 /** A value with too few samples has no interval. */
