@@ -57,6 +57,9 @@ export function findShortSamples(
 /** Samples that are worth more than this part of their number say enough, whatever their shape is. */
 const WORTH_RATIO = 0.5;
 
+const WARM_UP = "Warm up before: put a warmup(…) before the load";
+const SETTLE = `${WARM_UP}. If the drift remains in a longer run, it is the server's`;
+
 /** Reports one burst, a slow start or a drift of the latency, which a longer measurement does not mend; undefined without one. */
 function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undefined {
   const { latency, startNs } = window;
@@ -64,7 +67,7 @@ function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undef
   const shape = shapeOfSketch(latency);
   const text = describeShape(shape, startNs);
   if (text === undefined) return undefined;
-  const remedy = shape.kind === "burst" ? [] : ["Warm up before: put a warmup(…) before the load"];
+  const remedy = shape.kind === "burst" ? [] : [shape.kind === "start-up" ? WARM_UP : SETTLE];
   return {
     code: shape.kind,
     severity: isInDoubt ? "caution" : "detail",

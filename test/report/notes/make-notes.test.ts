@@ -78,6 +78,20 @@ test("a verdict that is certain needs no longer measurement", () => {
   );
 });
 
+test("Little's law is a detail where no rate or time is asserted, and after a known change of load", () => {
+  const window = makeWindow({ latenciesNs: spread(100), inFlightSumNs: 5e9 });
+  const severityOf = (change: PlanChange, rest: Partial<LevelResult> = {}) =>
+    notesOf([makeLevel({ window, level: 4, ...rest })], change).find(({ code }) => code === "littles-law")?.severity;
+  const failures: PlanChange = { assertions: [{ metric: { key: "errorRate" }, comparison: "is", limit: 0 }] };
+  const throughput: PlanChange = { assertions: [{ metric: { key: "throughput" }, comparison: "above", limit: 1 }] };
+  assert.deepEqual(
+    [severityOf(failures), severityOf(throughput), severityOf(ASSERTED)],
+    ["detail", "caution", "caution"],
+  );
+  const phase = { index: 1, name: "peak", label: "peak" };
+  assert.equal(severityOf(throughput, { phase } as Partial<LevelResult>), "detail");
+});
+
 test("the remedy is in the words of how a level is measured", () => {
   const level = makeLevel({ window: makeWindow({ latenciesNs: spread(100) }) });
   const counted = { ...ASSERTED, measurement: { mode: { kind: "requests", count: 100 } } } as const;
