@@ -1,5 +1,6 @@
 import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
-import { formatDurationNs, formatPct, msToNs, secToNs } from "../plan/units.ts";
+import { formatDurationNs, formatPct, msToNs, nsToSec, secToNs } from "../plan/units.ts";
+import { certaintyOf } from "./intervals/certainty.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
 import { judgeInterval, type VerdictState, worstState } from "./limits/verdict-state.ts";
 import type { Measurement } from "./measurement.ts";
@@ -119,12 +120,23 @@ function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omi
     return { state: "unresolved", text, measured: "the phase was too short to compare its thirds" };
   const { latency, throughput } = drift;
   const isInterrupted = level.window.gaps !== undefined;
-  const state = worstState([
-    isInterrupted ? "unresolved" : "pass",
-    judgeInterval({ comparison: "at-most", limit: maxRatio }, toInterval(latency)),
-    judgeInterval({ comparison: "at-least", limit: -maxRatio }, toInterval(throughput)),
-  ]);
-  const why = isInterrupted ? "nothing completed for a time" : "too uncertain; hold the load longer";
+  const parts = [
+    {
+      change: latency,
+      limit: maxRatio,
+      state: judgeInterval({ comparison: "at-most", limit: maxRatio }, toInterval(latency)),
+    },
+    {
+      change: throughput,
+      limit: -maxRatio,
+      state: judgeInterval({ comparison: "at-least", limit: -maxRatio }, toInterval(throughput)),
+    },
+  ];
+  const state = worstState([isInterrupted ? "unresolved" : "pass", ...parts.map((part) => part.state)]);
+  const times = Math.max(...parts.filter((part) => part.state === "unresolved").map(timesNeeded));
+  const why = isInterrupted
+    ? "nothing completed for a time"
+    : `too uncertain; ${adviseHold(times, level.window.durationNs)}`;
   const open = state === "unresolved" ? `: ${why}` : "";
   const measured = `latency ${describeChange(latency)}, throughput ${describeChange(throughput)}${open}`;
   return { state, text, measured, drift };
@@ -134,8 +146,27 @@ function toInterval({ ratio, lowRatio, highRatio }: Change): { value: number; lo
   return { value: ratio, low: lowRatio, high: highRatio };
 }
 
+/** Returns how many times as long a phase must last so that the interval of a change no longer contains the limit: it narrows as the root of the time. */
+function timesNeeded({ change, limit }: { readonly change: Change; readonly limit: number }): number {
+  const { ratio, lowRatio, highRatio } = change;
+  const reach = ratio < limit ? highRatio - ratio : ratio - lowRatio;
+  return (reach / Math.abs(limit - ratio)) ** 2;
+}
+
+/** More is no remedy: the change is at its limit. */
+const MOST_TIMES = 20;
+
+function adviseHold(times: number, durationNs: number): string {
+  if (!(times <= MOST_TIMES)) return "the change is close to its limit";
+  const seconds = Math.ceil(nsToSec(durationNs) * times);
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(seconds)) - 1);
+  return `hold the load for about ${formatDurationNs(secToNs(Math.ceil(seconds / step) * step))}`;
+}
+
+/** Describes a change; its interval only where it says something. */
 function describeChange({ ratio, lowRatio, highRatio }: Change): string {
-  return `${signed(ratio)} (${signed(lowRatio)} to ${signed(highRatio)})`;
+  const found = certaintyOf({ value: 1 + ratio, low: 1 + lowRatio, high: 1 + highRatio });
+  return found.isCertain ? `${signed(ratio)} (${signed(lowRatio)} to ${signed(highRatio)})` : signed(ratio);
 }
 
 /** Number of intervals in a row in which the latency must be normal. */

@@ -26,6 +26,8 @@ export interface Verdict {
   readonly measured: number | undefined;
   /** Why it is unresolved, when known. */
   readonly reason?: string | undefined;
+  /** The requests that would decide it at that level. Absent: see {@link PartVerdict} */
+  readonly needed?: PartVerdict["needed"];
   /** Whether it ended the run early. Then `measured` is the value over its last `abortAfterMs`. Default: false */
   readonly endedRun?: true;
   /** The assertion as text: `p99 latency below 25 ms`. */
@@ -138,6 +140,7 @@ function toVerdict(assertion: AssertionPlan, found: readonly LevelVerdict[], uni
     ...(worst?.phaseIndex === undefined ? {} : { phaseIndex: worst.phaseIndex }),
     measured: worst?.value,
     ...(worst?.reason === undefined ? {} : { reason: worst.reason }),
+    ...(worst?.needed === undefined ? {} : { needed: worst.needed }),
     text: describe(assertion, unit),
   };
 }

@@ -15,7 +15,8 @@ export function judgeAssertions(plan: Plan, result: RunResult): Verdict[] {
   const unjudged = whyUnjudged(result);
   return assertions.map((assertion, index) => {
     const verdict = judge(assertion, judgedLevels(result), target.batchSize, throughputUnitOf(target));
-    if (unjudged !== undefined) return { ...verdict, state: "unresolved", measured: undefined, reason: unjudged };
+    if (unjudged !== undefined)
+      return { ...verdict, state: "unresolved", measured: undefined, reason: unjudged, needed: undefined };
     return withEarlyEnd(verdict, index, [result]);
   });
 }
@@ -29,6 +30,14 @@ export function judgeRepeated(plan: Plan, repeated: RepeatedResult): RunsVerdict
   );
 }
 
+/** Returns the assertions that more requests would decide. */
+export function openVerdicts(plan: Plan, runs: readonly RunResult[]): Verdict[] {
+  const [run, ...others] = runs;
+  if (run === undefined) return [];
+  const verdicts = others.length === 0 ? judgeAssertions(plan, run) : judgeRepeated(plan, { runs });
+  return verdicts.filter(({ state, needed }) => state === "unresolved" && needed !== undefined);
+}
+
 /** An assertion that ended a run fails. Others cannot pass then, because the rest of the run is unknown. */
 function withEarlyEnd<V extends Verdict>(verdict: V, index: number, runs: readonly RunResult[]): V {
   const aborted = runs.flatMap((run) => run.aborted ?? []).find(({ assertionIndex }) => assertionIndex === index);
@@ -38,7 +47,7 @@ function withEarlyEnd<V extends Verdict>(verdict: V, index: number, runs: readon
     return { ...verdict, ...place, assertion, text, state: "fail", measured: aborted.measured, endedRun: true };
   }
   if (verdict.state !== "pass" || !runs.some(hasEndedEarly)) return verdict;
-  return { ...verdict, state: "unresolved", reason: "the run ended early" };
+  return { ...verdict, state: "unresolved", reason: "the run ended early", needed: undefined };
 }
 
 function hasEndedEarly({ isInterrupted, error }: RunResult): boolean {

@@ -1,3 +1,5 @@
+import { certaintyOf } from "../measure/intervals/certainty.ts";
+import { metricOf } from "../measure/metrics/catalogue.ts";
 import { formatMetric } from "../measure/metrics/metric-text.ts";
 import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -204,7 +206,9 @@ export function describeAssertion(plan: Plan, verdict: Verdict | RunsVerdict): D
     "runCount" in verdict
       ? { low: verdict.low, high: verdict.high, over: `, ${verdict.metCount} of ${verdict.runCount} runs` }
       : { low: null, high: null, over: "" };
-  const range = low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
+  const isRatio = metricOf(assertion.metric).quantity === "ratio";
+  const found = certaintyOf({ value: measured, low, high, isRatio });
+  const range = found.isCertain ? ` (${joinEnds(format(found.low), format(found.high))})` : "";
   const ended = endedRun === true ? ", which ended the run" : "";
   const why = reason === undefined ? "" : `: ${reason}`;
   return { measured: `${format(measured)}${range}${where}${over}${ended}${why}`, limit };

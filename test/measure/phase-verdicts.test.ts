@@ -42,7 +42,18 @@ describe("drift", () => {
   const cases: readonly (readonly [name: string, timeline: TimelineBucket[], state: VerdictState, measured: RegExp])[] =
     [
       ["no change", line(10, 10.1, 9.9, 11, 10, 11, 10, 10.1, 9.9), "pass", /^latency 0 % \(-2.27 % to \+2.27 %\)/],
-      ["a change that may be chance", line(5, 20, 5, 9, 9, 9, 5, 24, 6), "unresolved", /latency \+16.7 % \(-/],
+      [
+        "a change that may be chance",
+        line(5, 20, 5, 9, 9, 9, 5, 24, 6),
+        "unresolved",
+        /^latency \+16.7 %, throughput 0 % \(0 % to 0 %\): too uncertain; the change is close to its limit$/,
+      ],
+      [
+        "a change that a longer phase would decide",
+        line(9, 10, 11, 9, 9, 9, 9.4, 10.4, 11.4),
+        "unresolved",
+        /^latency \+4 % \(-.* too uncertain; hold the load for about \d+ s$/,
+      ],
       [
         "a certain change for the worse",
         line(10, 10.1, 9.9, 12, 12, 12, 14, 14.1, 13.9),

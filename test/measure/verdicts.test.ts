@@ -4,6 +4,7 @@ import type { VerdictState } from "../../src/measure/limits/verdict-state.ts";
 import { formatMetric } from "../../src/measure/metrics/metric-text.ts";
 import { judge, judgeRuns } from "../../src/measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../src/plan/assertions.ts";
+import { formatCount } from "../../src/plan/units.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 import { makeWindow } from "./make-window.ts";
 
@@ -196,7 +197,7 @@ describe("a percentile that the sample cannot show is unresolved", () => {
     test(`p${percentile} needs ${needed} requests below its limit`, () => {
       const few = stateOf(percentile, "below", 25, ...all(needed - 1, 1));
       assert.equal(few.state, "unresolved");
-      assert.equal(few.reason, `p${percentile} needs ${needed} requests, has ${needed - 1}`);
+      assert.equal(few.reason, `p${percentile} needs ${formatCount(needed)} requests, has ${formatCount(needed - 1)}`);
       assert.equal(stateOf(percentile, "below", 25, ...all(needed, 1)).state, "pass");
     });
   }

@@ -50,8 +50,8 @@ export function certaintyOf(estimate: Uncertain): Certainty {
   return isInformative(estimate) ? { isCertain: true, low, high } : { isCertain: false, doubt: "wide" };
 }
 
-/** Returns the ends of an interval that says something; both null otherwise. */
-export function informativeEnds(estimate: Uncertain): Pick<Uncertain, "low" | "high"> {
-  const { low, high } = estimate;
-  return isInformative(estimate) ? { low, high } : { low: null, high: null };
+/** Returns the ends of the interval of a certain number; both null otherwise. */
+export function certainEnds(estimate: Uncertain): Pick<Uncertain, "low" | "high"> {
+  const found = certaintyOf(estimate);
+  return found.isCertain ? { low: found.low, high: found.high } : { low: null, high: null };
 }

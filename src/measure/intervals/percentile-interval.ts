@@ -8,9 +8,10 @@ import {
   valueAtRank,
 } from "../sketch.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
-import { certaintyOf } from "./certainty.ts";
+import { certaintyOf, isInformative } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
+import { CELL_RATIO, percentilesOfParts } from "./time-bins.ts";
 
 /** Confidence that a percentile's sample must reach: 99 %. */
 export const FLOOR_CONFIDENCE = 0.99;
@@ -93,7 +94,7 @@ export interface PercentileEstimate {
   readonly high: number | null;
   /** Number of independent samples that the sample is worth for this percentile: 1 to its size. */
   readonly effectiveCount: number;
-  /** Number of independent samples that certify the percentile: {@link samplesNeeded}. */
+  /** Number of independent samples that certify the percentile: {@link samplesNeeded}, or as many as there are where its parts do. */
   readonly neededEffectiveCount: number;
   /** Samples needed, with the correlation that these have. */
   readonly neededCount: number;
@@ -116,11 +117,12 @@ export function estimatePercentile(
   const atRankUs = (rank: number): number => nsToUs(valueAtRank(sketch, rank));
   // A sketch rounds down.
   const above = (rank: number): number => Math.min(atRankUs(rank) + 1, Math.max(us, nsToUs(sketch.max)));
-  return withFloor(sketch.count, percentile, effective, {
+  const estimate = withFloor(sketch.count, percentile, effective, {
     value: us,
     low: low === undefined ? null : Math.min(us, atRankUs(low)),
     high: high === undefined ? null : Math.max(us, above(high)),
   });
+  return withParts(sketch, percentile, confidence, estimate);
 }
 
 /** Estimates a percentile of numbers by linear interpolation, in their unit. @param percentile above 0 and below 100 */
@@ -146,11 +148,12 @@ export function estimateNumber(
     const number = valueAtRank(sketch, rank);
     return number + sign * Math.abs(number) * roundingRatio(sketch);
   };
-  return withFloor(sketch.count, percentile, effective, {
+  const estimate = withFloor(sketch.count, percentile, effective, {
     value,
     low: low === undefined ? null : Math.min(value, end(low, -1)),
     high: high === undefined ? null : Math.max(value, end(high, 1)),
   });
+  return withParts(sketch, percentile, confidence, estimate);
 }
 
 /**
@@ -172,6 +175,40 @@ export function percentileEstimator(
       high: high === undefined ? null : Math.max(value, sorted[high] as number),
     });
   };
+}
+
+/** The parts of the time whose percentiles are compared. Each has at least so many values beyond its percentile. */
+const PART_COUNT = 8;
+const LEAST_BEYOND = 2;
+/** The interval reaches this many times as far to each side as the percentiles of the parts are apart. */
+const PARTS_REACH = 2;
+
+/**
+ * Gives a percentile that has too few independent samples the interval of its parts. The effective sample size of a percentile only knows which
+ * values are below it. When all latencies move slowly by a few percent, and each varies by less, a whole second is above the percentile and the next
+ * one below it: the sample is worth one or two values, although all of it is close to the percentile. So the percentiles of eight parts of the time
+ * say how far it moves. The interval reaches twice as far as they are apart, because a change that takes as long as the measurement is seen once;
+ * simulations chose that number. It is used where it says something, and only at 95 %.
+ */
+function withParts(
+  { count, bins }: Sketch,
+  percentile: number,
+  confidence: number,
+  estimate: PercentileEstimate,
+): PercentileEstimate {
+  const { value, effectiveCount: effective, neededEffectiveCount } = estimate;
+  const beyond = (Math.min(percentile, 100 - percentile) / 100) * count;
+  const isEnough = count >= neededEffectiveCount && beyond >= PART_COUNT * LEAST_BEYOND;
+  if (effective >= neededEffectiveCount || !isEnough || bins === undefined || confidence > INTERVAL_CONFIDENCE)
+    return estimate;
+  const parts = percentilesOfParts(bins, percentile, PART_COUNT);
+  if (parts.length < PART_COUNT) return estimate;
+  const [least, most] = [Math.min(...parts), Math.max(...parts)];
+  // A cell hides smaller movements.
+  const half = value * ((PARTS_REACH * (most - least)) / most + CELL_RATIO);
+  const found = { value, low: Math.max(0, value - half), high: value + half };
+  if (!isInformative(found)) return estimate;
+  return { ...estimate, ...found, neededEffectiveCount: effective, neededCount: count, isReliable: true };
 }
 
 /** Returns the effective sample size for the ratio of values that are at most `limit`. */

@@ -33,6 +33,8 @@ export interface SampleBins extends TimeBins {
 }
 
 const CELL_BITS = 5;
+/** Width of the widest cell, as a ratio of its values. */
+export const CELL_RATIO = 2 ** -CELL_BITS;
 const CELLS_PER_DOUBLING = 1 << CELL_BITS;
 /** Bits of the upper word of a double below its exponent. */
 const UPPER_MANTISSA_BITS = 20;
@@ -53,6 +55,12 @@ function partOfCell(value: number, cell: number): number {
   const power = 2 ** (Math.floor(cell / CELLS_PER_DOUBLING) - EXPONENT_BIAS);
   const start = power * (1 + (cell % CELLS_PER_DOUBLING) / CELLS_PER_DOUBLING);
   return Math.max(0, Math.min(1, ((value - start) / power) * CELLS_PER_DOUBLING));
+}
+
+/** Returns the value at a place in a cell. @param part 0 to 1 */
+function valueInCell(cell: number, part: number): number {
+  const power = 2 ** (Math.floor(cell / CELLS_PER_DOUBLING) - EXPONENT_BIAS);
+  return power * (1 + ((cell % CELLS_PER_DOUBLING) + part) / CELLS_PER_DOUBLING);
 }
 
 /** Returns the length of bins with which a time has at most 128 of them, the two that it covers in part included. */
@@ -193,6 +201,32 @@ export function batchRatiosBelow(bins: SampleBins, value: number): BatchMeans & 
   const mean = (belowCount + part * partCount) / total;
   const variance = (belowCount + part * part * partCount) / total - mean * mean;
   return { ...batchesOf({ counts, sums: below }), variance };
+}
+
+/**
+ * Returns a percentile in each of several parts of the time, which have about as many values each. Within a cell values count as evenly spread.
+ * @returns fewer than `partCount` when there are fewer bins with a value
+ */
+export function percentilesOfParts({ counts, histogram }: SampleBins, percentile: number, partCount: number): number[] {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const cells = Object.keys(histogram).map(Number);
+  const sorted = cells.toSorted((a, b) => a - b).map((cell) => [cell, histogram[cell] as readonly number[]] as const);
+  let seen = 0;
+  const parts = counts.map((count) => {
+    seen += count;
+    return Math.min(partCount - 1, Math.floor((partCount * (seen - count / 2)) / total));
+  });
+  const countIn = (part: number, column: readonly number[]): number =>
+    column.reduce((sum, count, at) => (parts[at] === part ? sum + count : sum), 0);
+  return Array.from({ length: partCount }, (_, part) => {
+    let left = (percentile / 100) * countIn(part, counts);
+    for (const [cell, column] of sorted) {
+      const count = countIn(part, column);
+      if (count > 0 && count >= left) return valueInCell(cell, left / count);
+      left -= count;
+    }
+    return undefined;
+  }).filter((value) => value !== undefined);
 }
 
 /** How little of a bin may be missing, because times are rounded. */

@@ -1,9 +1,12 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { formatCount } from "../../plan/units.ts";
 import { gapRatio } from "../gaps/completion-gaps.ts";
+import { isInformative } from "../intervals/certainty.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
 import { explainMissing, metricOf } from "../metrics/catalogue.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
 import { metricValue, sampleOf } from "../metrics/read-metric.ts";
+import { type RequestsNeeded, requestsNeeded } from "./requests-needed.ts";
 import {
   isUpperLimit,
   judgeInterval,
@@ -22,6 +25,8 @@ export interface PartVerdict {
   /** Undefined without a measurement. */
   readonly value: number | undefined;
   readonly reason?: string | undefined;
+  /** The requests that would decide it. Absent: it is decided, or requests do not help, or far too many are needed. */
+  readonly needed?: RequestsNeeded | undefined;
 }
 
 const TOO_CLOSE = "too close to the limit; measure longer";
@@ -36,12 +41,20 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
   if (part === undefined) return unresolved(undefined, where === undefined ? undefined : "no request had these tags");
   const value = metricValue(metric, part, batchSize);
   if (value === undefined) return unresolved(undefined, explainMissing(metric, part));
-  const few = explainFew(assertion, sampleCountOf(assertion, part));
   const state = judgeMetric(assertion, part, value);
   if (state === "pass" && hidesGaps(assertion, part)) return unresolved(value, "nothing completed for a time");
   // Where values decide, a percentile of a few of them decides nothing.
-  const isDecided = state !== "unresolved" && (few === undefined || isEstimate(assertion, part));
-  return isDecided ? { state, value } : unresolved(value, few ?? TOO_CLOSE);
+  const isFew = !isEstimate(assertion, part) && findFew(assertion, sampleCountOf(assertion, part)) !== undefined;
+  if (state !== "unresolved" && !isFew) return { state, value };
+  const needed = requestsNeeded(assertion, part);
+  return { ...unresolved(value, needed === undefined ? TOO_CLOSE : explainNeeded(assertion, needed)), needed };
+}
+
+/** Says how many requests would decide: `p99 needs 299 requests, has 40`. */
+function explainNeeded({ metric: { statistic } }: AssertionPlan, { count, needed, isFew }: RequestsNeeded): string {
+  const has = `has ${formatCount(count)}`;
+  if (isFew) return `p${statistic} needs ${formatCount(needed)} requests, ${has}`;
+  return `too close to the limit; needs about ${formatCount(needed)} requests, ${has}`;
 }
 
 function unresolved(value: number | undefined, reason: string | undefined): PartVerdict {
@@ -94,13 +107,16 @@ export function judgeOver(
   if (others.length === 0 && own !== undefined && own !== "unresolved") return { state: own };
   const counts = parts.flatMap((part) => (part && sampleCountOf(assertion, part)) ?? []);
   if (counts.length === 0) return { state: judgeValue(assertion, over.mean) };
-  const few = explainFew(
+  const few = findFew(
     assertion,
     counts.reduce((sum, count) => sum + count, 0),
   );
   const state = judgeInterval(assertion, { ...over, value: over.mean });
   if (state === "fail" || (state === "pass" && few === undefined)) return { state };
-  return { state: "unresolved", reason: few ?? "too close to the limit; add runs" };
+  const isRatio = metricOf(assertion.metric).quantity === "ratio";
+  const why = isInformative({ ...over, value: over.mean, isRatio }) ? "too close to the limit" : "too uncertain";
+  if (few === undefined) return { state: "unresolved", reason: `${why}; add runs` };
+  return { state: "unresolved", reason: explainNeeded(assertion, few), needed: few };
 }
 
 /** Returns the number of values behind a percentile, or behind an average that is an estimate; undefined for what counts as exact. */
@@ -111,10 +127,10 @@ function sampleCountOf(assertion: AssertionPlan, part: MeasuredPart): number | u
   return statistic === "average" && isEstimate(assertion, part) ? sampleOf(metric, part)?.count : undefined;
 }
 
-/** Explains that a sample is too small to show a percentile; undefined when it is not. */
-function explainFew({ metric, comparison }: AssertionPlan, count: number | undefined): string | undefined {
+/** Returns what a sample lacks that is too small to show a percentile; undefined when it is not. */
+function findFew({ metric, comparison }: AssertionPlan, count: number | undefined): RequestsNeeded | undefined {
   const { statistic } = metric;
   if (count === undefined || comparison === "is" || typeof statistic !== "number") return undefined;
   const needed = requestsToShow(comparison, statistic);
-  return count >= needed ? undefined : `p${statistic} needs ${needed} requests, has ${count}`;
+  return count >= needed ? undefined : { count, needed, isFew: true };
 }

@@ -1,5 +1,6 @@
 import type { Change } from "../../measure/compare/change.ts";
-import type { ChangeVerdict } from "../../measure/compare/verdict.ts";
+import { type ChangeVerdict, noneOf } from "../../measure/compare/verdict.ts";
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { formatCount, formatPct } from "../../plan/units.ts";
 import { formatThreeDigits, formatTime } from "../model/values.ts";
@@ -40,13 +41,24 @@ export function formatChange({ kind, value }: Change): string {
   return value === null ? "-" : `${signed(toPct(kind, value))} ${unitOf(kind)}`;
 }
 
-/** Formats the interval of a change: `+2.0 to +11.0 %`; empty without one. */
-export function formatInterval({ kind, low, high }: Change): string {
+/**
+ * Formats the interval of a change: `+2.0 to +11.0 %`; empty without one. Of one that is too wide to say how large the change is, only the end
+ * next to no change is left.
+ */
+export function formatInterval(change: Change): string {
+  const { kind, low, high } = change;
   const text = (value: number): string => signed(toPct(kind, value));
   if (low === null) return "";
   if (high === null && low === 0) return "unbounded";
   if (high === null) return `${text(low)} ${unitOf(kind)} or more`;
-  return `${text(low)} to ${text(high)} ${unitOf(kind)}`;
+  if (isCertain(change)) return `${text(low)} to ${text(high)} ${unitOf(kind)}`;
+  const none = noneOf(change);
+  if (low <= none && high >= none) return "too uncertain";
+  return low > none ? `${text(low)} ${unitOf(kind)} or more` : `${text(high)} ${unitOf(kind)} or less`;
+}
+
+function isCertain({ kind, value, low, high }: Change): boolean {
+  return value !== null && certaintyOf({ value, low, high, isRatio: kind === "difference" }).isCertain;
 }
 
 function unitOf(kind: Change["kind"]): string {
@@ -102,13 +114,18 @@ export function describeSide({ name, runs }: Comparison["base"]): string {
   return `${name} (${runs.length} ${runs.length === 1 ? "run" : "runs"})`;
 }
 
+/** More runs than this on each side are no remedy. */
+const MOST_RUNS = 100;
+
 /** Describes what verdicts without a result need, metric by metric; nothing when all have one. */
 export function describeNeeds(metrics: readonly MetricComparison[]): string[] {
   const open = metrics.filter(({ verdict }) => verdict === "inconclusive");
   const counted = open.filter(({ change, runsNeeded }) => change.basis === "runs" || runsNeeded !== undefined);
   if (counted.length === 0) return [];
   const texts = counted.map(({ metric, runsNeeded }) =>
-    runsNeeded === undefined ? `${metric.label} more than 1,000` : `${metric.label} about ${formatCount(runsNeeded)}`,
+    runsNeeded === undefined
+      ? `${metric.label} more than ${MOST_RUNS}`
+      : `${metric.label} about ${formatCount(runsNeeded)}`,
   );
   return [`To say more, runs needed on each side: ${texts.join(", ")}`];
 }
@@ -129,9 +146,11 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
 export function measuredOfLimit(verdict: ChangeLimitVerdict): string {
   const { limit, level, state, change, value, reason, runsNeeded, decidedBy } = verdict;
   const interval = change && formatInterval(change);
+  const isRatio = limit.metric.quantity === "ratio";
+  const ends = value && certaintyOf({ value: value.mean, low: value.low, high: value.high, isRatio });
   const range =
-    value !== undefined && value.low !== null && value.high !== null
-      ? `${formatValue(limit.metric, value.low)} to ${formatValue(limit.metric, value.high)}`
+    ends?.isCertain === true
+      ? `${formatValue(limit.metric, ends.low)} to ${formatValue(limit.metric, ends.high)}`
       : interval;
   const measured =
     value !== undefined
@@ -140,9 +159,10 @@ export function measuredOfLimit(verdict: ChangeLimitVerdict): string {
         ? "no value"
         : formatChange(change);
   const bounds = range === undefined || range === "" ? "" : ` (${range})`;
-  const isTooClose = state === "unresolved" && (runsNeeded ?? decidedBy) === undefined && change?.basis === "runs";
+  const isPossible = runsNeeded !== undefined && runsNeeded <= MOST_RUNS;
+  const isTooClose = state === "unresolved" && !isPossible && decidedBy === undefined && change?.basis === "runs";
   const needs = isTooClose
-    ? "; it is so close to the limit that more than 1,000 runs on each side would not decide"
+    ? `; it is so close to the limit that ${MOST_RUNS} runs on each side would not decide`
     : describeWhatDecides(verdict);
   return `${measured}${bounds} at ${level}${reason === undefined ? "" : `: ${reason}`}${needs}`;
 }
@@ -151,7 +171,9 @@ export function measuredOfLimit(verdict: ChangeLimitVerdict): string {
 function describeWhatDecides({ runsNeeded, decidedBy }: ChangeLimitVerdict): string {
   const ways = [
     ...(decidedBy === undefined ? [] : [`use ${decidedBy.name.replace(/^latency\./, "")}`]),
-    ...(runsNeeded === undefined ? [] : [`about ${formatCount(runsNeeded)} runs on each side`]),
+    ...(runsNeeded === undefined || runsNeeded > MOST_RUNS
+      ? []
+      : [`about ${formatCount(runsNeeded)} runs on each side`]),
   ];
   if (decidedBy === undefined) return ways.length === 0 ? "" : `; ${ways.join("")} would decide`;
   return `; ${ways.join(", or ")}`;

@@ -1,8 +1,8 @@
-import { informativeEnds } from "../../measure/intervals/certainty.ts";
+import { certainEnds } from "../../measure/intervals/certainty.ts";
 import type { MeanEstimate } from "../../measure/intervals/mean-interval.ts";
 import type { PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
 
-/** Confidence intervals in Rampart's JSON files. An end is null where the sample has no bound. */
+/** Confidence intervals in Rampart's JSON files. Ends are null where the number is not certain. */
 
 /** The interval of a mean, and the number of independent samples that it rests on. */
 export interface MeanConfidence {
@@ -15,6 +15,8 @@ export interface MeanConfidence {
 export interface PercentileConfidence extends MeanConfidence {
   /** False: too few samples. */
   readonly isReliable: boolean;
+  /** Whether a verdict on it is certain. Default: false */
+  readonly isDecided?: boolean;
   /** Samples that would be enough. */
   readonly neededCount: number;
 }
@@ -35,33 +37,40 @@ export interface MetricConfidence<P extends number> {
   readonly intervals: Record<`p${P}`, PercentileConfidence>;
 }
 
-/** Converts the percentiles of a metric and all intervals. @param scale to the unit of the file */
+/**
+ * Converts the percentiles of a metric and all intervals.
+ * @param scale to the unit of the file
+ * @param decided percentiles with a certain verdict. Default: none
+ */
 export function toMetricConfidence<P extends number>(
   mean: MeanEstimate,
   percentiles: readonly P[],
   estimate: (percentile: number) => PercentileEstimate,
   scale: (value: number) => number = (value) => value,
+  decided: readonly number[] = [],
 ): MetricConfidence<P> {
   const estimates = byPercentile(percentiles, estimate);
   return {
     percentiles: byPercentile(percentiles, (percentile) => scale(estimates[`p${percentile}`].value)),
     mean: toMeanConfidenceJson(mean, scale),
-    intervals: byPercentile(percentiles, (percentile) => toConfidenceJson(estimates[`p${percentile}`], scale)),
+    intervals: byPercentile(percentiles, (percentile) => {
+      const found = toConfidenceJson(estimates[`p${percentile}`], scale);
+      return decided.includes(percentile) ? { ...found, isDecided: true } : found;
+    }),
   };
 }
 
-/** Converts a percentile's interval. @param scale to the unit of the file */
-export function toConfidenceJson(
-  { low, high, effectiveCount, isReliable, neededCount }: PercentileEstimate,
-  scale: (value: number) => number,
-): PercentileConfidence {
+/** Converts a percentile's interval; its ends are null when it is not certain. @param scale to the unit of the file */
+export function toConfidenceJson(estimate: PercentileEstimate, scale: (value: number) => number): PercentileConfidence {
+  const { effectiveCount, isReliable, neededCount } = estimate;
+  const { low, high } = certainEnds(estimate);
   const end = (value: number | null): number | null => (value === null ? null : scale(value));
   return { low: end(low), high: end(high), effectiveCount, isReliable, neededCount };
 }
 
 /** Converts a mean's interval; its ends are null when it says nothing. @param scale to the unit of the file */
 export function toMeanConfidenceJson(mean: MeanEstimate, scale: (value: number) => number): MeanConfidence {
-  const { low, high } = informativeEnds(mean);
+  const { low, high } = certainEnds(mean);
   const { effectiveCount } = mean;
   const end = (value: number | null): number | null => (value === null ? null : scale(value));
   return { low: end(low), high: end(high), effectiveCount };

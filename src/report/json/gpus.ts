@@ -13,11 +13,9 @@ export function toTelemetryJson(tally: GpuTally): TelemetryJson {
       const [powerLimitWatts, memoryTotalBytes] = [lastOf(uuid, "powerLimitWatts"), lastOf(uuid, "memoryTotalBytes")];
       return {
         uuid,
-        metrics: toMetricsJson(
-          { window: { gpu: ofGpu(tally, uuid) } as Measurement },
-          1,
-          ({ needs }) => needs === "page",
-        ),
+        metrics: toMetricsJson({ window: { gpu: ofGpu(tally, uuid) } as Measurement }, 1, {
+          isWanted: ({ needs }) => needs === "page",
+        }),
         ...(powerLimitWatts === undefined ? {} : { powerLimitWatts }),
         ...(memoryTotalBytes === undefined ? {} : { memoryTotalBytes }),
       };

@@ -5,6 +5,7 @@ import { sampleOfSketch } from "../../measure/metrics/sample.ts";
 import { lateCount, sentPerSec } from "../../measure/metrics.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
+import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
@@ -37,7 +38,7 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
     ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: nsToSec(window.durationNs),
     ...(window.numbers === undefined ? {} : { windows: window.numbers }),
-    ...toMeasuredJson(plan, result),
+    ...toMeasuredJson(plan, result, decidedOf(plan, result)),
     client: toClientJson(window),
     ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
     ...(window.gaps === undefined
@@ -85,8 +86,22 @@ interface MeasuredPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
   readonly delayedByLimit?: DelayedRequests;
 }
 
-/** Converts what was measured of requests. */
-function toMeasuredJson(plan: Plan, part: MeasuredPart): MeasuredJson {
+/** Percentiles of a metric with a certain verdict, by its key. */
+type Decided = (key: string) => readonly number[];
+
+/** Returns the percentiles of a level on which an assertion or a limit of a search is decided. A decided one needs no mark. */
+function decidedOf({ assertions, target }: Plan, result: LevelResult): Decided {
+  const asserted = assertions.filter(
+    (one) => one.where === undefined && judge(one, [result], target.batchSize).state !== "unresolved",
+  );
+  const limited = (result.limits?.verdicts ?? []).filter(({ state }) => state !== "unresolved");
+  const metrics = [...asserted, ...limited.map(({ limit }) => limit)].map(({ metric }) => metric);
+  return (key) =>
+    metrics.flatMap(({ key: own, statistic }) => (own === key && typeof statistic === "number" ? [statistic] : []));
+}
+
+/** Converts what was measured of requests. @param decided default: nothing is */
+function toMeasuredJson(plan: Plan, part: MeasuredPart, decided?: Decided): MeasuredJson {
   const { window, delayedByLimit } = part;
   const { tokens } = window;
   const sendDelay = sendDelayOf(window);
@@ -106,7 +121,10 @@ function toMeasuredJson(plan: Plan, part: MeasuredPart): MeasuredJson {
     inFlight: toInFlightJson(window),
     ...(window.sequenceCount === 0 ? {} : { sequences: window.sequenceCount }),
     ...(window.isDecoupled ? { responses: window.responseCount } : {}),
-    metrics: toMetricsJson(part, plan.target.batchSize, ({ needs }) => window.isStreamed || needs !== "streams"),
+    metrics: toMetricsJson(part, plan.target.batchSize, {
+      isWanted: ({ needs }) => window.isStreamed || needs !== "streams",
+      ...(decided === undefined ? {} : { decided }),
+    }),
     ...(sendDelay.count === 0 ? {} : { sendDelayUs: toSpreadJson(sampleOfSketch(sendDelay), SEND_DELAY) }),
     ...(window.server === undefined ? {} : { server: window.server }),
     ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens) }),
@@ -140,6 +158,6 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
     durationSec: nsToSec(window.durationNs),
     requests: window.requestCount,
     failed: window.failedCount,
-    metrics: toMetricsJson({ window }, target.batchSize, ({ needs }) => needs === undefined),
+    metrics: toMetricsJson({ window }, target.batchSize, { isWanted: ({ needs }) => needs === undefined }),
   };
 }

@@ -1,6 +1,6 @@
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { Extracted } from "../../measure/extracted-tally.ts";
-import { informativeEnds } from "../../measure/intervals/certainty.ts";
+import { certainEnds, type Uncertain } from "../../measure/intervals/certainty.ts";
 import { findEntry, METRIC_KEYS, metricOf } from "../../measure/metrics/catalogue.ts";
 import { jsonNameOf, type MeasuredPart, type Metric, type Quantity } from "../../measure/metrics/metric.ts";
 import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
@@ -32,19 +32,23 @@ export function reportedMetrics(): { readonly key: string; readonly name: string
   });
 }
 
-/**
- * Converts all metrics that a part has.
- * @param batchSize inferences per request
- * @param isWanted default: all. Answers that were not to be streamed have no times of their tokens
- */
+interface MetricsChoice {
+  /** Default: all. Answers that were not to be streamed have no times of their tokens. */
+  readonly isWanted?: (entry: Metric) => boolean;
+  /** Returns the percentiles of a metric with a certain verdict, which need no mark. Default: none. */
+  readonly decided?: (key: string) => readonly number[];
+}
+
+/** Converts all metrics that a part has. @param batchSize inferences per request */
 export function toMetricsJson(
   part: MeasuredPart,
   batchSize: number,
-  isWanted: (entry: Metric) => boolean = () => true,
+  { isWanted = () => true, decided = () => [] }: MetricsChoice = {},
 ): MetricsJson {
   const found = reportedMetrics().flatMap(({ key, name, entry }) => {
     if (!isWanted(entry)) return [];
-    const json = entry.statistics === undefined ? toSingleJson(key, part, batchSize) : toSample(key, entry, part);
+    const json =
+      entry.statistics === undefined ? toSingleJson(key, part, batchSize) : toSample(key, entry, part, decided(key));
     return json === undefined ? [] : [[name, json] as const];
   });
   return Object.fromEntries(found);
@@ -57,23 +61,23 @@ function toSingleJson(key: string, part: MeasuredPart, batchSize: number): Singl
   const { value } = estimate;
   return {
     value,
-    ...(ends === undefined ? {} : informativeEnds({ ...estimate, isRatio: quantity === "ratio" })),
+    ...(ends === undefined ? {} : certainEnds({ ...estimate, isRatio: quantity === "ratio" })),
     ...counts?.(part),
   };
 }
 
-function toSample(key: string, entry: Metric, part: MeasuredPart): SpreadJson | undefined {
+function toSample(key: string, entry: Metric, part: MeasuredPart, decided: readonly number[]): SpreadJson | undefined {
   const sample = sampleOf({ key }, part);
-  return sample && toSpreadJson(sample, entry);
+  return sample && toSpreadJson(sample, entry, decided);
 }
 
-/** Converts the statistics of a sample: times to microseconds. */
+/** Converts the statistics of a sample: times to microseconds. @param decided percentiles with a certain verdict. Default: none */
 export function toSpreadJson(
   sample: Sample,
   { quantity, statistics = [] }: Pick<Metric, "quantity" | "statistics">,
+  decided: readonly number[] = [],
 ): SpreadJson {
   const scale = quantity === "time" ? nsToUs : (value: number): number => value;
-  const end = (value: number | null): number | null => (value === null ? null : scale(value));
   const deviation = sample.sketch && deviationOf(sample.sketch);
   const one = (name: "min" | "max"): Partial<SpreadJson> => {
     const value = statistics.includes(name) ? sample[name] : undefined;
@@ -85,7 +89,7 @@ export function toSpreadJson(
     ...(sample.sketch === undefined ? {} : { deviation: deviation === undefined ? null : scale(deviation) }),
     ...one("min"),
     ...one("max"),
-    ...toPercentilesJson(sample, scale, end),
+    ...toPercentilesJson(sample, scale, decided),
     ...(sample.hasHistogram === true && sample.sketch !== undefined
       ? { hdrHistogram: encodeHistogram(sample.sketch) }
       : {}),
@@ -95,22 +99,27 @@ export function toSpreadJson(
 function toPercentilesJson(
   sample: Sample,
   scale: (value: number) => number,
-  end: (value: number | null) => number | null,
+  decided: readonly number[],
 ): Partial<SpreadJson> {
   const average = sample.estimateAverage?.({});
   const { estimatePercentile } = sample;
   if (average === undefined || estimatePercentile === undefined) return {};
   const estimates = byReportedPercentile((percentile) => estimatePercentile(percentile));
-  const ends = informativeEnds(average);
-  const entries = Object.entries(estimates).map(
-    ([name, { low, high, effectiveCount, isReliable, neededCount }]) =>
-      [name, { low: end(low), high: end(high), effectiveCount, isReliable, neededCount }] as const,
-  );
+  const ends = (estimate: Uncertain): Pick<Uncertain, "low" | "high"> => {
+    const { low, high } = certainEnds(estimate);
+    return { low: low === null ? null : scale(low), high: high === null ? null : scale(high) };
+  };
+  const intervals = byReportedPercentile((percentile) => {
+    const estimate = estimates[`p${percentile}` as keyof typeof estimates];
+    const { effectiveCount, isReliable, neededCount } = estimate;
+    const verdict: { isDecided?: boolean } = decided.includes(percentile) ? { isDecided: true } : {};
+    return { ...ends(estimate), effectiveCount, isReliable, ...verdict, neededCount };
+  });
   return {
     ...Object.fromEntries(Object.entries(estimates).map(([name, { value }]) => [name, scale(value)])),
     confidence95: {
-      average: { low: end(ends.low), high: end(ends.high), effectiveCount: average.effectiveCount },
-      ...Object.fromEntries(entries),
+      average: { ...ends(average), effectiveCount: average.effectiveCount },
+      ...intervals,
     },
   };
 }

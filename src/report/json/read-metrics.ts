@@ -14,7 +14,7 @@ export interface ReadEstimate {
   readonly value: number;
   readonly low: number | null;
   readonly high: number | null;
-  /** False: too few samples. Default: true. */
+  /** False: too few samples, and no verdict on it is certain. Default: true. */
   readonly isReliable?: boolean;
 }
 
@@ -55,7 +55,8 @@ export function readStatistic(
   const value = found[statistic];
   if (value === undefined) return undefined;
   const interval = statistic === "min" || statistic === "max" ? undefined : found.confidence95?.[statistic];
-  const isReliable = !(interval !== undefined && "isReliable" in interval && interval.isReliable === false);
+  const isUncertain = interval !== undefined && "isReliable" in interval && !interval.isReliable;
+  const isReliable = !isUncertain || ("isDecided" in interval && interval.isDecided === true);
   return { ...scaled({ value, ...interval }, scale), isReliable };
 }
 

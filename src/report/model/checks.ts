@@ -1,4 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, metricText } from "../../measure/metrics/metric-text.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
@@ -70,7 +71,9 @@ function describeMeasured(view: ReportView, json: AssertionJson, plan: Assertion
     return `${format(measured)} over the last ${formatDurationNs(msToNs(plan?.abortAfterMs ?? 0))}, which ended the run`;
   const why = reason === undefined ? "" : `: ${reason}`;
   if (runs !== undefined) {
-    const range = low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
+    const isRatio = plan !== undefined && metricOf(plan.metric).quantity === "ratio";
+    const found = certaintyOf({ value: measured, low, high, isRatio });
+    const range = found.isCertain ? ` (${joinEnds(format(found.low), format(found.high))})` : "";
     return `mean ${format(measured)}${range}${place}, ${runsMet ?? 0} of ${runs} runs${why}`;
   }
   const counts =

@@ -114,11 +114,13 @@ function metricColumn(
   title: LevelColumn["title"],
   dropOrder: LevelColumn["dropOrder"],
 ): LevelColumn {
-  const cellOf = (found: ReadEstimate | undefined): Cell | undefined => found && estimateCell(found);
+  const { quantity } = metricOf({ key });
+  const cellOf = (found: ReadEstimate | undefined): Cell | undefined =>
+    found && estimateCell(found, quantity === "ratio");
   return {
     key: statistic === undefined ? key : `${key}.${statistic}`,
     title,
-    quantity: metricOf({ key }).quantity,
+    quantity,
     dropOrder,
     cell: ({ metrics }) =>
       isCut(key, readMetric(metrics, BUNCHED, "average")) ? undefined : cellOf(readMetric(metrics, key, statistic)),
@@ -193,7 +195,7 @@ export function combinedColumns<Row extends CombinedRow>(
     if (over === undefined) return [];
     const cell = ({ combined }: Row): Cell | undefined => {
       const found = over(combined);
-      return found && estimateCell(found);
+      return found && estimateCell(found, quantity === "ratio");
     };
     // Failures of runs together have no count.
     return [{ key, title, quantity, dropOrder: key === "errorRate" ? 0 : dropOrder, cell }];

@@ -1,3 +1,4 @@
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { type ReadEstimate, readStatistic, type StatisticName } from "../json/read-metrics.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
 import type { Cell, CellMark, CellQuantity, Column, ModelTable } from "./report-model.ts";
@@ -45,10 +46,15 @@ export function column<Row>(
   return { key, title, quantity, dropOrder, cell };
 }
 
-/** Makes the cell of an estimate: with its interval, or with the mark when its sample is too small for one; never with both. */
-export function estimateCell({ value, low, high, isReliable = true }: ReadEstimate): Cell {
+/**
+ * Makes the cell of an estimate: with its interval, or with the mark when its sample is too small for one and no verdict on it is certain; never
+ * with both.
+ */
+export function estimateCell(estimate: ReadEstimate, isRatio = false): Cell {
+  const { value, low, high, isReliable = true } = estimate;
   if (!isReliable) return { value, mark: "uncertain" };
-  return low === null && high === null ? { value } : { value, interval: { low, high } };
+  const found = certaintyOf({ value, low, high, isRatio });
+  return found.isCertain ? { value, interval: { low: found.low, high: found.high } } : { value };
 }
 
 /** Makes the cell of a statistic; undefined where it was not measured. @param scale to the base unit */

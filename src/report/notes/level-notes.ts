@@ -6,6 +6,7 @@ import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
+import type { Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -22,9 +23,16 @@ import { findShortSamples } from "./short-samples.ts";
 /**
  * Returns what a reader must know before trusting the numbers of a level; mostly empty.
  * @param whole the plan of the run
+ * @param open the verdicts of the report that more requests would decide
  * @param isOnly whether it is the only level
  */
-export function findInLevel(whole: Plan, prepared: PreparedRun, result: LevelResult, isOnly: boolean): Finding[] {
+export function findInLevel(
+  whole: Plan,
+  prepared: PreparedRun,
+  result: LevelResult,
+  open: readonly Verdict[],
+  isOnly: boolean,
+): Finding[] {
   const { window } = result;
   if (window.requestCount + window.failedCount === 0) return [];
   const plan = planOfPhase(whole, result.phase?.index);
@@ -42,7 +50,7 @@ export function findInLevel(whole: Plan, prepared: PreparedRun, result: LevelRes
       : [finding(isBehind ? UNSENT_LOAD : "load-not-delivered", severityOfMissing(isBehind, window), undelivered)]),
     ...[...findLateSends(plan, prepared, result, client !== undefined), ...findLoad(whole, result)].map(shorten),
     ...(client === undefined ? [] : [finding(lag === undefined ? "client-limit" : "client-late", "caution", client)]),
-    ...findShortSamples(whole, plan, result, isOnly).map(shorten),
+    ...findShortSamples(whole, plan, result, open, isOnly).map(shorten),
     ...(tokens === undefined ? [] : findInTokens(tokens)),
   ];
 }

@@ -1,5 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { explainLittlesLaw } from "../../measure/in-flight.ts";
+import { metricOf } from "../../measure/metrics/catalogue.ts";
+import type { Quantity } from "../../measure/metrics/metric.ts";
 import { MISSED_RATIO } from "../../measure/rate-shortfall.ts";
 import { STABILITY_WINDOWS } from "../../measure/stability.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -41,22 +43,32 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   // A level that ended early is short for another reason.
   const isNoted = isOwn && level.outcome !== "partial";
   const start = isNoted ? describeStart(plan, level) : undefined;
-  const unsent = isOwn && describeUndelivered(whole, level) !== undefined ? undefined : describeUnsent(level);
+  const isUndelivered = isOwn && describeUndelivered(whole, level) !== undefined;
+  const unsent = isUndelivered ? undefined : describeUnsent(level);
+  // A note on a number that nothing is asserted of is a detail.
+  const ofRates: Severity = isAsserted(whole, ["rate"]) ? "caution" : "detail";
+  const isSteady = level.phase === undefined || level.phase.index === 0;
   const found: readonly (readonly [code: string, severity: Severity, text: string | undefined])[] = [
     ["gap", "caution", describeGaps(level)],
     [isFarBehind(level) ? UNSENT_LOAD : "requests-not-sent", isFarBehind(level) ? "wrong" : "caution", unsent],
     ["delayed-by-limit", "detail", describeDelayed(plan, level)],
     ["unfinished-ramp", "caution", describeUnfinishedRamp(plan, level)],
-    ["cold-start", "caution", start],
-    // A load that was not delivered is another note, which says more.
+    // It makes throughput wrong, which is read where nothing is asserted.
+    ["cold-start", whole.assertions.length === 0 ? "caution" : ofRates, start],
+    // A load that was not delivered is another note, which says more. A phase begins with the requests of the one before.
     [
       "littles-law",
-      isOwn && describeUndelivered(whole, level) !== undefined ? "detail" : "caution",
+      isSteady && isAsserted(whole, ["rate", "time"]) && !isUndelivered ? "caution" : "detail",
       start === undefined ? describeImbalance(plan, level) : undefined,
     ],
-    ["short-level", "caution", isNoted ? describeResolution(plan, level) : undefined],
+    ["short-level", ofRates, isNoted ? describeResolution(plan, level) : undefined],
   ];
   return found.flatMap(([code, severity, text]) => (text === undefined ? [] : [{ code, severity, texts: [text] }]));
+}
+
+/** Reports whether the plan asserts or limits a metric of these quantities. */
+function isAsserted({ assertions, limits = [] }: Plan, quantities: readonly Quantity[]): boolean {
+  return [...assertions, ...limits].some(({ metric }) => quantities.includes(metricOf(metric).quantity));
 }
 
 /** Reports a violation of Little's law; undefined when it holds, and for loads that change within a level. */

@@ -3,6 +3,7 @@ import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeLevels } from "../model/checks.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
+import { openVerdicts } from "../run-verdicts.ts";
 import { findInLevel } from "./level-notes.ts";
 import { describeRepeats, type Finding, warnOfResends } from "./load-notes.ts";
 
@@ -36,8 +37,9 @@ export function makeNotes(
       .filter(({ window }) => window.requestCount + window.failedCount > 0)
       .map((level) => ({ result, run, level, name: nameLevel(plan, level) })),
   );
+  const open = openVerdicts(plan, runs);
   const placed = levels.flatMap(({ result, run, level, name }) =>
-    findInLevel(plan, result.prepared, level, levels.length === 1).map(
+    findInLevel(plan, result.prepared, level, open, levels.length === 1).map(
       (finding): Placed => ({ finding, run, level: name }),
     ),
   );

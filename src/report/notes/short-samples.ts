@@ -1,9 +1,8 @@
 import type { SeriesShape } from "../../measure/intervals/series-shape.ts";
+import type { RequestsNeeded } from "../../measure/limits/requests-needed.ts";
 import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
-import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
 import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
-import { judge } from "../../measure/verdicts.ts";
-import type { MetricPlan } from "../../plan/assertions.ts";
+import { judge, type Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
 import type { LevelResult } from "../../result/run-result.ts";
@@ -12,41 +11,61 @@ import type { Finding } from "./load-notes.ts";
 
 /** Notes on samples that are too small to decide what was asserted of them, with how long to measure instead. */
 
-/** An interval that reaches further than this to a side, as a ratio of its value, is wide. */
-const WIDE_RATIO = 0.1;
+/** Above any factor by which a measurement is too short: of several levels, the note has the number of requests that the check asks for. */
+const OF_CHECK = 1e6;
 
 /**
- * Returns the wide intervals of the times that the plan asserts at this level, where they leave an assertion open.
+ * Returns what the open assertions on times need at this level: the requests that their checks ask for.
  * @param whole the plan of the run
+ * @param open the verdicts of the report that more requests would decide
  * @param isOnly whether it is the only level
  */
-export function findShortSamples(whole: Plan, plan: Plan, result: LevelResult, isOnly: boolean): Finding[] {
+export function findShortSamples(
+  whole: Plan,
+  plan: Plan,
+  result: LevelResult,
+  open: readonly Verdict[],
+  isOnly: boolean,
+): Finding[] {
   const { window, outcome } = result;
   // A level that ended early is short for another reason. A search measures until its limits are decided.
   if (outcome === "partial" || window.durationNs <= 0 || result.limits !== undefined) return [];
-  const { batchSize } = whole.target;
-  // A verdict that is certain needs no longer measurement.
-  const open = whole.assertions.filter(
-    (one) => one.where === undefined && judge(one, [result], batchSize).state === "unresolved",
-  );
-  const metrics = new Map(open.map(({ metric }) => [metricKey(metric), metric]));
-  const short = [...metrics].flatMap(([key, metric]) => {
-    if (quantityOfMetric(metric) !== "time") return [];
-    const found = sizeUp(metric, result, batchSize);
-    return found === undefined ? [] : [{ key, name: metricText(metric), ...found }];
+  const short = open.flatMap((verdict) => {
+    const { metric, where } = verdict.assertion;
+    if (where !== undefined || quantityOfMetric(metric) !== "time") return [];
+    const { needed } = judge(verdict.assertion, [result], whole.target.batchSize);
+    // Several runs are judged together.
+    const ofCheck = "runCount" in verdict ? verdict.needed : needed;
+    return needed === undefined || ofCheck === undefined ? [] : [{ verdict, ...ofCheck }];
   });
   const shape = findShape(result, short.length > 0);
   if (shape !== undefined) return [shape];
-  return short.map(({ key, name, text, factor }) => {
-    const remedy = adviseLonger(plan, window.durationNs, window.requestCount, factor);
+  return short.map(({ verdict, count, needed, isFew }) => {
+    const name = metricText(verdict.assertion.metric);
+    const factor = needed / count;
+    const about = isFew ? "needs" : "is close to its limit and needs about";
     const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
-    const texts = [`${span} is short: ${name} ${text}`, remedy];
-    return { code: "short-sample", severity: "caution", metric: key, texts, kind: "short", weight: factor };
+    const texts = [
+      `${span} is short: ${name} ${about} ${formatCount(needed)} requests, and there are ${formatCount(count)}`,
+      adviseLonger(plan, window.durationNs, { count, needed }),
+    ];
+    const weight = Math.min(factor, OF_CHECK) + (needed === verdict.needed?.needed ? OF_CHECK : 0);
+    return {
+      code: "short-sample",
+      severity: "caution",
+      metric: metricKey(verdict.assertion.metric),
+      texts,
+      kind: "short",
+      weight,
+    };
   });
 }
 
 /** Samples that are worth more than this part of their number say enough, whatever their shape is. */
 const WORTH_RATIO = 0.5;
+
+const WARM_UP = "Warm up before: put a warmup(…) before the load";
+const SETTLE = `${WARM_UP}. If the drift remains in a longer run, it is the server's`;
 
 /** Reports one burst, a slow start or a drift of the latency, which a longer measurement does not mend; undefined without one. */
 function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undefined {
@@ -55,7 +74,7 @@ function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undef
   const shape = shapeOfSketch(latency);
   const text = describeShape(shape, startNs);
   if (text === undefined) return undefined;
-  const remedy = shape.kind === "burst" ? [] : ["Warm up before: put a warmup(…) before the load"];
+  const remedy = shape.kind === "burst" ? [] : [shape.kind === "start-up" ? WARM_UP : SETTLE];
   return {
     code: shape.kind,
     severity: isInDoubt ? "caution" : "detail",
@@ -88,53 +107,19 @@ function formatTenths(ns: number): string {
   return formatDurationNs(ns < NS_PER_SEC ? ns : secToNs(Number(nsToSec(ns).toFixed(1))));
 }
 
-/** Returns what the sample is good for, and how many times as long would be enough; undefined when it is enough. */
-function sizeUp(
-  metric: MetricPlan,
-  result: LevelResult,
-  batchSize: number,
-): { readonly text: string; readonly factor: number } | undefined {
-  const estimate = estimateMetric(metric, result, batchSize);
-  const count = sampleOf(metric, result)?.count ?? 0;
-  if (estimate === undefined || estimate.value <= 0 || count === 0) return undefined;
-  const { effectiveCount = count, neededEffectiveCount = 0 } = estimate;
-  if (effectiveCount < neededEffectiveCount) {
-    const factor = neededEffectiveCount / effectiveCount;
-    return {
-      text: `needs about ${formatCount(roundUp(count * factor))} requests, and there are ${formatCount(count)}`,
-      factor,
-    };
-  }
-  const { value, low, high } = estimate;
-  if (low === null || high === null) return undefined;
-  const [below, above] = [(value - low) / value, (high - value) / value];
-  const widest = Math.max(below, above);
-  if (widest <= WIDE_RATIO) return undefined;
-  const ends = `−${percentOf(below)}/+${percentOf(above)} %`;
-  return { text: `is good to about ${ends}`, factor: (widest / WIDE_RATIO) ** 2 };
-}
-
-/** Rounds a number of requests up to two digits. */
-function roundUp(count: number): number {
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(count)) - 1);
-  return Math.ceil(count / step) * step;
-}
-
-function percentOf(ratio: number): number {
-  return Math.round(100 * ratio);
-}
-
 const NICE_SECONDS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600];
 const SEC_PER_MIN = 60;
 
-/** Says how to measure a number of times as long, in the words of the mode. A sentence without a full stop. */
-export function adviseLonger(plan: Plan, durationNs: number, requestCount: number, factor: number): string {
+/** Says how to measure as many requests as are needed, in the words of the mode. A sentence without a full stop. */
+export function adviseLonger(
+  plan: Plan,
+  durationNs: number,
+  { count, needed }: Pick<RequestsNeeded, "count" | "needed">,
+): string {
   const { mode } = plan.measurement;
-  if (mode.kind === "requests" && mode.count !== null) {
-    const count = roundUp(requestCount * factor);
-    return plan.outputs.style === "rampart" ? `Use requests: ${count}` : `Send ${formatCount(count)} requests`;
-  }
-  const wanted = nsToSec(durationNs) * factor;
+  if (mode.kind === "requests" && mode.count !== null)
+    return plan.outputs.style === "rampart" ? `Use requests: ${needed}` : `Send ${formatCount(needed)} requests`;
+  const wanted = (nsToSec(durationNs) * needed) / count;
   const seconds = NICE_SECONDS.find((one) => one >= wanted);
   if (seconds === undefined) return "That takes hours: assert a lower percentile";
   const text = seconds > SEC_PER_MIN ? `${seconds / SEC_PER_MIN} min` : `${seconds} s`;

@@ -55,10 +55,13 @@ function single({ object }: Parts) {
 function confidence({ object }: Parts) {
   const one = v.exactOptional(
     object({
-      low: end(),
+      low: v.pipe(end(), v.description("Null where the number is not certain.")),
       high: end(),
       effectiveCount: v.pipe(v.number(), v.description("Number of independent samples that stand behind it.")),
       isReliable: v.pipe(v.boolean(), v.description("False: too few samples.")),
+      isDecided: v.exactOptional(
+        v.pipe(v.boolean(), v.description("An assertion or a limit on it is certain at this level.")),
+      ),
       neededCount: v.pipe(count(), v.description("Number of samples that would be enough.")),
     }),
   );

@@ -66,7 +66,7 @@ export function reachText({ value, interval }: Cell, { quantity }: Column, unit:
   const { low = null, high = null } = interval ?? {};
   if (typeof value !== "number" || low === null || high === null || high === low) return "";
   const half = (high - low) / 2;
-  const withoutUnit = (text: string): string => text.replace(/ (?:%|us|ms|s|min)$/, "");
+  const withoutUnit = (text: string): string => text.replace(/ (?:us|ms|s|min)$/, "");
   if (Math.abs(high + low - 2 * value) > 0.1 * half)
     return withoutUnit(formatInterval({ value, interval: { low, high } }, quantity, unit));
   const reach = Number((half / (unit?.ns ?? 1)).toPrecision(2));

@@ -8,9 +8,10 @@ import {
   REPORTED_PERCENTILES,
   samplesNeeded,
 } from "../../../src/measure/intervals/percentile-interval.ts";
-import { valueAtRank } from "../../../src/measure/sketch.ts";
-import { tallyOf } from "../make-window.ts";
-import { drawTallies, type Process, percentileUs } from "./simulate.ts";
+import { type Sketch, valueAtRank } from "../../../src/measure/sketch.ts";
+import { createRandom, type Random } from "../../../src/runtime/random.ts";
+import { sketchAt, tallyOf } from "../make-window.ts";
+import { drawNormal, drawTallies, endsOf, type Process, percentileUs } from "./simulate.ts";
 
 // Ranks from 1. Those of the median are in the tables of Dixon and Massey; all follow from sums of binomial terms.
 const RANKS = [
@@ -106,13 +107,13 @@ test("an estimate lies in its interval, which has the resolution of the tally", 
       fc.array(fc.integer({ min: 1, max: 5e9 }), { minLength: 1, maxLength: 400 }),
       fc.constantFrom(...REPORTED_PERCENTILES),
       (latenciesNs, percentile) => {
-        const { value, low, high, effectiveCount, neededCount, isReliable } = estimatePercentile(
+        const { value, low, high, effectiveCount, neededEffectiveCount, neededCount, isReliable } = estimatePercentile(
           tallyOf(latenciesNs),
           percentile,
         );
         assert.ok((low ?? value) <= value && value <= (high ?? value));
         assert.ok(effectiveCount >= 1 && effectiveCount <= latenciesNs.length);
-        if (isReliable) assert.ok(effectiveCount >= samplesNeeded(percentile));
+        if (isReliable) assert.ok(effectiveCount >= neededEffectiveCount);
         assert.ok(neededCount >= samplesNeeded(percentile));
         if (isReliable) assert.ok(neededCount <= latenciesNs.length);
       },
@@ -158,6 +159,74 @@ for (const process of COVERED)
         assert.ok(ratio < 0.996, `p${percentile}: ${ratio}`);
     }
   });
+
+/**
+ * Latencies whose level moves slowly by a few percent, and each of which varies by less. That is what 800 requests to a steady server on a busy
+ * machine are like. @param tau requests after which little is left of the level
+ */
+function drawMoving(count: number, tau: number, random: Random): Float64Array {
+  const kept = Math.exp(-1 / tau);
+  let level = drawNormal(random);
+  return Float64Array.from({ length: count }, () => {
+    level = kept * level + Math.sqrt(1 - kept ** 2) * drawNormal(random);
+    return 2.3e6 * (1 + 0.03 * level) + 5e4 * drawNormal(random);
+  });
+}
+
+function movingTallies(count: number, tau: number): Sketch[] {
+  const random = createRandom(5);
+  return Array.from({ length: 200 }, () => {
+    const latencies = drawMoving(count, tau, random);
+    const endsNs = endsOf(latencies);
+    return sketchAt(latencies, endsNs, 123_456_789, endsNs.at(-1) as number);
+  });
+}
+
+for (const [count, tau, least] of [
+  [800, 100, 0.9],
+  [3000, 100, 0.9],
+  [3000, 400, 0.9],
+] as const)
+  test(`${count} latencies whose level moves by 3 % within ${tau} requests have a certain p50 and p90, which contain the truth`, () => {
+    const deviation = Math.hypot(0.03 * 2.3e6, 5e4);
+    const tallies = movingTallies(count, tau);
+    for (const [percentile, quantile] of [
+      [50, 0],
+      [90, 1.281551566],
+    ] as const) {
+      const trueUs = (2.3e6 + quantile * deviation) / 1000;
+      const sure = tallies.map((tally) => estimatePercentile(tally, percentile)).filter(({ isReliable }) => isReliable);
+      const covering = sure.filter(({ low, high }) => (low as number) <= trueUs && trueUs <= (high as number));
+      assert.ok(sure.length >= 0.95 * tallies.length, `p${percentile}: ${sure.length} certain`);
+      assert.ok(covering.length >= least * sure.length, `p${percentile}: ${covering.length} of ${sure.length}`);
+    }
+  });
+
+for (const [count, correlation, percentile] of [
+  [50, 0.99, 50],
+  [300, 0.99, 50],
+  [300, 0.99, 90],
+  [1000, 0.99, 90],
+  [100, 0.9, 50],
+  [300, 0.9, 90],
+] as const)
+  test(`of ${count} latencies with a correlation of ${correlation}, a certain p${percentile} contains the truth`, () => {
+    const tallies = drawTallies({ name: "", count, correlation, batch: 1 }, 250);
+    const trueUs = percentileUs(percentile);
+    const sure = tallies.map((tally) => estimatePercentile(tally, percentile)).filter(({ isReliable }) => isReliable);
+    const covering = sure.filter(({ low, high }) => (low as number) <= trueUs && trueUs <= (high as number));
+    assert.ok(sure.length >= 0.5 * tallies.length, `${sure.length} certain`);
+    assert.ok(covering.length >= 0.9 * sure.length, `${covering.length} of ${sure.length}`);
+  });
+
+test("a percentile whose parts are far apart is not certain, and neither is one that is judged at more than 95 %", () => {
+  const rising = tallyOf(Float64Array.from({ length: 800 }, (_, index) => 1e6 * (1 + index / 800)));
+  const { low, high, isReliable } = estimatePercentile(rising, 50);
+  assert.deepEqual([low, high, isReliable], [null, null, false]);
+  const [moving] = movingTallies(800, 400) as [Sketch];
+  assert.equal(estimatePercentile(moving, 50).isReliable, true);
+  assert.equal(estimatePercentile(moving, 50, { confidence: 0.99 }).isReliable, false);
+});
 
 test("intervals that ignore correlation would not", () => {
   const tallies = drawTallies({ name: "correlated", count: 4000, correlation: 0.8, batch: 1 }, 250);

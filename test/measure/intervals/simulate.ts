@@ -32,7 +32,8 @@ export function percentileUs(percentile: number): number {
 /** The true mean. */
 export const MEAN_NS = FLOOR_NS + SCALE_NS * Math.exp(SHAPE ** 2 / 2);
 
-function drawNormal(random: Random): number {
+/** Draws from the standard normal distribution. */
+export function drawNormal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 

@@ -173,7 +173,7 @@ test("a limit at the very change has no number of runs that would decide", () =>
     const [found] = modelOf({ comparison: wide, limits: judgeLimit({ ...near, amount }, wide) }).checks;
     return `${found?.state} ${found?.measured}`;
   };
-  assert.match(check(0.05), /^unresolved .*; it is so close to the limit that more than 1,000 runs/);
+  assert.match(check(0.05), /^unresolved .*; it is so close to the limit that 100 runs on each side would not decide/);
   assert.match(check(0.15), /^unresolved .*; about \d+ runs on each side would decide$/);
 });
 
@@ -285,6 +285,9 @@ describe("changes in words", () => {
     ["ratio", 20, 15, 25, "+1,900 %", "+1,400 to +2,400 %"],
     ["ratio", 1.0001, 0.99, 1.01, "+0.01 %", "-1.0 to +1.0 %"],
     ["ratio", 1, 0, null, "±0.00 %", "unbounded"],
+    ["ratio", 1.5, 0.63, 5.9, "+50.0 %", "too uncertain"],
+    ["ratio", 4, 1.5, 9, "+300 %", "+50.0 % or more"],
+    ["ratio", 0.2, 0.05, 0.7, "-80.0 %", "-30.0 % or less"],
     ["ratio", 1.5, 1.2, null, "+50.0 %", "+20.0 % or more"],
     ["ratio", null, null, null, "-", ""],
     ["difference", 0.005, 0.001, 0.009, "+0.50 points", "+0.10 to +0.90 points"],

@@ -59,7 +59,7 @@ test("a sample that is too short for an asserted percentile says how long to mea
   );
   assert.match(
     note?.text ?? "",
-    /^1 s is short: p99 latency needs about 670 requests, and there are 100\. Use for: "10 s"\.$/,
+    /^1 s is short: p99 latency needs 299 requests, and there are 100\. Use for: "5 s"\.$/,
   );
   assert.deepEqual(
     notesOf([level]).filter(({ code }) => code === "short-sample"),
@@ -82,10 +82,24 @@ test("a verdict that is certain needs no longer measurement", () => {
   );
 });
 
+test("Little's law is a detail where no rate or time is asserted, and after a known change of load", () => {
+  const window = makeWindow({ latenciesNs: spread(100), inFlightSumNs: 5e9 });
+  const severityOf = (change: PlanChange, rest: Partial<LevelResult> = {}) =>
+    notesOf([makeLevel({ window, level: 4, ...rest })], change).find(({ code }) => code === "littles-law")?.severity;
+  const failures: PlanChange = { assertions: [{ metric: { key: "errorRate" }, comparison: "is", limit: 0 }] };
+  const throughput: PlanChange = { assertions: [{ metric: { key: "throughput" }, comparison: "above", limit: 1 }] };
+  assert.deepEqual(
+    [severityOf(failures), severityOf(throughput), severityOf(ASSERTED)],
+    ["detail", "caution", "caution"],
+  );
+  const phase = { index: 1, name: "peak", label: "peak" };
+  assert.equal(severityOf(throughput, { phase } as Partial<LevelResult>), "detail");
+});
+
 test("the remedy is in the words of how a level is measured", () => {
   const level = makeLevel({ window: makeWindow({ latenciesNs: spread(100) }) });
   const counted = { ...ASSERTED, measurement: { mode: { kind: "requests", count: 100 } } } as const;
-  assert.ok(notesOf([level], counted).some(({ text }) => text.endsWith("Use requests: 670.")));
+  assert.ok(notesOf([level], counted).some(({ text }) => text.endsWith("Use requests: 299.")));
 });
 
 test("equal notes of several levels are one, with the levels named where they are not all", () => {
@@ -107,7 +121,7 @@ test("notes that differ by level are one too, with the text of the worst", () =>
   assert.equal(notes.length, 1);
   assert.match(
     notes[0]?.text ?? "",
-    /^At concurrency 2: 1 s per level is short: p99 latency needs about 670 requests, and there are 50\. Use for: "15 s"\. Likewise at the other levels\.$/,
+    /^At concurrency 2: 1 s per level is short: p99 latency needs 299 requests, and there are 50\. Use for: "10 s"\. Likewise at the other levels\.$/,
   );
 });
 

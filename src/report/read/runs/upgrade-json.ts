@@ -91,7 +91,9 @@ function metricsOf(part: Part): Record<string, unknown> {
     ...Object.fromEntries(Object.entries(tokens?.metrics ?? {}).map(([name, found]) => [name, fromSpread(found)])),
     ...(server === undefined
       ? {}
-      : toMetricsJson({ window: { server } } as unknown as MeasuredPart, 1, ({ needs }) => needs === "statistics")),
+      : toMetricsJson({ window: { server } } as unknown as MeasuredPart, 1, {
+          isWanted: ({ needs }) => needs === "statistics",
+        })),
     ...fromValues(part.values ?? {}),
   };
 }

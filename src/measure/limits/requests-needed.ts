@@ -1,0 +1,79 @@
+import type { AssertionPlan } from "../../plan/assertions.ts";
+import type { MeasuredPart } from "../metrics/metric.ts";
+import { sampleOf } from "../metrics/read-metric.ts";
+import { judgeInterval, judgePercentile, LEAST_JUDGED_COUNT, requestsToShow } from "./verdict-state.ts";
+
+/** How many requests would decide an assertion that is open. Checks and notes both ask here, so that they ask for the same number. */
+
+/** More than this many times the requests at hand are not worth asking for: the value is at its limit. */
+const MOST_TIMES = 100;
+
+/** The requests that an open assertion needs and has. */
+export interface RequestsNeeded {
+  readonly count: number;
+  readonly needed: number;
+  /** Whether no sample of this size can decide it. Otherwise the value is close to the limit, and `needed` is an estimate. */
+  readonly isFew: boolean;
+}
+
+/**
+ * Returns how many requests would decide an assertion if they are like those at hand: as large a share of them above the limit, or an average
+ * that varies as much. Undefined without a sample, where it is decided, and where the value is too close to the limit.
+ */
+export function requestsNeeded(assertion: AssertionPlan, part: MeasuredPart): RequestsNeeded | undefined {
+  const { metric, comparison } = assertion;
+  const { statistic } = metric;
+  if (comparison === "is") return undefined;
+  const count = sampleOf(metric, part)?.count ?? 0;
+  if (statistic === "average") return neededForAverage(assertion, part, count);
+  if (typeof statistic !== "number") return undefined;
+  const least = requestsToShow(comparison, statistic);
+  const needed = neededForPercentile(assertion, part, statistic) ?? least;
+  if (needed <= count) return undefined;
+  return { count, needed: needed > least ? roundUp(needed) : needed, isFew: count < least };
+}
+
+/** Returns the smallest number above that of the sample that decides; undefined where that is far more, or values themselves decide. */
+function neededForPercentile(
+  { metric, comparison, limit }: AssertionPlan,
+  part: MeasuredPart,
+  percentile: number,
+): number | undefined {
+  const found = sampleOf(metric, part)?.above?.(limit, comparison === "below" || comparison === "at-least");
+  if (found === undefined) return undefined;
+  const ratio = found.aboveCount / found.count;
+  const isDecided = (count: number): boolean =>
+    judgePercentile(comparison, percentile, { count, aboveCount: Math.round(ratio * count) }) !== "unresolved";
+  // A sample that is decided is not asked about, so it lies below the first number.
+  let low = found.count;
+  let high = Math.max(found.count + 1, requestsToShow(comparison, percentile));
+  const most = MOST_TIMES * high;
+  for (; !isDecided(high); high *= 2) {
+    if (high > most) return undefined;
+    low = high;
+  }
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (isDecided(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** An interval becomes narrower as the root of the number of requests. */
+function neededForAverage(assertion: AssertionPlan, part: MeasuredPart, count: number): RequestsNeeded | undefined {
+  const sample = sampleOf(assertion.metric, part);
+  const ends = sample?.estimateAverage?.({ leastCount: LEAST_JUDGED_COUNT });
+  if (sample === undefined || ends === undefined || ends.low === null || ends.high === null) return undefined;
+  const { average: value } = sample;
+  if (judgeInterval(assertion, { value, low: ends.low, high: ends.high }) !== "unresolved") return undefined;
+  const reach = value < assertion.limit ? ends.high - value : value - ends.low;
+  const times = (reach / Math.abs(assertion.limit - value)) ** 2;
+  return times > MOST_TIMES ? undefined : { count, needed: roundUp(Math.max(count + 1, count * times)), isFew: false };
+}
+
+/** Rounds a number of requests up to two digits. */
+function roundUp(count: number): number {
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(count)) - 1);
+  return Math.ceil(count / step) * step;
+}
