@@ -25,7 +25,7 @@ const NAMED: readonly (readonly [SettingPath, scenario: string, perfAnalyzer: st
   ["inputs.tokenizer", "target.tokenizer", "inputs.tokenizer", "--tokenizer"],
   ["load.periodResponses", "responses of periodic(…)", "--request-period", "--request-period after --"],
   ["measurement.mode.windowMs", "stability.window", "--measurement-interval", "--measurement-interval"],
-  ["outputs.files.csv", "--csv", "-f", "-f after --"],
+  ["outputs.files.perfAnalyzerCsv", "outputs.files.perfAnalyzerCsv", "-f", "-f after --"],
   ["target.shapes", "shapes", "--shape", "--shape after --"],
   ["target.url", "the target's address", "-u", "--url"],
 ];
@@ -54,6 +54,7 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "inputs.format",
       "measurement.mode.requestsPerWindow",
       "merge.folder",
+      "outputs.files.perfAnalyzerCsv",
       "telemetry.metrics",
       "telemetry.metrics.intervalMs",
       "telemetry.trace.count",

@@ -4,13 +4,13 @@ import { noneOf } from "../../../src/measure/compare/verdict.ts";
 import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import type { LevelComparison } from "../../../src/report/compare/comparison.ts";
-import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import { type ChangeLimit, type ComparedSides, judgeLimit } from "../../../src/report/compare/limits.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
 import { levelChanges, runCurves } from "../../../src/report/compare/run-curves.ts";
 import { judgeComparison } from "../../../src/report/compare/verdict.ts";
 import { formatChange, formatInterval } from "../../../src/report/compare/words.ts";
+import { formatPicturePage } from "../../../src/report/html/report-page.ts";
 import { formatMarkdownReport } from "../../../src/report/markdown.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
@@ -194,8 +194,13 @@ test("several candidates have a section each, and equal notes once", () => {
     false,
   );
   assert.equal(model.name, "new.json, other.json against base_<1>.json");
+  const [first, second, ...curves] = model.sections;
   assert.deepEqual(
-    model.sections.map(({ title }) => title),
+    curves.map(({ title, tables, charts }) => [title, tables.length, charts.length > 0]),
+    Array(2).fill(["All runs over each other", 0, true]),
+  );
+  assert.deepEqual(
+    [first, second].map((section) => section?.title),
     ["new.json (3 runs)", "other.json (3 runs)"],
   );
   assert.deepEqual(
@@ -209,7 +214,7 @@ test("a level without a metric on both sides has no heading", () => {
   const searched = comparison.levels.map((level) => ({ ...level, label: "search for the highest load", metrics: [] }));
   const parts = { ...sides, comparison: { ...comparison, levels: [...searched, ...comparison.levels] } };
   const model = modelOf(parts);
-  for (const text of [textOf(model), formatMarkdownReport(model), formatHtml(model, [{ ...sides, ...parts }], paint)]) {
+  for (const text of [textOf(model), formatMarkdownReport(model), formatPicturePage(model, paint)]) {
     assert.ok(!text.includes("search for the highest load"), text);
     assert.ok(text.includes("concurrency 4"), text);
   }
@@ -229,7 +234,7 @@ test("Markdown has tables that hold whatever names are", () => {
 });
 
 test("HTML is one page without references, and escapes names", () => {
-  const text = formatHtml(modelOf(), [sides], paint);
+  const text = formatPicturePage(modelOf(), paint);
   assert.match(text, /^<!doctype html>/);
   assert.ok(!/src=|href="(?!#)|https?:|@import|url\((?!#)/.test(text.replaceAll(/ xmlns(:xlink)?="[^"]*"/g, "")));
   assert.ok(text.length < 150_000, "it does without the chart library");
@@ -330,7 +335,7 @@ test("the charts have all runs of both sides and all changes, at their values", 
 });
 
 test("the page begins with the verdict and the limits", () => {
-  const text = formatHtml(modelOf(), [sides], paint);
+  const text = formatPicturePage(modelOf(), paint);
   const [verdict, check, chart, table] = ["<b>FAILED</b>", "<b>fail</b>", "<svg", "<table"].map((part) =>
     text.indexOf(part),
   );

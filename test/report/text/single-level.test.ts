@@ -28,6 +28,8 @@ function makeModel(rowCount: number, name: VerdictName = "measured", received: r
     setup: [],
     checks: [],
     notes: [],
+    suites: [],
+    origin: "",
     sections: [
       { ...section, id: "levels", isSummary: true, tables: [{ title: "", columns, rows }] },
       { ...section, id: "received", isSummary: false, lines: received },
