@@ -55,7 +55,7 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
     checks: sides.flatMap((side) =>
       side.limits.map((limit) => toCheck(limit, isSeveral ? `${side.comparison.next.name}: ` : "")),
     ),
-    notes: mergeNotes(sides.flatMap(notesOf)),
+    notes: notesOfSides(sides),
     sections: [...sections, ...sides.map(toCurves)],
     suites: [toSuite(own, [...sides.flatMap((side) => toCases(side, isSeveral, isStrict)), whole])],
     origin: "",
@@ -164,6 +164,11 @@ function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[
     { value: formatInterval(change).replace(/ (%|points)$/, "") || "-" },
     { value: nameVerdict(verdict), ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}) },
   ];
+}
+
+/** Returns the notes about several candidates. */
+export function notesOfSides(sides: readonly ComparedSides[]): Note[] {
+  return mergeNotes(sides.flatMap(notesOf));
 }
 
 /** Returns what limits the trust in a comparison, then what it leaves out. */

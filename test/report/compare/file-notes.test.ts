@@ -86,9 +86,7 @@ test("sessions and other parts of a file that are not compared are named in ever
   assert.ok(renderText(model, ALL).includes(`  note  ${note}.\n`));
   assert.ok(formatPicturePage(model, paint).includes(note));
   assert.ok(formatMarkdownReport(model).replaceAll("\\", "").includes(note));
-  const { comparisons } = toComparisonJson([sides], false) as {
-    comparisons: { base: { notCompared: string[] }; new: { notCompared: string[] } }[];
-  };
+  const { comparisons } = toComparisonJson([sides], false);
   assert.deepEqual(comparisons[0]?.base.notCompared, ["request_count", "sessions (3)"]);
   assert.deepEqual(comparisons[0]?.new.notCompared, ["request_count", "sessions (3)"]);
 });

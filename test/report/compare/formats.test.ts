@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import * as v from "valibot";
 import { noneOf } from "../../../src/measure/compare/verdict.ts";
 import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
@@ -14,6 +15,7 @@ import { formatPicturePage } from "../../../src/report/html/report-page.ts";
 import { formatMarkdownReport } from "../../../src/report/markdown.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
+import { createComparisonSchema } from "../../../src/report/schema/comparison.ts";
 import { renderText } from "../../../src/report/text/render-text.ts";
 import { makeMeasuredLevel, makeMeasuredRun, makeRunSet } from "./make-runs.ts";
 
@@ -102,7 +104,7 @@ test("the verdict and the exit code say the same, with limits in all states", ()
     assert.deepEqual([verdict.name, verdict.exitCode], [name, exitCode]);
     const model = buildComparisonModel(all, isStrict);
     assert.deepEqual([model.verdict.name, model.verdict.headline], [name, verdict.headline]);
-    assert.deepEqual((toComparisonJson(all, isStrict) as { verdict: unknown }).verdict, verdict);
+    assert.deepEqual(toComparisonJson(all, isStrict).verdict, verdict);
     assert.ok(textOf(model).startsWith(`${name.toUpperCase()}  new.json against`));
     assert.match(formatMarkdownReport(model), new RegExp(`^## .*${name}: new\\.json against`, "i"));
   }
@@ -251,13 +253,9 @@ test("HTML is one page without references, and escapes names", () => {
 });
 
 test("JSON has every metric, with the numbers that the other reports show", () => {
-  const { comparisons } = toComparisonJson([sides], false) as {
-    comparisons: {
-      levels: { level: string; metrics: Record<string, unknown>[] }[];
-      limits: Record<string, unknown>[];
-      base: { runs: unknown[] };
-    }[];
-  };
+  const json = toComparisonJson([sides], false);
+  v.parse(createComparisonSchema(v.strictObject as unknown as typeof v.object), JSON.parse(JSON.stringify(json)));
+  const { comparisons } = json;
   const [only] = comparisons;
   const metrics = only?.levels[0]?.metrics ?? [];
   assert.deepEqual(
@@ -270,7 +268,7 @@ test("JSON has every metric, with the numbers that the other reports show", () =
       ["latency.p99", "us", "lower", "inconclusive"],
     ],
   );
-  const average = metrics[2] as {
+  const average = metrics[2] as unknown as {
     base: { mean: number; low: number; high: number; runs: number[] };
     ratio: { value: number; low: number; high: number; basis: string };
   };
