@@ -4,13 +4,12 @@ import type { Check, ModelTable, Note, ReportModel, Section, Severity } from "..
 import { createModelFile } from "../model-report.ts";
 import { readChartLibrary, type SvgPainter } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
-import { formatScripts, POLICY } from "../plots/page.ts";
-import { pageScript } from "../plots/page-script.ts";
+import { formatScripts, POLICY, pageScript } from "../plots/page-script.ts";
+import { REPORT_STYLE } from "../plots/page-style.ts";
 import type { Plot } from "../plots/plot.ts";
 import { VERSION } from "../version.ts";
 import { formatChart, formatPicture, formatPlace } from "./charts.ts";
 import { REPORT_SCRIPT } from "./script.ts";
-import { REPORT_STYLE } from "./style.ts";
 import { formatTable, hasMarks } from "./tables.ts";
 
 /** A report as one HTML file that works without network, server or other files. */

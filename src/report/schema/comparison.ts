@@ -3,7 +3,7 @@ import { count, type Parts, VALUE_UNITS } from "./parts.ts";
 import { noteSchema, VERDICT_NAMES } from "./report-schema.ts";
 
 /**
- * Rampart's JSON of a comparison (`rampart compare --json`). A later version of Rampart may add fields; `version` changes when a field is
+ * Rampart's JSON of a comparison. A later version of Rampart may add fields; `version` changes when a field is
  * removed or means something else.
  */
 
@@ -78,7 +78,7 @@ function runSetSchema({ object }: Parts) {
 function metricSchema(parts: Parts) {
   const { object } = parts;
   return object({
-    name: v.pipe(v.string(), v.description("As --fail-if has it: latency.p99.")),
+    name: v.pipe(v.string(), v.description("As limits name it: latency.p99.")),
     label: v.string(),
     unit: v.picklist(VALUE_UNITS),
     better: v.nullable(v.picklist(["higher", "lower"])),

@@ -1,25 +1,18 @@
-import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
-import { entryOf, nameOfMetric, type TokenMetric } from "../../../measure/tokens/metrics.ts";
 import { levelUnitOf } from "../../../registry/load-modes.ts";
 import type { Meaning, Plot, PlotPoint, XyPlot, XySeries } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
-import { type ChartSource, levelRows, type TimeUnit, timeUnitFor } from "./chart-source.ts";
-import { type Estimate, type LoadPoint, loadPointsOf, PERCENTILES, type Spread } from "./load-points.ts";
+import type { CombinedLevelJson } from "../../schema/runs.ts";
+import { type ChartSource, type TimeUnit, timeUnitFor } from "./chart-source.ts";
+import { jsonNameOf, TOKEN_TIMES, titleOf } from "./percentile-charts.ts";
 
-/** Throughput, latency and times of tokens over the load, and their distributions. */
+/** Throughput, latency and times of tokens over the load: of one run, or the means over several runs. */
 
 /** Loads that grow by more than this in all have a logarithmic axis. */
 const LOG_FROM = 8;
 const MOST_TICKS = 12;
-/** More lines cannot be distinguished. */
-const MOST_CURVES = 8;
-const NINES_STEP = 0.05;
 const FRAME = { group: "", notes: [] } as const;
-
-/** The times of tokens that have charts. */
-const TOKEN_TIMES: readonly TokenMetric[] = ["timeToFirstTokenNs", "interTokenLatencyNs"];
 
 /** The charts over the load. Each is absent where it has less than two points. */
 export interface LoadCharts {
@@ -158,102 +151,102 @@ function drawTokens(points: readonly LoadPoint[], over: OverLoad): Plot[] {
   return [...times, ...rates];
 }
 
-function jsonNameOf(metric: TokenMetric): string {
-  return `${nameOfMetric(metric)}Us`;
+const PERCENTILES = ["p50", "p90", "p99"] as const;
+type PercentileName = (typeof PERCENTILES)[number];
+
+/** A value with its 95 % interval. An end is null where the sample has no bound; both are for a value without an interval. */
+interface Estimate {
+  readonly value: number;
+  readonly low: number | null;
+  readonly high: number | null;
 }
 
-function titleOf(metric: TokenMetric): string {
-  const { label } = entryOf(metric);
-  return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+type Spread = Readonly<Record<PercentileName, Estimate | undefined>>;
+
+/** A load and what was measured at it. */
+interface LoadPoint {
+  /** Requests in flight, or per second. */
+  readonly load: number;
+  readonly throughputPerSec: Estimate | undefined;
+  readonly failedPerSec: number;
+  readonly latencyUs: Spread;
+  /** From the time when a request was due; absent where requests have none. */
+  readonly scheduledUs?: Spread | undefined;
+  readonly tokensPerSec?: Estimate | undefined;
+  /** Times of tokens by the names of JSON. */
+  readonly tokenTimesUs: Readonly<Record<string, Spread>>;
 }
 
-/** Draws the distributions of latency at each level. */
-export function latencyCurves(source: ChartSource): Plot[] {
-  const curves = levelRows(source).flatMap(({ name, json: { latency } }) =>
-    latency === null ? [] : [{ name, mostUs: latency.maxUs, points: latencyCurve(latency) }],
-  );
-  return drawCurves("Latency", "Latency", curves);
+/** Returns the points in the order of their loads; empty where levels have no order, because they are phases. */
+function loadPointsOf({ json, runs }: ChartSource): LoadPoint[] {
+  const [first] = runs;
+  if (first === undefined || first.levels.some((level) => level.json.phase !== undefined)) return [];
+  const points =
+    "runs" in json ? json.combination.levels.map(ofRuns) : first.levels.map((level) => ofLevel(level.json));
+  return points.toSorted((a, b) => a.load - b.load);
 }
 
-/** Draws the distributions of the times of tokens at each level. */
-export function tokenCurves(source: ChartSource): Plot[] {
-  return TOKEN_TIMES.flatMap((metric) => {
-    const curves = levelRows(source).flatMap(({ name, json: { tokens } }) => {
-      const found = tokens?.metrics[jsonNameOf(metric)];
-      return found === undefined ? [] : [{ name, mostUs: found.max, points: spreadCurve(found) }];
-    });
-    return drawCurves(titleOf(metric), "Time", curves);
+function ofLevel(json: LevelJson): LoadPoint {
+  const { level, inferPerSec: value, inferPerSecLow: low, inferPerSecHigh: high, tokens } = json;
+  const times = Object.entries(tokens?.metrics ?? {}).filter(([name]) => name.endsWith("Us"));
+  return {
+    load: level,
+    throughputPerSec: { value, low, high },
+    failedPerSec: json.durationSec > 0 ? json.failed / json.durationSec : 0,
+    latencyUs: latencyOf(json.latency),
+    ...(json.scheduledLatency === undefined ? {} : { scheduledUs: latencyOf(json.scheduledLatency) }),
+    ...(tokens?.outputTokensPerSec === undefined
+      ? {}
+      : { tokensPerSec: { value: tokens.outputTokensPerSec, low: null, high: null } }),
+    tokenTimesUs: Object.fromEntries(
+      times.map(([name, found]) => [
+        name,
+        spread((percentile) => {
+          const { low, high, isReliable } = found.confidence95[percentile];
+          return withInterval(found[percentile], low, high, isReliable);
+        }),
+      ]),
+    ),
+  };
+}
+
+function latencyOf(latency: LevelJson["latency"]): Spread {
+  return spread((percentile) => {
+    if (latency === null) return undefined;
+    const { us, lowUs, highUs, isReliable } = latency.percentiles[percentile];
+    return withInterval(us, lowUs, highUs, isReliable);
   });
 }
 
-interface Curve {
-  readonly name: string;
-  readonly mostUs: number;
-  /** By number of nines, in microseconds. */
-  readonly points: readonly (readonly [nines: number, us: number])[];
+function ofRuns(json: CombinedLevelJson): LoadPoint {
+  const { level, inferPerSec, errorRatio, latencyUs, scheduledLatencyUs, tokens } = json;
+  const failed = errorRatio?.mean ?? 0;
+  return {
+    load: level,
+    throughputPerSec: overRuns(inferPerSec),
+    failedPerSec: failed >= 1 ? 0 : ((inferPerSec?.mean ?? 0) * failed) / (1 - failed),
+    latencyUs: spread((percentile) => overRuns(latencyUs[percentile])),
+    ...(scheduledLatencyUs === undefined
+      ? {}
+      : { scheduledUs: spread((percentile) => overRuns(scheduledLatencyUs[percentile])) }),
+    ...(tokens?.outputTokensPerSec === undefined ? {} : { tokensPerSec: overRuns(tokens.outputTokensPerSec) }),
+    tokenTimesUs: Object.fromEntries(
+      Object.entries(tokens?.metrics ?? {})
+        .filter(([name]) => name.endsWith("Us"))
+        .map(([name, found]) => [name, spread((percentile) => overRuns(found[percentile]))]),
+    ),
+  };
 }
 
-function drawCurves(what: string, label: string, curves: readonly Curve[]): Plot[] {
-  if (curves.length === 0) return [];
-  const shown = pickEvenly(curves, MOST_CURVES);
-  const time = timeUnitFor(Math.max(...shown.map(({ mostUs }) => mostUs)));
-  const series = shown.map(
-    ({ name, points }, index): XySeries => ({
-      name,
-      style: "line",
-      shade: shown.length === 1 ? 0 : index / (shown.length - 1),
-      hasMarkers: false,
-      points: points.map(([nines, us]) => [roundForPlot(nines), roundForPlot(us / time.us)]),
-    }),
-  );
-  const notes = [
-    "The scale spreads the slowest requests: from each mark to the next there are ten times fewer.",
-    ...(shown.length < curves.length ? [`${shown.length} of ${curves.length} levels.`] : []),
-  ];
-  const frame = { title: `${what} by percentile`, xLabel: "Percentile", yLabel: `${label} (${time.name})`, group: "" };
-  return [{ kind: "xy", ...frame, notes, series, isFromZero: true, isPercentile: true }];
+function overRuns(over: CombinedLevelJson["inferPerSec"]): Estimate | undefined {
+  return over === undefined ? undefined : { value: over.mean, low: over.low, high: over.high };
 }
 
-type LatencyJson = NonNullable<LevelJson["latency"]>;
-
-/** Returns the number of nines of a percentile: 2 for p99. */
-function ninesOf(percentile: number): number {
-  return -Math.log10(1 - percentile / 100);
+/** A value with too few samples has no interval. */
+function withInterval(value: number, low: number | null, high: number | null, isReliable: boolean): Estimate {
+  return isReliable ? { value, low, high } : { value, low: null, high: null };
 }
 
-/** Returns the curve of the histogram, with the reported percentiles and the maximum in it. */
-function latencyCurve({ count, maxUs, percentiles, hdrHistogramUs }: LatencyJson): [number, number][] {
-  const most = Math.log10(count);
-  const histogram = decodeFromCompressedBase64(hdrHistogramUs);
-  const steps = Array.from({ length: Math.ceil(most / NINES_STEP) }, (_, i): [number, number] => [
-    i * NINES_STEP,
-    histogram.getValueAtPercentile(100 * (1 - 10 ** -(i * NINES_STEP))),
-  ]);
-  const reported = Object.entries(percentiles).map(([name, { us }]): [number, number] => [
-    ninesOf(Number(name.slice(1))),
-    us,
-  ]);
-  return toCurve([...steps, ...reported.filter(([nines]) => nines < most), [most, Math.floor(maxUs)]]);
-}
-
-/** Returns the curve of the reported statistics. */
-function spreadCurve(found: NonNullable<LevelJson["tokens"]>["metrics"][string]): [number, number][] {
-  const most = Math.log10(Math.max(1, found.count));
-  const names = ["p50", "p90", "p99", "p99.9", "p99.99"] as const;
-  const inner = names.map((name): [number, number] => [ninesOf(Number(name.slice(1))), found[name]]);
-  return toCurve([[0, found.min], ...inner.filter(([nines]) => nines < most), [most, found.max]]);
-}
-
-/** Sorts points by their nines. Later ones replace earlier ones at the same place, and no curve falls. */
-function toCurve(points: readonly [number, number][]): [number, number][] {
-  const at = new Map(points.map(([nines, us]) => [roundForPlot(nines), us]));
-  const sorted = [...at].sort(([a], [b]) => a - b);
-  let least = Number.POSITIVE_INFINITY;
-  return sorted
-    .toReversed()
-    .map(([nines, us]): [number, number] => {
-      least = Math.min(least, us);
-      return [nines, least];
-    })
-    .toReversed();
+function spread(of: (percentile: PercentileName) => Estimate | undefined): Spread {
+  return { p50: of("p50"), p90: of("p90"), p99: of("p99") };
 }
