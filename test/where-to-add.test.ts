@@ -181,6 +181,19 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       },
     ],
   },
+  "a report in a file": {
+    "report/facts.ts": `
+      import { createModelFile } from "./model-report.ts";
+
+      /** The facts of a run, a line each. */
+      export const createFacts = createModelFile(({ verdict }) => \`\${verdict.facts.join("\\n")}\\n\`, "outputs.files.json");`,
+    "report/reports.ts": [
+      {
+        after: "const FILE_REPORTS = {",
+        added: 'facts: async () => (await import("./facts.ts")).createFacts,',
+      },
+    ],
+  },
   "a column of levels": {
     "report/model/level-columns.ts": [
       {
@@ -408,6 +421,13 @@ test("a made-up load mode sends, is checked, and is named in reports", LIMIT, as
 
 test("a made-up report is written", LIMIT, async () => {
   assert.match(await execute(planOf({ name: "in one line" })), /^ONE LINE: measured,.*,10 requests$/m);
+});
+
+test("a made-up report is written to a file", LIMIT, async () => {
+  const plan = planOf({});
+  const facts = join(folder, "facts.txt");
+  await execute({ ...plan, outputs: { ...plan.outputs, files: { facts } as Plan["outputs"]["files"] } });
+  assert.match(readFileSync(facts, "utf8"), /^[\d.]+ m?s\n10 requests\n$/);
 });
 
 test("a made-up column is in the console, in Markdown and in JUnit", LIMIT, async () => {

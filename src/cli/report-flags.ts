@@ -23,7 +23,12 @@ export const REPORT_FLAGS: readonly ReportFlag[] = [
     value: "FILE",
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
   },
-  { name: "csv", file: "csv", value: "FILE", help: "Write one row per level, in perf_analyzer's CSV layout." },
+  {
+    name: "csv",
+    file: "csv",
+    value: "FILE",
+    help: "Write the tables of the report as CSV, the levels first: a line for each row, times in microseconds, ratios 0 to 1.",
+  },
   {
     name: "profile-export-file",
     file: "profileExport",

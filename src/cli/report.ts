@@ -33,14 +33,14 @@ export function runReportCommand(args: readonly string[], command: string, io: C
     const named = REPORT_FLAGS.map(({ name, file }) => [`--${name}`, files[file]] as const);
     problems.push(...findReadOutputs(named, [path]));
     if (problems.length > 0) throw new UserError(problems);
-    const { model, plan, json } = readStoredReport(path);
+    const model = readStoredReport(path);
     const out = besideReports(io, files);
     out.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: out.hasColor }));
     for (const [key, load] of Object.entries(STORED_FORMATS)) {
       const file = files[key as keyof typeof STORED_FORMATS];
       if (file === undefined) continue;
       const render = await load();
-      writeReport(file, await render(model, plan, json), `outputs.files.${key as keyof typeof STORED_FORMATS}`, false);
+      writeReport(file, await render(model), `outputs.files.${key as keyof typeof STORED_FORMATS}`, false);
     }
     return EXIT.passed;
   });
@@ -50,7 +50,7 @@ function formatHelp(command: string): string {
   return [
     `Usage: ${command} FILE.json [options]`,
     "",
-    "Shows the report of a run again, and makes its page, its summary and its JUnit file from the JSON that --json wrote.",
+    "Shows the report of a run again, and makes its page, its summary, its CSV and its JUnit file from the JSON that --json wrote.",
     "",
     "Options:",
     formatFlags(FLAGS),

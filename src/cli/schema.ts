@@ -19,6 +19,10 @@ const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
     summary: "the JSON report of rampart run and rampart http (--json)",
     load: async () => (await import("../report/schema/json-schema.ts")).reportJsonSchema(),
   },
+  comparison: {
+    summary: "the JSON of a comparison (rampart compare --json)",
+    load: async () => (await import("../report/schema/json-schema.ts")).comparisonJsonSchema(),
+  },
   scenario: {
     summary: "a scenario in YAML or JSON (rampart run x.yaml)",
     load: async () => {

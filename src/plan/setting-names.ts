@@ -16,7 +16,7 @@ interface Settings {
   merge: "folder";
   mock: "grpcPort" | "grpcProto" | "httpPort";
   outputs: "folder" | "otlpUrl" | "verbosity" | "watchPort";
-  "outputs.files": "csv" | "html" | "json" | "junit" | "markdown" | "profileExport" | "records";
+  "outputs.files": "csv" | "html" | "json" | "junit" | "markdown" | "perfAnalyzerCsv" | "profileExport" | "records";
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "set" | "url";
   sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";

@@ -35,7 +35,7 @@ export function formatMarkdownReport(model: ReportModel): string {
     ...sections.filter(({ isSummary }) => isSummary).map(formatSection),
     formatNotes(notes),
     ...sections
-      .filter(({ id, isSummary }) => !isSummary && id !== LEFT_OUT)
+      .filter((section) => !section.isSummary && section.id !== LEFT_OUT && hasText(section))
       .map((section) => fold(formatSection(section), section.title)),
   ].filter((part) => part !== "");
   return `${parts.join("\n\n")}\n`;
@@ -47,6 +47,11 @@ function formatChecks(checks: readonly Check[]): string {
     ["Check", "Measured", ""],
     checks.map(({ state, text, measured }) => [text, measured, SIGNS[state]]),
   );
+}
+
+/** A section of charts alone is left out. */
+function hasText({ tables, lines = [] }: Section): boolean {
+  return tables.length + lines.length > 0;
 }
 
 function formatSection({ title, lines = [], tables }: Section): string {

@@ -10,8 +10,8 @@ import type { ReportJson } from "./schema/report-schema.ts";
 import { describeWarning } from "./warnings.ts";
 import { writeReport } from "./write-report.ts";
 
-/** Renders a report: its model, and the data that the model was built from. */
-export type RenderReport = (model: ReportModel, plan: Plan, json: ReportJson) => string | Promise<string>;
+/** Renders a report. */
+export type RenderReport = (model: ReportModel) => string | Promise<string>;
 
 /** Receives the JSON of runs that have ended. */
 type ShowJson = (json: ReportJson) => void | Promise<void>;
@@ -47,16 +47,20 @@ export function createModelReport(
   followed?: FollowedRuns,
 ): Report {
   const show: ShowJson = (json) => {
-    const text = render(buildRunModel(plan, json), plan, json);
+    const text = render(buildRunModel(plan, json));
     return typeof text === "string" ? write(text) : text.then(write);
   };
   return createDataReport(plan, sink, show, followed);
 }
 
-/** Creates such a report in a file. @param at the setting that chooses the file */
-export function createModelFile(render: RenderReport, at: SettingPath) {
-  return (plan: Plan, sink: TextSink, path: string): Report =>
-    createModelReport(plan, sink, render, (text) => writeReport(path, text, at));
+/**
+ * Returns what creates such a report in a file.
+ * @param at the setting that chooses the file
+ * @param isMasked whether secrets in the text are masked; false where the renderer does that
+ */
+export function createModelFile(render: RenderReport, at: SettingPath, isMasked = true) {
+  return (plan: Plan, sink: TextSink, path: string, _meter?: unknown, followed?: FollowedRuns): Report =>
+    createModelReport(plan, sink, render, (text) => writeReport(path, text, at, isMasked), followed);
 }
 
 /** Creates the report for programs, which is the JSON itself. @param path of its file @param followed the runs over time */

@@ -49,10 +49,11 @@ const REPORTS: readonly ReportKind[] = [
 
 /** Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. */
 const FILE_REPORTS = {
-  csv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
+  perfAnalyzerCsv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
   profileExport: async () => (await import("./profile-export.ts")).createProfileExport,
   json: async () => (await import("./model-report.ts")).createJsonReport,
-  html: async () => (await import("./html/html-report.ts")).createHtmlReport,
+  csv: async () => (await import("./csv.ts")).createCsvReport,
+  html: async () => (await import("./html/report-page.ts")).createHtmlReport,
   junit: async () => (await import("./junit.ts")).createJunitReport,
   markdown: async () => (await import("./markdown.ts")).createMarkdownReport,
   genaiPerfJson: () => artifact("genaiPerfJson"),

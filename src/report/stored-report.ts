@@ -11,22 +11,16 @@ import { REPORT_VERSION } from "./schema/version.ts";
 
 /** Rampart's JSON of a run, read again: all other reports are made from it. */
 
-/** A stored report. */
-export interface StoredReport {
-  readonly model: ReportModel;
-  readonly plan: Plan;
-  readonly json: ReportJson;
-}
-
 /** The reports that can be made from it, by the key of their file in a plan. Each is loaded when needed. */
 export const STORED_FORMATS = {
-  html: async () => (await import("./html/html-report.ts")).formatPage,
+  csv: async () => (await import("./csv.ts")).formatCsv,
+  html: async () => (await import("./html/report-page.ts")).formatPage,
   junit: async () => (await import("./junit.ts")).formatJunit,
   markdown: async () => (await import("./markdown.ts")).formatMarkdownReport,
 } satisfies Readonly<Record<string, () => Promise<RenderReport>>>;
 
 /** Reads a report. @throws UserError when the file is none of this version */
-export function readStoredReport(path: string): StoredReport {
+export function readStoredReport(path: string): ReportModel {
   const document = parse(path);
   const version = (document as { readonly version?: unknown } | null)?.version;
   if (typeof version === "number" && version !== REPORT_VERSION)
@@ -35,8 +29,7 @@ export function readStoredReport(path: string): StoredReport {
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
   const json = read.output as ReportJson;
-  const plan = checkPlan(json.plan as unknown as Plan);
-  return { model: buildRunModel(plan, json), plan, json };
+  return buildRunModel(checkPlan(json.plan as unknown as Plan), json);
 }
 
 function parse(path: string): unknown {

@@ -169,11 +169,11 @@ describe("a repeated run", LIMIT, () => {
   });
 
   test("refuses a file with room for one run, before the first request", async () => {
-    const { code, out, err } = await runText({ repeat: "2" }, "--csv", "r.csv");
+    const { code, out, err } = await runText({ repeat: "2" }, "--profile-export-file", "p.json");
     assert.deepEqual([code, out], [64, ""]);
     assert.match(
       err,
-      /--csv: has room for one run only, and this one is repeated\. Leave it out and read the runs in --json/,
+      /--profile-export-file: has room for one run only, and this one is repeated\. Leave it out and read the runs in --json/,
     );
   });
 

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { UserError } from "../../src/plan/problem.ts";
 import { compareRuns } from "../../src/report/compare/compare-runs.ts";
-import { formatHtml } from "../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../src/report/compare/json.ts";
 import { buildComparisonModel } from "../../src/report/compare/model.ts";
+import { formatPicturePage } from "../../src/report/html/report-page.ts";
 import { toReportJson } from "../../src/report/json/report-json.ts";
 import { formatMarkdownReport } from "../../src/report/markdown.ts";
 import { createSvgPainter, readChartLibrary } from "../../src/report/plots/chart-library.ts";
@@ -72,7 +72,7 @@ function check(path: string, good: string): void {
     for (const text of [
       renderText(model, { isVerbose: true, moreFlag: "--all", maxColumns: 110 }),
       formatMarkdownReport(model),
-      formatHtml(model, [sides], paint),
+      formatPicturePage(model, paint),
     ])
       assert.ok(!text.includes("NaN") && !text.includes("undefined"), text);
     JSON.stringify(toComparisonJson([sides], false));

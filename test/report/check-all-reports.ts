@@ -13,6 +13,7 @@ import type { Written } from "./html/make-report.ts";
 import { checkPageTables } from "./html/read-page.ts";
 import { spreadIn, valueIn } from "./json-metrics.ts";
 import { tableOf, valuesOf } from "./model/make-model.ts";
+import { checkCsv } from "./read-csv.ts";
 import { readXml } from "./read-xml.ts";
 
 /** How the numbers of all reports of one run relate to each other. */
@@ -38,7 +39,7 @@ interface Line {
 
 /** Asserts that no number of a report contradicts one of another report. */
 export function checkAllReports(written: Written): readonly RunJson[] {
-  const { plan, runs, json } = written;
+  const { runs, plan, json } = written;
   for (const run of runs) checkRelations(plan, run);
   const all = runsOf(json);
   const levels = all.flatMap((run) => run.levels);
@@ -58,13 +59,7 @@ export function checkAllReports(written: Written): readonly RunJson[] {
     );
   checkModel(written, levels);
   checkJunit(written, levels);
-  if (plan.repeat !== undefined) return all;
-  checkCsv(written.read("csv"), plan.load.kind === "phases" ? levels : levels.toSorted(byThroughput));
   return all;
-}
-
-function byThroughput(a: LevelJson, b: LevelJson): number {
-  return valueIn(a, "throughputPerSec") - valueIn(b, "throughputPerSec");
 }
 
 /** A first token comes before the end of its answer. */
@@ -158,6 +153,7 @@ function checkModel({ plan, json, console, read }: Written, levels: readonly Lev
   assert.equal(console, renderText(model, { isVerbose: true }));
   assert.equal(read("markdown"), formatMarkdownReport(model));
   checkPageTables(read("html"), model);
+  checkCsv(read("csv"), model);
   const rows = valuesOf(tableOf(model, plan.repeat === undefined ? answerOf(model) : "by-run"));
   const sorted = plan.limits === undefined ? levels : levels.toSorted((a, b) => a.level - b.level);
   checkModelRows(rows, sorted);
@@ -224,32 +220,6 @@ function checkJunit({ plan, runs, read }: Written, levels: readonly LevelJson[])
       `failed ${formatCount(failed)}`,
     ])
       assert.ok(text.includes(part), `JUnit: ${part} in ${text}`);
-  }
-}
-
-function checkCsv(text: string, levels: readonly LevelJson[]): void {
-  const [header = [], ...rows] = text
-    .trimEnd()
-    .split("\n")
-    .map((line) => (line.match(/"(?:[^"]|"")*"|[^,]+|(?<=,)(?=,|$)/g) ?? []) as string[]);
-  assert.equal(rows.length, levels.length, "rows of CSV");
-  for (const [index, row] of rows.entries()) {
-    const level = levels[index] as LevelJson;
-    const { requests, load, inFlight } = level;
-    const cell = (name: string): number => Number(row[header.indexOf(name)]);
-    assert.equal(row.length, header.length);
-    assert.equal(cell("Requests"), requests);
-    for (const name of ["p50", "p90", "p95", "p99"] as const)
-      assert.equal(cell(`${name} latency`), spreadIn(level, "latencyUs")?.[name] ?? 0);
-    near(cell("Inferences/Second"), valueIn(level, "throughputPerSec"), "throughput", 1e-5);
-    near(cell("Delivered Load"), load.delivered, "delivered", 1e-5);
-    near(cell("Avg In Flight"), inFlight.mean, "in flight", 1e-5);
-    near(cell("Throughput x Avg Latency"), inFlight.littlesLaw.expectedMean, "Little's law", 1e-5);
-    const first = spreadIn(level, "timeToFirstTokenUs");
-    if (first === undefined) continue;
-    near(cell("Output Tokens/Second"), valueIn(level, "outputTokensPerSec") || 0, "tokens/s", 1e-5);
-    assert.equal(cell("Avg Time To First Token"), Math.floor(first.average));
-    assert.equal(cell("p99 Time To First Token"), Math.floor(first.p99 ?? 0));
   }
 }
 

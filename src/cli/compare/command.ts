@@ -3,9 +3,7 @@ import { messageOf, type Problem, problem, RunError, UserError } from "../../pla
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
 import { hasIntervals } from "../../report/compare/file-notes.ts";
-import { formatHtml } from "../../report/compare/html.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
-import { formatComparisonJunit } from "../../report/compare/junit.ts";
 import {
   type ChangeLimit,
   type ChangeLimitState,
@@ -14,6 +12,8 @@ import {
 } from "../../report/compare/limits.ts";
 import { buildComparisonModel } from "../../report/compare/model.ts";
 import { judgeComparison } from "../../report/compare/verdict.ts";
+import { formatPicturePage } from "../../report/html/report-page.ts";
+import { formatJunit } from "../../report/junit.ts";
 import { formatMarkdownReport } from "../../report/markdown.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
 import { writeOutput } from "../../report/output-file.ts";
@@ -167,10 +167,10 @@ async function writeFiles(
   };
   write("--json", json, () => `${JSON.stringify(toComparisonJson(sides, isStrict), null, 2)}\n`);
   write("--markdown", markdown, () => formatMarkdownReport(model));
-  write("--junit", junit, () => formatComparisonJunit(model, sides, isStrict));
+  write("--junit", junit, () => formatJunit(model));
   if (html === undefined) return;
   const paint = createSvgPainter(await readChartLibrary(), "transparent");
-  write("--html", html, () => formatHtml(model, sides, paint));
+  write("--html", html, () => formatPicturePage(model, paint));
 }
 
 /** Returns the exit code, and says what a limit without a result means. */

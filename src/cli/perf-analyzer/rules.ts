@@ -220,13 +220,15 @@ function hasManyLevels(range: RangeValue | undefined): boolean {
 }
 
 /** Checks output files before a run, so that it does not fail at its end. */
-function outputRules({ files: { json, csv, profileExport, html, junit, markdown } }: Settings["outputs"]): Rule[] {
+function outputRules({
+  files: { json, perfAnalyzerCsv, profileExport, html, junit, markdown },
+}: Settings["outputs"]): Rule[] {
   const files = [
     ["--json", json, "failed to open file for outputting the JSON report"],
     ["--report", html, "failed to open file for outputting the page"],
     ["--junit", junit, "failed to open file for outputting JUnit XML"],
     ["--markdown", markdown, "failed to open file for outputting Markdown"],
-    ["-f", csv, "failed to open file for outputting the report"],
+    ["-f", perfAnalyzerCsv, "failed to open file for outputting the report"],
     ["--profile-export-file", profileExport, "failed to open file for outputting raw profile data"],
   ] as const;
   const hint = "Give a path in an existing folder that can be written.";

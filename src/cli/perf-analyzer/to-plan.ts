@@ -79,7 +79,7 @@ function urlOf(settings: Settings): string {
 
 function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
   const { isCollectingMetrics, metricsUrl, metricsIntervalMs, telemetry, outputs } = settings;
-  if (isCollectingMetrics && outputs.files.csv !== undefined && !outputs.isVerboseCsv)
+  if (isCollectingMetrics && outputs.files.perfAnalyzerCsv !== undefined && !outputs.isVerboseCsv)
     warnings.push("rampart: the metrics are in the CSV only with --verbose-csv.");
   const url = metricsUrl ?? defaultMetricsUrl(urlOf(settings));
   const isTracing = Object.values(telemetry.trace).some((setting) => setting !== null);

@@ -1,50 +1,58 @@
 import type { Quantity } from "../../measure/metrics/metric.ts";
+import { nsToUs } from "../../plan/units.ts";
 import { jsonUnitOf } from "../json/metrics.ts";
+import {
+  COMPARISON_VERSION,
+  type ComparedJson,
+  type ComparisonJson,
+  type LimitJson,
+  type MetricChangeJson,
+  type RunSetJson,
+  type SideJson,
+} from "../schema/comparison.ts";
 import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import { notComparedOf } from "./file-notes.ts";
 import type { ChangeLimitVerdict, ComparedSides } from "./limits.ts";
-import { buildComparisonModel } from "./model.ts";
+import { notesOfSides } from "./model.ts";
 import { judgeComparison } from "./verdict.ts";
 
 /** Comparisons for programs. Times are in microseconds, ratios 0 to 1; `null` stands for an end that an interval does not have. */
 
-/** The version of the JSON. */
-const VERSION = 2;
-
 /** Converts comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
-export function toComparisonJson(sides: readonly ComparedSides[], isStrict: boolean): object {
-  const { notes } = buildComparisonModel(sides, isStrict);
+export function toComparisonJson(sides: readonly ComparedSides[], isStrict: boolean): ComparisonJson {
   return {
-    version: VERSION,
+    version: COMPARISON_VERSION,
     verdict: judgeComparison(sides, isStrict),
-    notes,
-    comparisons: sides.map(({ comparison, limits }) => ({
-      base: toRunSetJson(comparison.base),
-      new: toRunSetJson(comparison.next),
-      differences: comparison.differences.map(({ path, base, next }) => ({ path, base, new: next })),
-      levels: toLevelsJson(comparison),
-      onlyInBase: comparison.onlyInBase,
-      onlyInNew: comparison.onlyInNew,
-      limits: limits.map(toLimitJson),
-    })),
+    notes: notesOfSides(sides).map((note) => ({ ...note, levels: [...note.levels] })),
+    comparisons: sides.map(
+      ({ comparison, limits }): ComparedJson => ({
+        base: toRunSetJson(comparison.base),
+        new: toRunSetJson(comparison.next),
+        differences: comparison.differences.map(({ path, base, next }) => ({ path, base, new: next })),
+        levels: toLevelsJson(comparison),
+        onlyInBase: [...comparison.onlyInBase],
+        onlyInNew: [...comparison.onlyInNew],
+        limits: limits.map(toLimitJson),
+      }),
+    ),
   };
 }
 
-function toRunSetJson(set: RunSet): object {
+function toRunSetJson(set: RunSet): RunSetJson {
   const { name, runs } = set;
   return { name, runs: runs.map(({ source, format }) => ({ source, format })), notCompared: notComparedOf(set) };
 }
 
-function toLevelsJson({ levels }: Comparison): object[] {
+function toLevelsJson({ levels }: Comparison): ComparedJson["levels"] {
   return levels.map(({ label, metrics, onlyInBase, onlyInNew }) => ({
     level: label,
     metrics: metrics.map(toMetricJson),
-    onlyInBase,
-    onlyInNew,
+    onlyInBase: [...onlyInBase],
+    onlyInNew: [...onlyInNew],
   }));
 }
 
-function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: MetricComparison): object {
+function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: MetricComparison): MetricChangeJson {
   const { kind, value, low, high, basis } = change;
   return {
     name: metric.name,
@@ -59,8 +67,8 @@ function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: Metri
   };
 }
 
-function toSideJson({ values, mean, low, high }: SideValue, quantity: Quantity): object {
-  const scale = (value: number): number => (quantity === "time" ? value / 1000 : value);
+function toSideJson({ values, mean, low, high }: SideValue, quantity: Quantity): SideJson {
+  const scale = (value: number): number => (quantity === "time" ? nsToUs(value) : value);
   const end = (value: number | null): number | null => (value === null ? null : scale(value));
   return { mean: scale(mean), low: end(low), high: end(high), runs: values.map(scale) };
 }
@@ -74,13 +82,14 @@ function toLimitJson({
   runsNeeded,
   decidedBy,
   reason,
-}: ChangeLimitVerdict): object {
+}: ChangeLimitVerdict): LimitJson {
   const { quantity } = limit.metric;
   return {
     text: limit.text,
     metric: limit.metric.name,
     level,
     state,
+    unit: jsonUnitOf(limit.metric),
     ...(change === undefined
       ? {}
       : { [change.kind]: { value: change.value, low: change.low, high: change.high, basis: change.basis } }),

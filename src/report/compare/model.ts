@@ -1,9 +1,20 @@
 import type { VerdictState } from "../../measure/limits/verdict-state.ts";
-import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section } from "../model/report-model.ts";
+import type {
+  Case,
+  Cell,
+  Check,
+  Column,
+  ModelTable,
+  Note,
+  ReportModel,
+  Section,
+  Suite,
+} from "../model/report-model.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import { describeNotCompared } from "./file-notes.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 import { listSome } from "./plan-differences.ts";
+import { levelChanges, runCurves } from "./run-curves.ts";
 import { judgeComparison } from "./verdict.ts";
 import {
   CONFIDENCE_NOTE,
@@ -27,16 +38,27 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
   const base = first === undefined ? "" : first.comparison.base.name;
   const runs = sides.map(({ comparison: { next } }) => next.runs.length);
   const isSeveral = sides.length > 1;
+  const own = `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base}`;
+  const sections = sides.map((side, index) => toSection(side, index, isSeveral));
+  const whole: Case = {
+    ...{ name: "runs are compared", timeSec: 0, state: "pass", kind: name },
+    ...{
+      message: `${name.toUpperCase()}  ${headline}`,
+      output: sections.flatMap(({ tables }) => tables.flatMap(toLines)),
+    },
+  };
   return {
-    name: `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base}`,
+    name: own,
     subject: "",
     verdict: { name, headline, facts: [`${runs.join(" and ")} against ${countRuns(first?.comparison)}`] },
     setup: [],
     checks: sides.flatMap((side) =>
       side.limits.map((limit) => toCheck(limit, isSeveral ? `${side.comparison.next.name}: ` : "")),
     ),
-    notes: mergeNotes(sides.flatMap(notesOf)),
-    sections: sides.map((side, index) => toSection(side, index, isSeveral)),
+    notes: notesOfSides(sides),
+    sections: [...sections, ...sides.map(toCurves)],
+    suites: [toSuite(own, [...sides.flatMap((side) => toCases(side, isSeveral, isStrict)), whole])],
+    origin: "",
   };
 }
 
@@ -60,12 +82,41 @@ function toCheck(verdict: ChangeLimitVerdict, side: string): Check {
   };
 }
 
+/** An unresolved limit passes unless the command is strict, as for the exit code. */
+function toCases({ comparison, limits }: ComparedSides, isSeveral: boolean, isStrict: boolean): Case[] {
+  return limits.map((verdict) => {
+    const measured = measuredOfLimit(verdict);
+    const isOpen = verdict.state === "unresolved";
+    return {
+      name: `${isSeveral ? `${comparison.next.name}: ` : ""}${verdict.limit.text}`,
+      timeSec: 0,
+      state: isOpen && !isStrict ? "pass" : STATES[verdict.state],
+      kind: verdict.state,
+      message: isOpen ? `unresolved: ${measured}` : measured,
+    };
+  });
+}
+
+function toSuite(name: string, cases: readonly Case[]): Suite {
+  return { name, startedAt: new Date().toISOString(), durationSec: 0, cases };
+}
+
+function toLines({ title, rows }: ModelTable): string[] {
+  return [title, ...rows.map((row) => row.map(({ value = "" }) => value).join("  "))];
+}
+
+function toCurves({ comparison }: ComparedSides, index: number): Section {
+  const title = "All runs over each other";
+  return { id: `runs-${index + 1}`, title, isSummary: false, tables: [], charts: runCurves(comparison) };
+}
+
 function toSection({ comparison, limits, isAll }: ComparedSides, index: number, isSeveral: boolean): Section {
   const named = new Set(limits.map(({ limit }) => limit.metric.name));
   const shown = comparison.levels.map((level) => ({ level, rows: chooseMetrics(level, named, isAll) }));
   const tables = shown.filter(({ rows }) => rows.length > 0).map(({ level, rows }) => toTable(level.label, rows));
   const title = isSeveral ? describeSide(comparison.next) : "";
-  return { id: `changes-${index + 1}`, title, isSummary: true, tables, charts: [] };
+  const charts = comparison.levels.flatMap((level) => levelChanges(level, shownMetrics(level, named, isAll)));
+  return { id: `changes-${index + 1}`, title, isSummary: true, tables, charts };
 }
 
 /**
@@ -113,6 +164,11 @@ function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[
     { value: formatInterval(change).replace(/ (%|points)$/, "") || "-" },
     { value: nameVerdict(verdict), ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}) },
   ];
+}
+
+/** Returns the notes about several candidates. */
+export function notesOfSides(sides: readonly ComparedSides[]): Note[] {
+  return mergeNotes(sides.flatMap(notesOf));
 }
 
 /** Returns what limits the trust in a comparison, then what it leaves out. */

@@ -83,7 +83,7 @@ export function levelChanges({ label }: LevelComparison, metrics: readonly Metri
   return [{ kind: "changes", ...frame, heightPx: AXIS_PX + ROW_PX * rows.length, reach, rows }];
 }
 
-/** Rounds up to a number that has ticks at its ends. */
+/** Rounds up to a number whose half is short too, because ticks are there. */
 function niceReach(pct: number): number {
   return [5, 10, 20, 30, 40, 50, 60, 80, 100].find((reach) => reach >= pct) ?? MOST_REACH_PCT;
 }

@@ -1,35 +1,45 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Check, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
+import { createModelFile } from "../model-report.ts";
+import { readChartLibrary, type SvgPainter } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
-import { formatScripts, POLICY } from "../plots/page.ts";
-import { pageScript } from "../plots/page-script.ts";
+import { formatScripts, POLICY, pageScript } from "../plots/page-script.ts";
+import { REPORT_STYLE } from "../plots/page-style.ts";
 import type { Plot } from "../plots/plot.ts";
 import { VERSION } from "../version.ts";
-import { formatChart, formatPlace } from "./charts.ts";
+import { formatChart, formatPicture, formatPlace } from "./charts.ts";
 import { REPORT_SCRIPT } from "./script.ts";
-import { REPORT_STYLE } from "./style.ts";
 import { formatTable, hasMarks } from "./tables.ts";
 
 /** A report as one HTML file that works without network, server or other files. */
 
-/** What a page has besides the report. */
-export interface PageParts {
+/** `--report`: creates the page of a run. */
+export const createHtmlReport = createModelFile(formatPage, "outputs.files.html", false);
+
+/** Formats a page whose script draws the charts. */
+export async function formatPage(model: ReportModel): Promise<string> {
+  return formatReportPage(model, { library: await readChartLibrary() });
+}
+
+/** Formats a page without scripts. @param paint draws charts without a background */
+export function formatPicturePage(model: ReportModel, paint: SvgPainter): string {
+  return formatReportPage(model, { library: "", draw: (plot) => formatPicture(plot, paint) });
+}
+
+/** How a page gets its charts. */
+interface PageParts {
   /** ECharts' code; empty for a page without scripts. */
   readonly library: string;
   /** Draws a chart into a page without scripts. Default: the page's script draws it. */
-  readonly draw?: ((plot: Plot) => string) | undefined;
-  /** For the last line, after the version: when it was measured. */
-  readonly footer: string;
-  /** Shown folded at the end: the plan as JSON. Default: none. */
-  readonly plan?: object | undefined;
+  readonly draw?: (plot: Plot) => string;
 }
 
 const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>`;
 
 /** Formats the page, without secrets. */
-export function formatReportPage(model: ReportModel, { library, draw, footer, plan }: PageParts): string {
-  const { verdict } = model;
+export function formatReportPage(model: ReportModel, { library, draw }: PageParts): string {
+  const { verdict, origin, plan } = model;
   const plots = model.sections.flatMap(({ charts }) => charts);
   const place = (plot: Plot, isSummary: boolean): string =>
     draw?.(plot) ?? formatPlace(plot, plots.indexOf(plot), isSummary);
@@ -50,7 +60,7 @@ ${library === "" ? "" : NO_SCRIPT}
 ${shown.join("\n")}
 ${formatPlan(plan)}
 </main>
-<footer>Rampart ${escapeHtml(VERSION)}${footer === "" ? "" : `, ${escapeHtml(footer)}`}</footer>`;
+<footer>Rampart ${escapeHtml(VERSION)}${origin === "" ? "" : `, ${escapeHtml(origin)}`}</footer>`;
   const options = plots.map((plot) => toChartOption(plot, { isAlone: false, isLegendOutside: true }));
   return `<!doctype html>
 <html lang="en">

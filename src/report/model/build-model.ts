@@ -1,8 +1,11 @@
 import type { Plan } from "../../plan/plan.ts";
+import { formatCount } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { isDrawn } from "../../registry/plan-of-run.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";
+import { chartSource } from "./charts/chart-source.ts";
+import { withCharts } from "./charts/run-charts.ts";
 import { checksOf } from "./checks.ts";
 import {
   clientSection,
@@ -27,6 +30,7 @@ import {
   totalsSection,
 } from "./run-sections.ts";
 import { singleLevel } from "./single-level.ts";
+import { suitesOf } from "./suites.ts";
 import { extractedSection, otherSection, tokenSection } from "./value-sections.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -37,18 +41,29 @@ export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
   const verdict = verdictOf(view);
   // What the verdict says is not said again.
   const isNew = (line: string): boolean => line === "" || !verdict.headline.startsWith(line);
+  const { name, notes } = json;
+  const sections = buildSections(view)
+    .map((section) => ({ ...section, lines: (section.lines ?? []).filter(isNew) }))
+    .filter(hasContent);
   return {
-    name: json.name,
+    name,
     subject: describeSubject(view),
     verdict,
     setup: describeSetup(view),
     checks,
-    notes: json.notes,
-    sections: buildSections(view)
-      .map((section) => ({ ...section, lines: (section.lines ?? []).filter(isNew) }))
-      .filter(hasContent),
+    notes,
+    sections: withCharts(sections, chartSource(plan, json)),
     single: singleLevel(view),
+    suites: suitesOf(view, { name, checks, notes }),
+    origin: describeOrigin(json),
+    plan: json.plan,
   };
+}
+
+function describeOrigin({ startedAt, machine }: ReportJson): string {
+  const { cpu, cores, memoryBytes, os, architecture, runtime } = machine;
+  const host = `${cpu}, ${cores} cores, ${formatCount(memoryBytes / 2 ** 30)} GiB, ${os} ${architecture}`;
+  return `${startedAt}, ${runtime} on ${host}`;
 }
 
 /** The sections in reading order, each made with those before it. A new section is one entry. */

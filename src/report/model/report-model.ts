@@ -21,6 +21,12 @@ export interface ReportModel {
   readonly sections: readonly Section[];
   /** The same without a table, where there is one level. */
   readonly single?: SingleLevel | undefined;
+  /** What passed and what did not, one by one, as CI systems count it: a suite for each run, and one for the checks of several. */
+  readonly suites: readonly Suite[];
+  /** When and on what machine it was measured. Empty where that differs. */
+  readonly origin: string;
+  /** The plan without secrets, as plain data. Absent where there are several. */
+  readonly plan?: object;
 }
 
 /** One level in a few texts. */
@@ -29,6 +35,30 @@ export interface SingleLevel {
   readonly facts: readonly string[];
   /** Texts that belong together: times; counts. */
   readonly lines: readonly (readonly string[])[];
+}
+
+/** Cases of one run, of the checks of several, or of a comparison. */
+export interface Suite {
+  readonly name: string;
+  /** In ISO format. */
+  readonly startedAt: string;
+  readonly durationSec: number;
+  readonly cases: readonly Case[];
+}
+
+/** Something that passes or does not: a check, a level, the answer of a search, the answers of the server. */
+export interface Case {
+  readonly name: string;
+  readonly timeSec: number;
+  readonly state: VerdictState;
+  /** What kind of problem it is when it does not pass: `assertion`, `unstable`. */
+  readonly kind: string;
+  /** What was measured, or why it does not pass, in one line. Empty where the name says all. */
+  readonly message: string;
+  /** Further lines about the message. Default: none. */
+  readonly details?: readonly string[];
+  /** Lines that belong to the case whatever its state is. Default: none. */
+  readonly output?: readonly string[];
 }
 
 /** The worst of what happened; agrees with the exit code. `measured`: nothing was asserted. */

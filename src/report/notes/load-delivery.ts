@@ -2,12 +2,10 @@ import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO, meanInFlight } from "../../measure/in-flight.ts";
 import { sentPerSec } from "../../measure/metrics.ts";
 import { type AskedRate, isRateMissed, MISSED_RATIO, type ScheduledRate } from "../../measure/rate-shortfall.ts";
-import { effectiveCountOf } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
-import { formatStreamNumber } from "../number-format.ts";
 
 /** The load that a level asked for, and the load that was delivered, as means over the measurement. */
 export interface LoadDelivery {
@@ -69,27 +67,6 @@ export function describeUndelivered(plan: Plan, level: LevelResult): string | un
   const { load } = planOfPhase(plan, level.phase?.index);
   if (loadModeOf(load).ramp?.(load) !== undefined) return undefined;
   return loadDelivery(plan, level).isDelivered === false ? describeDelivery(plan, level) : undefined;
-}
-
-/** Columns of a CSV for Rampart's own front doors: what stands behind a row. */
-export const LOAD_CSV_COLUMNS: readonly string[] = [
-  "Requests",
-  "Independent Requests",
-  "Asked Load",
-  "Delivered Load",
-  "Avg In Flight",
-  "Throughput x Avg Latency",
-  "Resent Requests",
-];
-
-/** Returns the cells of {@link LOAD_CSV_COLUMNS}; an empty one where the load asks for no number. */
-export function loadCsvCells(plan: Plan, level: LevelResult): string[] {
-  const { asked, delivered } = loadDelivery(plan, level);
-  const { inFlightMean, expectedMean } = checkLittlesLaw(level.window);
-  const { resentCount, latency } = level.window;
-  const effectiveCount = Math.round(effectiveCountOf(latency));
-  const numbers = [latency.count, effectiveCount, asked, delivered, inFlightMean, expectedMean, resentCount];
-  return numbers.map((value) => (value === undefined ? "" : formatStreamNumber(value)));
 }
 
 /** Returns how a level's requests were scheduled, to check whether the schedule was kept. */

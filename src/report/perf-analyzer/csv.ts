@@ -5,9 +5,7 @@ import { percentileUs } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
-import { measuredLevels } from "../../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
-import { LOAD_CSV_COLUMNS, loadCsvCells } from "../notes/load-delivery.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
 import { writeReport } from "../write-report.ts";
@@ -23,26 +21,19 @@ import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "./token-columns-csv.ts";
 export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
-      const isOwn = plan.outputs.style === "rampart";
-      // A scenario's file also has levels in which every request failed; perf_analyzer writes none.
-      const levels = isOwn ? finishedLevels(result) : printedLevels(result);
-      if (levels.length === 0 && !isOwn) return;
-      // Phases keep their order in time.
-      const sorted = result.phased === undefined ? sortByThroughput(levels, plan.target.batchSize) : levels;
+      const levels = printedLevels(result);
+      if (levels.length === 0) return;
+      const sorted = sortByThroughput(levels, plan.target.batchSize);
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
-      writeReport(path, text, "outputs.files.csv");
+      writeReport(path, text, "outputs.files.perfAnalyzerCsv");
       const { levelUnit, service } = result.prepared;
       const parts = { csvFile: path, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
       const isResponseCacheEnabled = service.isResponseCacheEnabled === true;
       for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled }))
-        writeReport(file.path, file.text, "outputs.files.csv");
+        writeReport(file.path, file.text, "outputs.files.perfAnalyzerCsv");
     },
   };
-}
-
-function finishedLevels(result: RunResult): LevelResult[] {
-  return measuredLevels(result).filter(({ outcome }) => outcome === "measured" || outcome === "partial");
 }
 
 function sortByThroughput(levels: readonly LevelResult[], batchSize: number): LevelResult[] {
@@ -53,7 +44,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
   const { service, levelUnit } = result.prepared;
   const hasServer = result.levels.some((level) => level.hasServerCounters);
   return [
-    ...(result.phased === undefined ? [LEVEL_UNITS[levelUnit].title] : PHASE_COLUMNS),
+    LEVEL_UNITS[levelUnit].title,
     "Inferences/Second",
     ...(service.isDecoupled ? ["Response Throughput"] : []),
     "Client Send",
@@ -69,19 +60,17 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
         ]
       : []),
     ...(tokensPlanOf(plan) === undefined ? [] : TOKEN_CSV_COLUMNS),
-    ...(plan.outputs.style === "rampart" ? LOAD_CSV_COLUMNS : []),
   ];
 }
 
 function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: TextSink): (string | number)[] {
-  const { unit, level, phase, window, hasServerCounters } = measured;
+  const { level, window, hasServerCounters } = measured;
   const { service } = result.prepared;
   const sendUs = toWholeUs(window.sendMeanNs);
   const receiveUs = toWholeUs(window.receiveMeanNs);
   const meanUs = toWholeUs(window.latency.mean);
   return [
-    ...phaseCells(phase),
-    ...(phase === undefined ? [formatStreamNumber(level)] : levelCells(unit, level)),
+    formatStreamNumber(level),
     formatStreamNumber(inferPerSec(window, plan.target.batchSize)),
     ...(service.isDecoupled ? [formatStreamNumber(responsesPerSec(window))] : []),
     sendUs,
@@ -99,20 +88,7 @@ function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: T
         ]
       : []),
     ...(tokensPlanOf(plan) === undefined ? [] : tokenCsvCells(window)),
-    ...(plan.outputs.style === "rampart" ? loadCsvCells(plan, measured) : []),
   ];
-}
-
-/** The levels of phases may have different units. Phases that are not measured have no row. */
-const PHASE_COLUMNS = ["Phase", LEVEL_UNITS.concurrency.title, LEVEL_UNITS["request-rate"].title];
-
-function phaseCells(phase: LevelResult["phase"]): string[] {
-  return phase === undefined ? [] : [`"${phase.label.replaceAll('"', '""')}"`];
-}
-
-function levelCells(unit: LevelResult["unit"], level: number): string[] {
-  const text = formatStreamNumber(level);
-  return LEVEL_UNITS[unit].isScheduled ? ["", text] : [text, ""];
 }
 
 function serverColumns(window: LevelResult["window"], isCached: boolean, sink: TextSink): number[] {

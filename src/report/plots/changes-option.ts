@@ -15,7 +15,14 @@ export function drawChanges({ rows, xLabel, reach }: ChangesPlot, topPx: number)
     mark === "worse" ? MEANING_COLORS.failed : mark === "better" ? MEANING_COLORS.passed : MEANING_COLORS.base;
   return {
     grid: gridAt(topPx),
-    xAxis: { type: "value", min: -reach, max: reach, axisLine: { onZero: false }, ...axisName(xLabel) },
+    xAxis: {
+      type: "value",
+      min: -reach,
+      max: reach,
+      interval: reach / 2,
+      axisLine: { onZero: false },
+      ...axisName(xLabel),
+    },
     yAxis: {
       type: "category",
       inverse: true,

@@ -1,3 +1,9 @@
+import { maskSecrets } from "../../plan/secrets.ts";
+import { THEMES } from "./themes.ts";
+
+/** Also prevents the page from loading anything if a text of the run injects an address. */
+export const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+
 /** What a page adds to the script. */
 interface ScriptParts {
   /** Before the charts are made, where `options` are theirs. */
@@ -44,4 +50,18 @@ ${before}  const charts = [...document.querySelectorAll("[data-plot]")].map((pla
   for (const chart of charts) sizes.observe(chart.getDom());
 ${after}})();
 `;
+}
+
+/** Formats the scripts that draw the plots of a page. @param library ECharts' code @param script from {@link pageScript} */
+export function formatScripts(options: readonly object[], library: string, script: string): string {
+  // Only data is masked: a secret may be a word of the scripts.
+  const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
+  return `<script type="application/json" id="data">${escapeJson(data)}</script>
+<script>${library.replaceAll("</script", "<\\/script")}</script>
+<script>${script}</script>`;
+}
+
+/** Escapes JSON so that it cannot end its script element. */
+function escapeJson(json: string): string {
+  return json.replaceAll("<", "\\u003c");
 }

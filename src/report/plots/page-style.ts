@@ -25,3 +25,81 @@ figcaption { font-weight: 600; padding: 0 .5rem .3rem; }
 ul.note { padding-left: 1.2rem; }
 @media print { button { display: none; } figure { break-inside: avoid; } }
 `;
+
+const LIGHT = "--good: #1a7f4b; --bad: #c0392b; --warn: #9a6700;";
+const DARK = "--good: #4cc38a; --bad: #ff7b6e; --warn: #e3b341;";
+
+/** Style of Rampart's pages: that of pages with plots, with verdicts, notes and tables; for screens, phones and paper. */
+export const REPORT_STYLE = `${PAGE_STYLE}
+:root { ${LIGHT} }
+:root[data-theme="dark"] { ${DARK} }
+@media (prefers-color-scheme: dark) { :root:not([data-theme]) { color-scheme: dark; --ground: #12161e; --panel: #1b212c; --text: #e6eaf2; --faint: #9aa5b8; --line: #303848; ${DARK} } }
+body { padding-top: .8rem; }
+h1 { font-size: 1.3rem; } h3 { font-size: .95rem; margin: 0 0 .4rem; }
+header button { width: 2.1rem; height: 2.1rem; font-size: 1.05rem; }
+.panel { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: .55rem .8rem; margin-bottom: .7rem; }
+.panel p { margin: .15rem 0; overflow-wrap: anywhere; }
+.verdict { border-left: 6px solid var(--faint); display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem .8rem; margin-top: .6rem; }
+.verdict b { font-size: 1.2rem; letter-spacing: .02em; }
+.verdict > span { overflow-wrap: anywhere; }
+.verdict.passed { border-color: var(--good); } .verdict.passed b { color: var(--good); }
+.verdict.failed, .verdict.partial { border-color: var(--bad); } .verdict.failed b, .verdict.partial b { color: var(--bad); }
+.verdict.unresolved { border-color: var(--warn); } .verdict.unresolved b { color: var(--warn); }
+.facts { margin-left: auto; color: var(--faint); font-size: .88rem; display: flex; flex-wrap: wrap; gap: .1rem 1rem; }
+.facts a { color: var(--warn); }
+nav { flex-basis: 100%; display: flex; flex-wrap: wrap; gap: 0 .9rem; font-size: .82rem; }
+nav a { color: var(--faint); text-decoration: none; } nav a:hover, nav a:focus { color: var(--text); text-decoration: underline; }
+.checks, .notes { list-style: none; margin: 0; padding: 0; }
+.checks li, .notes li { margin: .12rem 0; overflow-wrap: anywhere; }
+.checks li { display: flex; gap: .6rem; } .checks b { flex: 0 0 6rem; overflow-wrap: normal; }
+.checks .pass b { color: var(--good); } .checks .fail b { color: var(--bad); } .checks .unresolved b { color: var(--warn); }
+.checks .measured { color: var(--faint); padding-left: .6rem; }
+.notes li { padding-left: .7rem; border-left: 3px solid var(--line); }
+.notes .wrong { border-color: var(--bad); } .notes .caution { border-color: var(--warn); }
+.cards { margin-bottom: .7rem; gap: .7rem; }
+.cards.summary { grid-template-columns: repeat(auto-fit, minmax(min(100%, 350px), 1fr)); }
+figure { padding: .5rem .5rem .4rem; display: flex; flex-direction: column; }
+figcaption, .legend { padding-bottom: .1rem; position: relative; z-index: 1; width: fit-content; max-width: calc(100% - 8rem); }
+figcaption:has(+ .legend) { max-width: none; }
+.chart { margin-top: -1.5rem; }
+.note { margin: .2rem .5rem 0; font-size: .8rem; } section > .note { margin: -.3rem .5rem .7rem; }
+.legend { display: flex; flex-wrap: wrap; gap: 0 .8rem; padding: 0 .5rem; min-height: 1.2rem; }
+.legend button { all: unset; cursor: pointer; font-size: .78rem; color: var(--text); } .legend button:focus-visible { outline: 2px solid var(--faint); }
+.legend button[aria-pressed="false"] { color: var(--faint); text-decoration: line-through; }
+.legend i { display: inline-block; width: 1.1rem; border-top: 3px solid; margin-right: .35rem; vertical-align: middle; }
+.picture svg { display: block; width: 100%; max-width: 46rem; height: auto; margin: 0 auto; } .picture.narrow { display: none; }
+.summary figure:not(:only-child) .narrow { display: block; } .summary figure:not(:only-child) .wide { display: none; }
+.picture [fill="#1d2433"] { fill: var(--text); } .picture [fill="#5b6575"] { fill: var(--faint); } .picture [stroke="#5b6575"] { stroke: var(--faint); } .picture [stroke="#e3e7ee"] { stroke: var(--line); }
+.scroll { overflow-x: auto; background: linear-gradient(to right, var(--panel) 30%, transparent) left / 2.5rem 100% no-repeat local,
+  linear-gradient(to left, var(--panel) 30%, transparent) right / 2.5rem 100% no-repeat local,
+  linear-gradient(to right, rgba(91,101,117,.45), transparent) left / .8rem 100% no-repeat scroll,
+  linear-gradient(to left, rgba(91,101,117,.45), transparent) right / .8rem 100% no-repeat scroll; }
+table { border-collapse: collapse; font-size: .86rem; min-width: min(100%, 30rem); font-variant-numeric: tabular-nums; }
+th { font-weight: 600; text-align: left; } thead th { color: var(--faint); vertical-align: bottom; line-height: 1.2; } tbody th { font-weight: 500; }
+th, td { padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td, tbody th { white-space: nowrap; }
+tbody tr:last-child > * { border-bottom: 0; }
+.figure { text-align: right; }
+td small { display: block; color: var(--faint); font-size: .74rem; } th small { font-weight: 400; }
+td.failed, td.worse { color: var(--bad); font-weight: 600; } td.better { color: var(--good); font-weight: 600; } td.uncertain { color: var(--faint); }
+td.long, th.long { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 14rem; }
+pre { overflow: auto; max-height: 32rem; font-size: .8rem; margin: .6rem 0 0; }
+summary { cursor: pointer; color: var(--faint); font-size: .88rem; }
+footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
+@media (max-width: 600px) {
+  .picture.narrow { display: block; } .picture.wide { display: none; }
+  .checks .measured { display: block; padding: 0; }
+  tbody th:first-child { position: sticky; left: 0; background: var(--panel); padding-right: .6rem; min-width: 6rem; max-width: 40vw; white-space: normal; overflow-wrap: break-word; }
+}
+[data-print] body { max-width: 700px; padding: 0; } [data-print] figcaption, [data-print] .legend { max-width: none; } [data-print] .cards { grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); } [data-print] header button, [data-print] nav, [data-print] .plan { display: none; }
+@page { margin: 12mm; }
+@media print {
+  :root { --ground: #fff; } body { max-width: none; padding: 0; font-size: 12px; } header button, nav, .plan { display: none; }
+  details:not(.plan)::details-content { content-visibility: visible; display: block; block-size: auto; }
+  h2, h3, figcaption, thead { break-after: avoid; } h2 { margin-top: 1rem; } tr, li, .verdict, figure { break-inside: avoid; }
+  .cards, .cards.summary { grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); }
+  .scroll { overflow: visible; background: none; } table { width: 100%; font-size: 9.5px; min-width: 0; }
+  th, td { padding: .12rem .35rem .12rem 0; } td { white-space: normal; } td.figure { white-space: nowrap; } td small { white-space: normal; font-size: 8px; }
+  td.long, th.long { min-width: 0; }
+}
+`;

@@ -1,10 +1,8 @@
-import { maskSecrets } from "../../plan/secrets.ts";
 import { escapeHtml } from "../markup.ts";
 import { toChartOption } from "./chart-option.ts";
-import { pageScript } from "./page-script.ts";
+import { formatScripts, POLICY, pageScript } from "./page-script.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 import type { Plot, PlotSet } from "./plot.ts";
-import { THEMES } from "./themes.ts";
 
 /** All plots in one self-contained HTML file that works without network, server or other files. */
 
@@ -16,9 +14,6 @@ export interface PageText {
   /** Key numbers of the run, with units. */
   readonly facts: readonly { readonly label: string; readonly value: string }[];
 }
-
-/** Also prevents the page from loading anything if a text of the run injects an address. */
-export const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
 /** Formats the file. @param library ECharts' code */
 export function formatPlotPage(text: PageText, { plots, leftOut }: PlotSet, library: string): string {
@@ -77,18 +72,4 @@ function formatLeftOut(leftOut: PlotSet["leftOut"]): string {
   if (leftOut.length === 0) return "";
   const items = leftOut.map(({ title, reason }) => `<li>${escapeHtml(title)}: ${escapeHtml(reason)}.</li>`);
   return `<section><h2>Not drawn</h2><ul class="note">${items.join("")}</ul></section>`;
-}
-
-/** Formats the scripts that draw the plots of a page. @param library ECharts' code @param script from {@link pageScript} */
-export function formatScripts(options: readonly object[], library: string, script: string): string {
-  // Only data is masked: a secret may be a word of the scripts.
-  const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
-  return `<script type="application/json" id="data">${escapeJson(data)}</script>
-<script>${library.replaceAll("</script", "<\\/script")}</script>
-<script>${script}</script>`;
-}
-
-/** Escapes JSON so that it cannot end its script element. */
-function escapeJson(json: string): string {
-  return json.replaceAll("<", "\\u003c");
 }

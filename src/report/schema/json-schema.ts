@@ -1,14 +1,24 @@
-import { toJsonSchema } from "@valibot/to-json-schema";
+import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
+import { COMPARISON_VERSION, createComparisonSchema } from "./comparison.ts";
 import { createReportSchema } from "./report-schema.ts";
 import { REPORT_VERSION } from "./version.ts";
 
 /** Returns the JSON Schema (draft 2020-12) of Rampart's JSON report. */
 export function reportJsonSchema(): object {
-  const { $schema: _draft, ...schema } = toJsonSchema(createReportSchema(), { target: "draft-2020-12" });
+  return publish(createReportSchema(), "report", "report", REPORT_VERSION);
+}
+
+/** Returns the JSON Schema (draft 2020-12) of Rampart's JSON of a comparison. */
+export function comparisonJsonSchema(): object {
+  return publish(createComparisonSchema(), "comparison", "of a comparison", COMPARISON_VERSION);
+}
+
+function publish(own: Parameters<typeof toJsonSchema>[0], name: string, what: string, version: number): object {
+  const { $schema: _draft, ...schema } = toJsonSchema(own, { target: "draft-2020-12" } satisfies ConversionConfig);
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    $id: `urn:rampart:report:${REPORT_VERSION}`,
-    title: `Rampart's JSON report, version ${REPORT_VERSION}`,
+    $id: `urn:rampart:${name}:${version}`,
+    title: `Rampart's JSON ${what}, version ${version}`,
     ...schema,
   };
 }

@@ -12,13 +12,17 @@ export type ValueJson = v.InferOutput<ReturnType<typeof valueSchema>>;
 /** A value with its unit and interval as data. */
 export type EstimateJson = v.InferOutput<ReturnType<typeof estimateSchema>>;
 
-/** A value whose unit depends on what is measured. */
-export function valueSchema({ object }: Parts) {
-  const unit = v.pipe(
+/** The name of a unit. */
+export function unitSchema() {
+  return v.pipe(
     v.string(),
     v.description("us, perSec, count, ratio (0 to 1), the unit of a number such as W, or number without a known one."),
   );
-  return object({ value: v.number(), unit });
+}
+
+/** A value whose unit depends on what is measured. */
+export function valueSchema({ object }: Parts) {
+  return object({ value: v.number(), unit: unitSchema() });
 }
 
 /** A value with its interval: an end is null where the sample has no bound, and absent where there is no interval. */

@@ -70,7 +70,7 @@ export function runsOf(report: ReportJson): readonly RunJson[] {
 }
 
 /** A note; see `Note` of the report model. */
-function noteSchema({ object }: Parts) {
+export function noteSchema({ object }: Parts) {
   return object({
     code: v.pipe(v.string(), v.description("Notes of one code say the same kind of thing.")),
     severity: v.pipe(
@@ -96,10 +96,13 @@ export function runSchema(parts: Parts) {
   return parts.object(runEntries(parts));
 }
 
+/** How runs or a comparison can end. */
+export const VERDICT_NAMES = ["failed", "partial", "unresolved", "passed", "measured"] as const;
+
 /** How the runs ended. */
 function verdictSchema({ object }: Parts) {
   return object({
-    name: v.picklist(["failed", "partial", "unresolved", "passed", "measured"]),
+    name: v.picklist(VERDICT_NAMES),
     headline: v.pipe(v.string(), v.description("One sentence that says why, without a full stop.")),
     reasons: v.pipe(
       v.array(

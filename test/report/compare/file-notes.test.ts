@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import type { Comparison } from "../../../src/report/compare/comparison.ts";
-import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import type { ComparedSides } from "../../../src/report/compare/limits.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
+import { formatPicturePage } from "../../../src/report/html/report-page.ts";
 import { formatMarkdownReport } from "../../../src/report/markdown.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
@@ -84,11 +84,9 @@ test("sessions and other parts of a file that are not compared are named in ever
   const note = "Not compared: request_count, sessions (3)";
   const model = buildComparisonModel([sides], false);
   assert.ok(renderText(model, ALL).includes(`  note  ${note}.\n`));
-  assert.ok(formatHtml(model, [sides], paint).includes(note));
+  assert.ok(formatPicturePage(model, paint).includes(note));
   assert.ok(formatMarkdownReport(model).replaceAll("\\", "").includes(note));
-  const { comparisons } = toComparisonJson([sides], false) as {
-    comparisons: { base: { notCompared: string[] }; new: { notCompared: string[] } }[];
-  };
+  const { comparisons } = toComparisonJson([sides], false);
   assert.deepEqual(comparisons[0]?.base.notCompared, ["request_count", "sessions (3)"]);
   assert.deepEqual(comparisons[0]?.new.notCompared, ["request_count", "sessions (3)"]);
 });

@@ -1,19 +1,21 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import * as v from "valibot";
 import { noneOf } from "../../../src/measure/compare/verdict.ts";
 import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import type { LevelComparison } from "../../../src/report/compare/comparison.ts";
-import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import { type ChangeLimit, type ComparedSides, judgeLimit } from "../../../src/report/compare/limits.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
 import { levelChanges, runCurves } from "../../../src/report/compare/run-curves.ts";
 import { judgeComparison } from "../../../src/report/compare/verdict.ts";
 import { formatChange, formatInterval } from "../../../src/report/compare/words.ts";
+import { formatPicturePage } from "../../../src/report/html/report-page.ts";
 import { formatMarkdownReport } from "../../../src/report/markdown.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
+import { createComparisonSchema } from "../../../src/report/schema/comparison.ts";
 import { renderText } from "../../../src/report/text/render-text.ts";
 import { makeMeasuredLevel, makeMeasuredRun, makeRunSet } from "./make-runs.ts";
 
@@ -102,7 +104,7 @@ test("the verdict and the exit code say the same, with limits in all states", ()
     assert.deepEqual([verdict.name, verdict.exitCode], [name, exitCode]);
     const model = buildComparisonModel(all, isStrict);
     assert.deepEqual([model.verdict.name, model.verdict.headline], [name, verdict.headline]);
-    assert.deepEqual((toComparisonJson(all, isStrict) as { verdict: unknown }).verdict, verdict);
+    assert.deepEqual(toComparisonJson(all, isStrict).verdict, verdict);
     assert.ok(textOf(model).startsWith(`${name.toUpperCase()}  new.json against`));
     assert.match(formatMarkdownReport(model), new RegExp(`^## .*${name}: new\\.json against`, "i"));
   }
@@ -194,8 +196,13 @@ test("several candidates have a section each, and equal notes once", () => {
     false,
   );
   assert.equal(model.name, "new.json, other.json against base_<1>.json");
+  const [first, second, ...curves] = model.sections;
   assert.deepEqual(
-    model.sections.map(({ title }) => title),
+    curves.map(({ title, tables, charts }) => [title, tables.length, charts.length > 0]),
+    Array(2).fill(["All runs over each other", 0, true]),
+  );
+  assert.deepEqual(
+    [first, second].map((section) => section?.title),
     ["new.json (3 runs)", "other.json (3 runs)"],
   );
   assert.deepEqual(
@@ -209,7 +216,7 @@ test("a level without a metric on both sides has no heading", () => {
   const searched = comparison.levels.map((level) => ({ ...level, label: "search for the highest load", metrics: [] }));
   const parts = { ...sides, comparison: { ...comparison, levels: [...searched, ...comparison.levels] } };
   const model = modelOf(parts);
-  for (const text of [textOf(model), formatMarkdownReport(model), formatHtml(model, [{ ...sides, ...parts }], paint)]) {
+  for (const text of [textOf(model), formatMarkdownReport(model), formatPicturePage(model, paint)]) {
     assert.ok(!text.includes("search for the highest load"), text);
     assert.ok(text.includes("concurrency 4"), text);
   }
@@ -229,7 +236,7 @@ test("Markdown has tables that hold whatever names are", () => {
 });
 
 test("HTML is one page without references, and escapes names", () => {
-  const text = formatHtml(modelOf(), [sides], paint);
+  const text = formatPicturePage(modelOf(), paint);
   assert.match(text, /^<!doctype html>/);
   assert.ok(!/src=|href="(?!#)|https?:|@import|url\((?!#)/.test(text.replaceAll(/ xmlns(:xlink)?="[^"]*"/g, "")));
   assert.ok(text.length < 150_000, "it does without the chart library");
@@ -246,13 +253,9 @@ test("HTML is one page without references, and escapes names", () => {
 });
 
 test("JSON has every metric, with the numbers that the other reports show", () => {
-  const { comparisons } = toComparisonJson([sides], false) as {
-    comparisons: {
-      levels: { level: string; metrics: Record<string, unknown>[] }[];
-      limits: Record<string, unknown>[];
-      base: { runs: unknown[] };
-    }[];
-  };
+  const json = toComparisonJson([sides], false);
+  v.parse(createComparisonSchema(v.strictObject as unknown as typeof v.object), JSON.parse(JSON.stringify(json)));
+  const { comparisons } = json;
   const [only] = comparisons;
   const metrics = only?.levels[0]?.metrics ?? [];
   assert.deepEqual(
@@ -265,7 +268,7 @@ test("JSON has every metric, with the numbers that the other reports show", () =
       ["latency.p99", "us", "lower", "inconclusive"],
     ],
   );
-  const average = metrics[2] as {
+  const average = metrics[2] as unknown as {
     base: { mean: number; low: number; high: number; runs: number[] };
     ratio: { value: number; low: number; high: number; basis: string };
   };
@@ -333,7 +336,7 @@ test("the charts have all runs of both sides and all changes, at their values", 
 });
 
 test("the page begins with the verdict and the limits", () => {
-  const text = formatHtml(modelOf(), [sides], paint);
+  const text = formatPicturePage(modelOf(), paint);
   const [verdict, check, chart, table] = ["<b>FAILED</b>", "<b>fail</b>", "<svg", "<table"].map((part) =>
     text.indexOf(part),
   );

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
-import { formatHtml } from "../../../src/report/compare/html.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
+import { formatPicturePage } from "../../../src/report/html/report-page.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { startChromium } from "../../servers/chromium.ts";
 import { makeRunSet } from "./make-runs.ts";
@@ -24,7 +24,7 @@ test("the page fits desktop and phone in light and dark, and needs nothing", { t
   const folder = mkdtempSync(join(tmpdir(), "rampart-compare-"));
   const file = join(folder, "compare.html");
   const sides = [{ comparison, limits: [], isAll: false }];
-  writeFileSync(file, formatHtml(buildComparisonModel(sides, false), sides, paint));
+  writeFileSync(file, formatPicturePage(buildComparisonModel(sides, false), paint));
   const browser = await startChromium();
   try {
     const page = await browser.open(pathToFileURL(file).href);

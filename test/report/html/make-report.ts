@@ -33,11 +33,10 @@ export interface Written {
   remove(): void;
 }
 
-/** Runs a scenario and writes all reports of `rampart run`. A repeated plan has no CSV. */
+/** Runs a scenario and writes all reports of `rampart run`. */
 export async function writeReports(scenario: object): Promise<Written> {
   const folder = mkdtempSync(join(tmpdir(), "rampart-report-"));
-  const isRepeated = "repeat" in scenario;
-  const keys = ["html", "json", "junit", "markdown", "records", ...(isRepeated ? [] : (["csv"] as const))] as const;
+  const keys = ["csv", "html", "json", "junit", "markdown", "records"] as const;
   const files = Object.fromEntries(keys.map((key) => [key, join(folder, key === "html" ? "report.html" : key)]));
   const plan = toPlan(defineScenario(scenario as ScenarioDefinition), "/", {
     files,

@@ -10,7 +10,7 @@ import { checkPageTables } from "./read-page.ts";
 
 /** The page renders a model: its numbers, its charts and its words, whatever they are. */
 
-const PARTS = { library: "/* the library */", footer: "2026-11-24" };
+const PARTS = { library: "/* the library */" };
 const EMPTY: ReportModel = {
   name: "n",
   subject: "s",
@@ -19,6 +19,8 @@ const EMPTY: ReportModel = {
   checks: [],
   notes: [],
   sections: [],
+  suites: [],
+  origin: "2026-11-24",
 };
 
 function sectionOf(part: Partial<Section>): Section {
@@ -78,6 +80,7 @@ test("texts of servers and users are texts, wherever they are", () => {
           verdict: { name: "failed", headline: text, facts: [text] },
           checks: [{ state: "fail", text, measured: text }],
           notes: [{ code: "x", severity: "caution", levels: [text], text }],
+          ...{ suites: [], origin: text, plan: { name: text } },
           sections: [
             sectionOf({
               title: text,
@@ -93,7 +96,7 @@ test("texts of servers and users are texts, wherever they are", () => {
             }),
           ],
         },
-        { ...PARTS, plan: { name: text } },
+        PARTS,
       );
       const body = html.slice(0, html.indexOf('<script type="application/json"'));
       assert.doesNotMatch(body, /<script|<img|onerror=(?!alert)|<!-- /);

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { runSchemaCommand } from "../../../src/cli/schema.ts";
 import { reportedMetrics } from "../../../src/report/json/metrics.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
-import { reportJsonSchema } from "../../../src/report/schema/json-schema.ts";
+import { comparisonJsonSchema, reportJsonSchema } from "../../../src/report/schema/json-schema.ts";
 import { createReportSchema } from "../../../src/report/schema/report-schema.ts";
 import { captureIo } from "../../cli/captured-io.ts";
 import { makePlan } from "../../plan/make-plan.ts";
@@ -46,12 +46,20 @@ const COUNTS = new Set([
     "outstandingMean",
     "percentileDigits",
   ],
-  ...["index", "phase", "seed", "status", "exitCode", "percentile", "unresolvedRuns", "runsWithoutLoad"],
+  ...["index", "phase", "seed", "status", "exitCode", "percentile", "unresolvedRuns", "runsWithoutLoad", "runsNeeded"],
 ]);
-/** Objects whose numbers are counts, or have a unit that their own names give: of token metrics, and of what a user extracts. */
-const WITH_UNIT = new Set(["inFlight", "windows", "metrics", "extracted", "parameters"]);
+/** What a user chose, in units of the user's own. */
+const OF_USER = new Set(["parameters", "extracted"]);
+/** Requests in flight, and numbers of windows. */
+const COUNTED =
+  /\.(?:inFlight(?:\.littlesLaw)?\.(?:atStart|atEnd|min|max|mean|expectedMean)|levels\.windows\.(?:first|last))$/;
+/** Statistics of token metrics, whose names have the unit. */
+const OF_NAMED = /\.metrics\.\*\.(?:mean|min|max|p[\d.]+)(?:\.|$)|\.metrics\.\*\.confidence95\./;
 /** Fields of an object with a `unit`, which is theirs. The level of an assertion is in the unit of its load. */
-const IN_UNIT = new Set(["value", "low", "high", "level", "asked", "delivered", "highest", "next"]);
+const IN_UNIT = new Set([
+  ...["value", "low", "high", "level", "asked", "delivered", "highest", "next"],
+  ...["base", "new", "difference"],
+]);
 
 interface Schema {
   readonly $ref?: string;
@@ -73,19 +81,28 @@ function findUnitless(
     ...(items === undefined ? [] : findUnitless(items, path)),
     ...(additionalProperties === undefined ? [] : findUnitless(additionalProperties, `${path}.*`)),
     ...Object.entries(properties).flatMap(([key, one]) => {
-      const isNamed = UNIT.test(key) || COUNTS.has(key) || WITH_UNIT.has(key);
+      const at = `${path}.${key}`;
+      const isNamed = UNIT.test(key) || COUNTS.has(key) || OF_USER.has(key) || COUNTED.test(at) || OF_NAMED.test(at);
       const isInUnit = "unit" in properties && IN_UNIT.has(key);
       const isLevel = path.endsWith("assertions") && key === "level";
-      return isNamed || isInUnit || isLevel ? [] : findUnitless(one, `${path}.${key}`);
+      return isNamed || isInUnit || isLevel ? [] : findUnitless(one, at);
     }),
   ];
 }
 
 test("every number has its unit in its name, in a field unit beside it, or is a count", () => {
   assert.deepEqual([...new Set(findUnitless(reportJsonSchema() as Schema, ""))], []);
+  assert.deepEqual([...new Set(findUnitless(comparisonJsonSchema() as Schema, ""))], []);
   const number = { type: "number" };
   const wrong = { properties: { speed: number, timeMs: number, unit: {}, value: number, at: { anyOf: [{}, number] } } };
   assert.deepEqual(findUnitless(wrong, ""), [".speed", ".at"]);
+  const below = { properties: { speed: number, mean: number } };
+  const levels = {
+    properties: { inFlight: below, windows: { items: below }, metrics: { additionalProperties: below } },
+  };
+  assert.deepEqual(findUnitless({ properties: { levels } }, ""), [
+    ...[".levels.inFlight.speed", ".levels.windows.speed", ".levels.windows.mean", ".levels.metrics.*.speed"],
+  ]);
 });
 
 test("the names of metrics are unique and have their units, or are numbers of tokens", () => {
@@ -95,6 +112,13 @@ test("the names of metrics are unique and have their units, or are numbers of to
     names.filter((name) => !UNIT.test(name) && !/PerSec|Tokens$/.test(name)),
     [],
   );
+});
+
+test("rampart schema comparison prints the schema of a comparison", async () => {
+  const io = captureIo();
+  assert.equal(await runSchemaCommand(["comparison"], "rampart schema", io.io), 0);
+  assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(comparisonJsonSchema())));
+  assert.match(io.out, /"\$id": "urn:rampart:comparison:2"/);
 });
 
 test("rampart schema report prints the schema with its version", async () => {

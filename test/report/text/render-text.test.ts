@@ -17,6 +17,7 @@ const column = (change: Partial<Column> = {}): Column => ({
 function model(change: Partial<ReportModel> = {}): ReportModel {
   return {
     ...{ name: "run", subject: "simple, embedded target, http", setup: [], checks: [], notes: [], sections: [] },
+    ...{ suites: [], origin: "" },
     verdict: { name: "measured", headline: "", facts: ["8.0 s", "8,603 requests"] },
     ...change,
   };
@@ -55,6 +56,7 @@ const note: fc.Arbitrary<Note> = fc.record({
 });
 const anyModel: fc.Arbitrary<ReportModel> = fc.record({
   ...{ name: words, subject: words, setup: fc.array(words, { maxLength: 2 }) },
+  ...{ suites: fc.constant([]), origin: fc.constant("") },
   verdict: fc.record({
     name: fc.constantFrom("failed" as const, "partial" as const, "unresolved" as const, "passed" as const),
     ...{ headline: words, facts: fc.constant(["8.0 s", "8,603 requests"]) },

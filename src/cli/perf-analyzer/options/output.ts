@@ -4,7 +4,7 @@ import { filled, GIVE_FILE, on } from "./readers.ts";
 
 /** Options of the output. */
 export const OUTPUT: readonly UngroupedOption[] = [
-  option("outputs.files.csv", {
+  option("outputs.files.perfAnalyzerCsv", {
     names: ["-f"],
     value: "FILE",
     help: "Write the results as CSV.",

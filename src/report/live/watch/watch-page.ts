@@ -1,4 +1,4 @@
-import { REPORT_STYLE } from "../../html/style.ts";
+import { REPORT_STYLE } from "../../plots/page-style.ts";
 import { MEANING_COLORS } from "../../plots/themes.ts";
 
 /** The page that shows a running load test. It contains nothing of the run, which its script reads from `/events`. */

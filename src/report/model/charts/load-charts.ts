@@ -1,23 +1,21 @@
-import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
-import { REPORTED_PERCENTILES } from "../../../measure/intervals/percentile-interval.ts";
+import { certainEnds } from "../../../measure/intervals/certainty.ts";
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
+import { nsToUs } from "../../../plan/units.ts";
 import { levelUnitOf } from "../../../registry/load-modes.ts";
-import { findSpread } from "../../json/read-metrics.ts";
+import { type ReadEstimate, readMetric, readOver } from "../../json/read-metrics.ts";
 import type { Meaning, Plot, PlotPoint, XyPlot, XySeries } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
-import type { SpreadJson } from "../../schema/metrics.ts";
-import { type ChartSource, levelRows, type TimeUnit, timeUnitFor } from "./chart-source.ts";
-import { type Estimate, type LoadPoint, loadPointsOf, PERCENTILES, type Spread, TOKEN_TIMES } from "./load-points.ts";
+import type { LevelJson } from "../../schema/report-schema.ts";
+import type { CombinedLevelJson } from "../../schema/runs.ts";
+import { type ChartSource, type TimeUnit, timeUnitFor } from "./chart-source.ts";
+import { TOKEN_TIMES, titleOf } from "./percentile-charts.ts";
 
-/** Throughput, latency and times of tokens over the load, and their distributions. */
+/** Throughput, latency and times of tokens over the load: of one run, or the means over several runs. */
 
 /** Loads that grow by more than this in all have a logarithmic axis. */
 const LOG_FROM = 8;
 const MOST_TICKS = 12;
-/** More lines cannot be distinguished. */
-const MOST_CURVES = 8;
-const NINES_STEP = 0.05;
 const FRAME = { group: "", notes: [] } as const;
 
 /** The charts over the load. Each is absent where it has less than two points. */
@@ -157,95 +155,79 @@ function drawTokens(points: readonly LoadPoint[], over: OverLoad): Plot[] {
   return [...times, ...rates];
 }
 
-function titleOf(metric: string): string {
-  const { label } = metricOf({ key: metric });
-  return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+const PERCENTILES = ["p50", "p90", "p99"] as const;
+type PercentileName = (typeof PERCENTILES)[number];
+
+/** A value with its 95 % interval. An end is null where the sample has no bound; both are for a value without an interval. */
+interface Estimate {
+  readonly value: number;
+  readonly low: number | null;
+  readonly high: number | null;
 }
 
-/** Draws the distributions of latency at each level. */
-export function latencyCurves(source: ChartSource): Plot[] {
-  return drawCurves("Latency", "Latency", curvesOf(source, "latency"));
+type Spread = Readonly<Record<PercentileName, Estimate | undefined>>;
+
+/** A load and what was measured at it. */
+interface LoadPoint {
+  /** Requests in flight, or per second. */
+  readonly load: number;
+  readonly throughputPerSec: Estimate | undefined;
+  readonly failedPerSec: number;
+  readonly latencyUs: Spread;
+  /** From the time when a request was due. */
+  readonly scheduledUs: Spread;
+  readonly tokensPerSec: Estimate | undefined;
+  /** By the keys of their metrics. */
+  readonly tokenTimesUs: Readonly<Record<string, Spread>>;
 }
 
-/** Draws the distributions of the times of tokens at each level. */
-export function tokenCurves(source: ChartSource): Plot[] {
-  return TOKEN_TIMES.flatMap((metric) => drawCurves(titleOf(metric), "Time", curvesOf(source, metric)));
+/** Returns the points in the order of their loads; empty where levels have no order, because they are phases. */
+function loadPointsOf({ json, runs }: ChartSource): LoadPoint[] {
+  const [first] = runs;
+  if (first === undefined || first.levels.some((level) => level.json.phase !== undefined)) return [];
+  const points =
+    "runs" in json ? json.combination.levels.map(ofRuns) : first.levels.map((level) => ofLevel(level.json));
+  return points.toSorted((a, b) => a.load - b.load);
 }
 
-function curvesOf(source: ChartSource, metric: string): Curve[] {
-  return levelRows(source).flatMap(({ name, json: { metrics } }) => {
-    const found = findSpread(metrics, metric);
-    return found === undefined ? [] : [{ name, mostUs: found.max ?? 0, points: spreadCurve(found) }];
-  });
+function ofLevel({ level, durationSec, failed, metrics }: LevelJson): LoadPoint {
+  return {
+    load: level,
+    failedPerSec: durationSec > 0 ? failed / durationSec : 0,
+    ...pointOf((key, statistic) => readMetric(metrics, key, statistic)),
+  };
 }
 
-interface Curve {
-  readonly name: string;
-  readonly mostUs: number;
-  /** By number of nines, in microseconds. */
-  readonly points: readonly (readonly [nines: number, us: number])[];
+function ofRuns({ level, metrics }: CombinedLevelJson): LoadPoint {
+  const read: Read = (key, statistic) => {
+    const found = readOver(metrics, key, statistic);
+    return found && { ...found, ...certainEnds({ ...found, isRatio: metricOf({ key }).quantity === "ratio" }) };
+  };
+  const failed = read("errorRate")?.value ?? 0;
+  const perSec = read("throughput")?.value ?? 0;
+  return { load: level, failedPerSec: failed >= 1 ? 0 : (perSec * failed) / (1 - failed), ...pointOf(read) };
 }
 
-function drawCurves(what: string, label: string, curves: readonly Curve[]): Plot[] {
-  if (curves.length === 0) return [];
-  const shown = pickEvenly(curves, MOST_CURVES);
-  const time = timeUnitFor(Math.max(...shown.map(({ mostUs }) => mostUs)));
-  const series = shown.map(
-    ({ name, points }, index): XySeries => ({
-      name,
-      style: "line",
-      shade: shown.length === 1 ? 0 : index / (shown.length - 1),
-      hasMarkers: false,
-      points: points.map(([nines, us]) => [roundForPlot(nines), roundForPlot(us / time.us)]),
-    }),
-  );
-  const notes = [
-    "The scale spreads the slowest requests: from each mark to the next there are ten times fewer.",
-    ...(shown.length < curves.length ? [`${shown.length} of ${curves.length} levels.`] : []),
-  ];
-  const frame = { title: `${what} by percentile`, xLabel: "Percentile", yLabel: `${label} (${time.name})`, group: "" };
-  return [{ kind: "xy", ...frame, notes, series, isFromZero: true, isPercentile: true }];
+type Read = (key: string, statistic?: PercentileName) => ReadEstimate | undefined;
+
+function pointOf(read: Read): Omit<LoadPoint, "load" | "failedPerSec"> {
+  const spread = (key: string): Spread => {
+    const of = (name: PercentileName): Estimate | undefined => inUs(read(key, name));
+    return { p50: of("p50"), p90: of("p90"), p99: of("p99") };
+  };
+  return {
+    throughputPerSec: read("throughput"),
+    latencyUs: spread("latency"),
+    scheduledUs: spread("scheduledLatency"),
+    tokensPerSec: read("outputTokensPerSec"),
+    tokenTimesUs: Object.fromEntries(TOKEN_TIMES.map((key) => [key, spread(key)])),
+  };
 }
 
-/** Returns the number of nines of a percentile: 2 for p99. */
-function ninesOf(percentile: number): number {
-  return -Math.log10(1 - percentile / 100);
-}
-
-/** Returns the curve of the histogram, where there is one, with the reported percentiles and the ends in it. */
-function spreadCurve({ count, min = 0, max = 0, hdrHistogram, ...statistics }: SpreadJson): [number, number][] {
-  const most = Math.log10(Math.max(1, count));
-  const reported = REPORTED_PERCENTILES.flatMap((percentile): [number, number][] => {
-    const us = statistics[`p${percentile}`];
-    return us === undefined ? [] : [[ninesOf(percentile), us]];
-  });
-  const inner = [...histogramCurve(hdrHistogram, most), ...reported.filter(([nines]) => nines < most)];
-  return toCurve([
-    ...(hdrHistogram === undefined ? [[0, min] as [number, number]] : []),
-    ...inner,
-    [most, Math.floor(max)],
-  ]);
-}
-
-function histogramCurve(encoded: string | undefined, most: number): [number, number][] {
-  if (encoded === undefined) return [];
-  const histogram = decodeFromCompressedBase64(encoded);
-  return Array.from({ length: Math.ceil(most / NINES_STEP) }, (_, i): [number, number] => [
-    i * NINES_STEP,
-    histogram.getValueAtPercentile(100 * (1 - 10 ** -(i * NINES_STEP))),
-  ]);
-}
-
-/** Sorts points by their nines. Later ones replace earlier ones at the same place, and no curve falls. */
-function toCurve(points: readonly [number, number][]): [number, number][] {
-  const at = new Map(points.map(([nines, us]) => [roundForPlot(nines), us]));
-  const sorted = [...at].sort(([a], [b]) => a - b);
-  let least = Number.POSITIVE_INFINITY;
-  return sorted
-    .toReversed()
-    .map(([nines, us]): [number, number] => {
-      least = Math.min(least, us);
-      return [nines, least];
-    })
-    .toReversed();
+/** Converts to microseconds. A value with too few samples has no interval. */
+function inUs(found: ReadEstimate | undefined): Estimate | undefined {
+  if (found === undefined) return undefined;
+  const { value, low, high, isReliable = true } = found;
+  const end = (ns: number | null): number | null => (ns === null || !isReliable ? null : nsToUs(ns));
+  return { value: nsToUs(value), low: end(low), high: end(high) };
 }

@@ -1,9 +1,10 @@
 import type { Plot } from "../../plots/plot.ts";
-import type { ReportModel } from "../report-model.ts";
+import type { Section } from "../report-model.ts";
 import type { ChartSource } from "./chart-source.ts";
 import { groupCharts } from "./group-charts.ts";
 import { heatMap } from "./heat-map.ts";
-import { latencyCurves, loadCharts, tokenCurves } from "./load-charts.ts";
+import { loadCharts } from "./load-charts.ts";
+import { latencyCurves, tokenCurves } from "./percentile-charts.ts";
 import { runsCharts } from "./runs-charts.ts";
 import { searchCharts } from "./search-charts.ts";
 import { serverCharts } from "./server-charts.ts";
@@ -13,30 +14,30 @@ const MOST_IN_SUMMARY = 3;
 
 /** A subject with its charts. */
 interface ChartSection {
-  /** Of the section of the model that has them; a model without it gets one with this title. */
+  /** Of the section that has them; where there is none, one with this title is added. */
   readonly id: string;
   readonly title: string;
   readonly charts: readonly Plot[];
 }
 
 /**
- * Adds charts to a model. The first section gets what answers the question that was asked, at most three charts side by side or a wide one: the
+ * Adds charts to sections. The first one gets what answers the question that was asked, at most three charts side by side or a wide one: the
  * tried loads of a search against its limits; the times and rates of tokens over the load; throughput and latency over the load; or for one
  * level and for phases the time line.
  */
-export function withCharts(model: ReportModel, source: ChartSource): ReportModel {
+export function withCharts(own: readonly Section[], source: ChartSource): Section[] {
   const { summary, sections } = drawAll(source);
   const known = new Map(sections.map((section) => [section.id, section.charts]));
-  const shown = model.sections.map((section, index) => {
+  const shown = own.map((section, index) => {
     const charts = [...(index === 0 ? summary : []), ...(known.get(section.id) ?? [])];
     return { ...section, charts: [...section.charts, ...charts] };
   });
-  const ids = new Set(model.sections.map(({ id }) => id));
+  const ids = new Set(own.map(({ id }) => id));
   const added = sections
     .filter(({ id, charts }) => charts.length > 0 && !ids.has(id))
     .map((section) => ({ ...section, isSummary: false, tables: [] }));
   const end = shown.findLastIndex(({ isSummary }) => isSummary) + 1;
-  return { ...model, sections: [...shown.slice(0, end), ...added, ...shown.slice(end)] };
+  return [...shown.slice(0, end), ...added, ...shown.slice(end)];
 }
 
 function drawAll(source: ChartSource): {

@@ -142,8 +142,8 @@ function checkCounted({ measurement }: Plan, { load }: Plan): void {
 
 /** Reports whether an option changes the plan without any visible effect on reports. */
 function isUnseen(name: string, { measurement, outputs }: Plan): boolean {
-  const hasTable = outputs.files.csv !== undefined || outputs.verbosity > 0;
-  if (name === "--verbose-csv") return outputs.files.csv === undefined;
+  const hasTable = outputs.files.perfAnalyzerCsv !== undefined || outputs.verbosity > 0;
+  if (name === "--verbose-csv") return outputs.files.perfAnalyzerCsv === undefined;
   return name === "--percentile" && !hasTable && !("stabilityPct" in measurement.mode);
 }
 

@@ -1,0 +1,75 @@
+import type { Cell, CellQuantity, Column, ModelTable, ReportModel } from "./model/report-model.ts";
+import { createModelFile } from "./model-report.ts";
+
+/**
+ * `--csv`: all tables of a report for spreadsheets, the one that answers the question first. Each table has a header and is followed by an
+ * empty line. Its first column names its section. Values have all digits: times are in microseconds, ratios 0 to 1.
+ */
+
+/** Creates the report. */
+export const createCsvReport = createModelFile(formatCsv, "outputs.files.csv");
+
+/** Formats the file. Lines end as RFC 4180 says. */
+export function formatCsv({ sections }: ReportModel): string {
+  const tables = sections.flatMap(({ id, tables: own }) => own.map((table) => formatTable(id, table)));
+  return tables.join("\r\n");
+}
+
+/** A column of the file. */
+interface CsvColumn {
+  readonly title: string;
+  readonly textOf: (cell: Cell) => string;
+}
+
+function formatTable(section: string, { title, columns, rows }: ModelTable): string {
+  const shown = columns.map((column, index) =>
+    toCsvColumns(
+      column,
+      rows.map((row) => row[index] ?? {}),
+    ),
+  );
+  const name = title === "" ? section : `${section}: ${title}`;
+  const header = ["section", ...shown.flat().map((column) => column.title)];
+  const lines = rows.map((row) => [
+    name,
+    ...shown.flatMap((own, index) => own.map(({ textOf }) => textOf(row[index] ?? {}))),
+  ]);
+  return [header, ...lines].map((line) => `${line.map(quote).join(",")}\r\n`).join("");
+}
+
+/** Returns the columns of a column: its values, the ends of their intervals, and whether the sample of each is too small; where a row has that. */
+function toCsvColumns({ key, quantity }: Column, cells: readonly Cell[]): CsvColumn[] {
+  const unit = quantity === "time" ? " (us)" : quantity === "rate" ? " (per s)" : "";
+  const end = (which: "low" | "high"): CsvColumn => ({
+    title: `${key} ${which}${unit}`,
+    textOf: ({ interval }) => formatNumber(interval?.[which] ?? undefined, quantity),
+  });
+  const isUncertain = ({ mark }: Cell): boolean => mark === "uncertain";
+  return [
+    { title: `${key}${unit}`, textOf: ({ value }) => formatNumber(value, quantity) },
+    ...(cells.some(({ interval }) => interval !== undefined) ? [end("low"), end("high")] : []),
+    ...(cells.some(isUncertain)
+      ? [
+          {
+            title: `${key} is certain`,
+            textOf: (cell: Cell) => (cell.value === undefined ? "" : String(!isUncertain(cell))),
+          },
+        ]
+      : []),
+  ];
+}
+
+function formatNumber(value: number | string | undefined, quantity: CellQuantity): string {
+  if (value === undefined) return "";
+  if (typeof value === "string") return escapeFormula(value);
+  return String(quantity === "time" ? Number((value / 1000).toPrecision(15)) : value);
+}
+
+/** Spreadsheets run texts that begin like a formula, and a text may be from a server. */
+function escapeFormula(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text;
+}
+
+function quote(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,110 @@
+import { decodeFromCompressedBase64 } from "hdr-histogram-js";
+import { REPORTED_PERCENTILES } from "../../../measure/intervals/percentile-interval.ts";
+import { metricOf } from "../../../measure/metrics/catalogue.ts";
+import { findSpread } from "../../json/read-metrics.ts";
+import type { Plot, XySeries } from "../../plots/plot.ts";
+import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
+import type { SpreadJson } from "../../schema/metrics.ts";
+import { type ChartSource, levelRows, timeUnitFor } from "./chart-source.ts";
+
+/** How latencies and times of tokens are distributed: a curve over the percentiles for each level. */
+
+/** More lines cannot be distinguished. */
+const MOST_CURVES = 8;
+const NINES_STEP = 0.05;
+
+/** The times of tokens that have charts. */
+export const TOKEN_TIMES = ["timeToFirstToken", "interTokenLatency"] as const;
+
+export function titleOf(metric: string): string {
+  const { label } = metricOf({ key: metric });
+  return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+}
+
+/** Draws the distributions of latency at each level. */
+export function latencyCurves(source: ChartSource): Plot[] {
+  return drawCurves("Latency", "Latency", curvesOf(source, "latency"));
+}
+
+/** Draws the distributions of the times of tokens at each level. */
+export function tokenCurves(source: ChartSource): Plot[] {
+  return TOKEN_TIMES.flatMap((metric) => drawCurves(titleOf(metric), "Time", curvesOf(source, metric)));
+}
+
+function curvesOf(source: ChartSource, metric: string): Curve[] {
+  return levelRows(source).flatMap(({ name, json: { metrics } }) => {
+    const found = findSpread(metrics, metric);
+    return found === undefined ? [] : [{ name, mostUs: found.max ?? 0, points: spreadCurve(found) }];
+  });
+}
+
+interface Curve {
+  readonly name: string;
+  readonly mostUs: number;
+  /** By number of nines, in microseconds. */
+  readonly points: readonly (readonly [nines: number, us: number])[];
+}
+
+function drawCurves(what: string, label: string, curves: readonly Curve[]): Plot[] {
+  if (curves.length === 0) return [];
+  const shown = pickEvenly(curves, MOST_CURVES);
+  const time = timeUnitFor(Math.max(...shown.map(({ mostUs }) => mostUs)));
+  const series = shown.map(
+    ({ name, points }, index): XySeries => ({
+      name,
+      style: "line",
+      shade: shown.length === 1 ? 0 : index / (shown.length - 1),
+      hasMarkers: false,
+      points: points.map(([nines, us]) => [roundForPlot(nines), roundForPlot(us / time.us)]),
+    }),
+  );
+  const notes = [
+    "The scale spreads the slowest requests: from each mark to the next there are ten times fewer.",
+    ...(shown.length < curves.length ? [`${shown.length} of ${curves.length} levels.`] : []),
+  ];
+  const frame = { title: `${what} by percentile`, xLabel: "Percentile", yLabel: `${label} (${time.name})`, group: "" };
+  return [{ kind: "xy", ...frame, notes, series, isFromZero: true, isPercentile: true }];
+}
+
+/** Returns the number of nines of a percentile: 2 for p99. */
+function ninesOf(percentile: number): number {
+  return -Math.log10(1 - percentile / 100);
+}
+
+/** Returns the curve of the histogram, where there is one, with the reported percentiles and the ends in it. */
+function spreadCurve({ count, min = 0, max = 0, hdrHistogram, ...statistics }: SpreadJson): [number, number][] {
+  const most = Math.log10(Math.max(1, count));
+  const reported = REPORTED_PERCENTILES.flatMap((percentile): [number, number][] => {
+    const us = statistics[`p${percentile}`];
+    return us === undefined ? [] : [[ninesOf(percentile), us]];
+  });
+  const inner = [...histogramCurve(hdrHistogram, most), ...reported.filter(([nines]) => nines < most)];
+  return toCurve([
+    ...(hdrHistogram === undefined ? [[0, min] as [number, number]] : []),
+    ...inner,
+    [most, Math.floor(max)],
+  ]);
+}
+
+function histogramCurve(encoded: string | undefined, most: number): [number, number][] {
+  if (encoded === undefined) return [];
+  const histogram = decodeFromCompressedBase64(encoded);
+  return Array.from({ length: Math.ceil(most / NINES_STEP) }, (_, i): [number, number] => [
+    i * NINES_STEP,
+    histogram.getValueAtPercentile(100 * (1 - 10 ** -(i * NINES_STEP))),
+  ]);
+}
+
+/** Sorts points by their nines. Later ones replace earlier ones at the same place, and no curve falls. */
+function toCurve(points: readonly [number, number][]): [number, number][] {
+  const at = new Map(points.map(([nines, us]) => [roundForPlot(nines), us]));
+  const sorted = [...at].sort(([a], [b]) => a - b);
+  let least = Number.POSITIVE_INFINITY;
+  return sorted
+    .toReversed()
+    .map(([nines, us]): [number, number] => {
+      least = Math.min(least, us);
+      return [nines, least];
+    })
+    .toReversed();
+}

@@ -1,0 +1,98 @@
+import type { Plan } from "../../plan/plan.ts";
+import { formatCount } from "../../plan/units.ts";
+import type { LevelJson, RunJson } from "../schema/report-schema.ts";
+import { levelTable } from "./level-sections.ts";
+import type { Case, Check, Note, Suite } from "./report-model.ts";
+import type { LevelRow, NamedRun, ReportView } from "./report-view.ts";
+import { answerOf } from "./search-answer.ts";
+import { formatCell } from "./values.ts";
+
+/** What passed and what did not in runs, one by one: checks, levels, answers. */
+
+/** What the model of a run says that cases are made of. */
+interface Judged {
+  readonly name: string;
+  readonly checks: readonly Check[];
+  readonly notes: readonly Note[];
+}
+
+/** Makes the suites: of a single run one, with its checks; of several runs one for each, after one for the checks. */
+export function suitesOf(view: ReportView, { name, checks, notes }: Judged): Suite[] {
+  const { startedAt, durationSec } = view.json;
+  const whole = checks.map(
+    ({ text, state, measured }): Case => ({ name: text, timeSec: 0, state, kind: "assertion", message: measured }),
+  );
+  const isGood = whole.length > 0 && checks.every(({ state }) => state === "pass");
+  const casesOf = (run: NamedRun): Case[] => [
+    ...view.levels.filter((level) => level.run === run.name).map((level) => levelCase(notes, view, level)),
+    ...searchCases(view.plan, run.json),
+    ...answerCases(view.plan, run.json, isGood),
+    ...runCases(run.json),
+  ];
+  const [only] = view.runs;
+  if (view.runs.length === 1 && only !== undefined)
+    return [{ name, startedAt, durationSec, cases: [...whole, ...casesOf(only)] }];
+  const each = view.runs.map((run) => ({
+    name: `${name}, ${run.name}`,
+    startedAt: run.json.startedAt,
+    durationSec: run.json.durationSec,
+    cases: casesOf(run),
+  }));
+  return whole.length === 0 ? each : [{ name, startedAt, durationSec: 0, cases: whole }, ...each];
+}
+
+const OUTCOMES: Readonly<Record<LevelJson["outcome"], readonly [state: Case["state"], message: string]>> = {
+  measured: ["pass", ""],
+  unstable: ["unresolved", "not stable"],
+  "over-limit": ["fail", "over the latency limit"],
+  partial: ["unresolved", "ended early"],
+};
+
+/** A level: its numbers and the notes about it. */
+function levelCase(notes: readonly Note[], view: ReportView, row: LevelRow): Case {
+  const { name, json } = row;
+  const { columns, rows } = levelTable(view, [row]);
+  const numbers = columns.map(
+    ({ title, quantity }, index) => `${title} ${formatCell(rows[0]?.[index] ?? {}, quantity)}`,
+  );
+  const about = notes.filter(({ levels }) => levels.includes(name));
+  const [state, message] = OUTCOMES[json.outcome];
+  return {
+    name: `${name} is measured`,
+    timeSec: json.durationSec,
+    state,
+    kind: json.outcome,
+    message: state === "pass" ? "" : (about.find(({ code }) => code === "not-stable")?.text ?? message),
+    output: [numbers.join(", "), ...about.map(({ text }) => text)],
+  };
+}
+
+/** The answer of a search, where the run has one. */
+function searchCases(plan: Plan, { findMax }: RunJson): Case[] {
+  if (findMax === undefined) return [];
+  const { highest, isResolved } = findMax;
+  const state = isResolved ? (highest === null ? "fail" : "pass") : "unresolved";
+  return [{ name: "the highest load is found", timeSec: 0, state, kind: "find-max", message: answerOf(plan, findMax) }];
+}
+
+/**
+ * The scenario's check of answers, with the first wrong ones. Assertions that hold accept wrong answers, because these are failed requests,
+ * which they judge.
+ */
+function answerCases({ check }: Plan, { failures }: RunJson, isAccepted: boolean): Case[] {
+  if (check === undefined) return [];
+  const wrong = failures.filter(({ kind }) => kind === "check");
+  const count = wrong.reduce((sum, failure) => sum + failure.count, 0);
+  const message = count === 0 ? "" : `${formatCount(count)} ${count === 1 ? "answer is" : "answers are"} wrong`;
+  const details = wrong.flatMap(({ answers = [] }) => answers.map(({ reason, answer }) => `${reason}\n  ${answer}`));
+  const state = count === 0 || isAccepted ? "pass" : "fail";
+  return [{ name: "answers are right", timeSec: 0, state, kind: "check", message, details }];
+}
+
+/** A run that ended early has a case of its own, because it may have no level. */
+function runCases({ isPartial, error, durationSec }: RunJson): Case[] {
+  if (!isPartial) return [];
+  const message = error === undefined ? "the run was interrupted" : error.message;
+  const kind = error?.code ?? "interrupted";
+  return [{ name: "the run ends as planned", timeSec: durationSec, state: "unresolved", kind, message }];
+}
