@@ -56,7 +56,7 @@ function makeTokens(): TokenMeasurement {
 const every = (count: number): number[] => Array.from({ length: count }, (_, at) => ((at + 0.5) * 1e9) / count);
 
 /** A level with everything that can be measured. */
-function makePart(): MeasuredPart & { readonly tokens: TokenMeasurement } {
+function makePart(): MeasuredPart {
   const extracted = new ExtractedTally(["score"]);
   for (let index = 0; index < COUNT; index++) extracted.add([(7 * index) % 31], index * 5e6);
   const reading = (value: number) => Object.fromEntries(GPU_METRICS.map((key) => [key, new Map([["a", value]])]));
@@ -72,7 +72,7 @@ function makePart(): MeasuredPart & { readonly tokens: TokenMeasurement } {
     completions: completionsAt(every(COUNT), 0, 1e9, every(10)),
     server: makeDelta(COUNT, { cacheHitCount: 50, cacheHitNs: 5e6, cacheMissCount: 150, cacheMissNs: 5e6 }),
   });
-  return { window: { ...window, gpu, extracted: extracted.cut(0, 1e9) }, tokens: makeTokens() };
+  return { window: { ...window, gpu, extracted: extracted.cut(0, 1e9), tokens: makeTokens() } };
 }
 
 const plan = makePlan({

@@ -53,8 +53,9 @@ const OF_USER = new Set(["parameters", "extracted"]);
 /** Requests in flight, and numbers of windows. */
 const COUNTED =
   /\.(?:inFlight(?:\.littlesLaw)?\.(?:atStart|atEnd|min|max|mean|expectedMean)|levels\.windows\.(?:first|last))$/;
-/** Statistics of token metrics, whose names have the unit. */
-const OF_NAMED = /\.metrics\.\*\.(?:mean|min|max|p[\d.]+)(?:\.|$)|\.metrics\.\*\.confidence95\./;
+/** Values and statistics of metrics, whose names have the unit. */
+const OF_NAMED =
+  /\.metrics\.\*\.(?:(?:value|total|average|mean|min|max|p[\d.]+|low|high|deviation|withinDeviation)(?:\.|$)|confidence95\.)/;
 /** Fields of an object with a `unit`, which is theirs. The level of an assertion is in the unit of its load. */
 const IN_UNIT = new Set([
   ...["value", "low", "high", "level", "asked", "delivered", "highest", "next"],

@@ -104,13 +104,20 @@ const LLM_CHECKS = [
   { metric: { key: "outputTokensPerSec" }, comparison: "above", limit: 20 },
 ] as const;
 
+function llmLevels(bunchEvery?: number) {
+  return [1, 4].map((level) => {
+    const { window, ...rest } = levelOf(level, 200);
+    return { ...rest, window: { ...window, isStreamed: true, tokens: tokensOf(1000 * level, 10, bunchEvery) } };
+  });
+}
+
 test("a language model: users, tokens per second, and the times of tokens", () => {
-  const levels = [1, 4].map((level) => ({ ...levelOf(level, 200), tokens: tokensOf(1000 * level, 10) }));
+  const levels = llmLevels();
   assertScreen(modelOf({ ...LLM, assertions: LLM_CHECKS }, levels), MODEL);
 });
 
 test("answers that come in bunches: no inter-token latency, and why", () => {
-  const levels = [1, 4].map((level) => ({ ...levelOf(level, 200), tokens: tokensOf(1000 * level, 10, 2) }));
+  const levels = llmLevels(2);
   assertScreen(modelOf(LLM, levels), BUNCHED);
 });
 
