@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
+import type { MetricsJson } from "../../../src/report/schema/metrics.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
+import { valueIn } from "../../report/json-metrics.ts";
 import { type KserveServer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { type MetricsStub, type MetricsStubOptions, startMetricsStub, twoGpus } from "../../servers/metrics-stub.ts";
 import { makeCertificates } from "../../servers/tls.ts";
@@ -75,15 +77,15 @@ test(
           // The stub's memory rises with each scrape, so the levels' peaks tell when they were read.
           assert.ok((peaks[0] ?? 0) < (peaks[1] ?? 0), `${first}\n${second}`);
           const report = JSON.parse(readFileSync(json, "utf8")) as {
-            levels: { metrics: { readings: number; gpus: { uuid: string; energyJoules: number }[] } }[];
+            levels: { telemetry: { readings: number; gpus: { uuid: string; metrics: MetricsJson }[] } }[];
           };
           // Three windows of 300 ms per level. Each reading within them is a scrape; the stub's energy rises with each.
-          for (const { metrics } of report.levels) {
-            assert.ok(metrics.readings >= 2 && metrics.readings <= stub.scrapes.length, String(metrics.readings));
+          for (const { telemetry } of report.levels) {
+            assert.ok(telemetry.readings >= 2 && telemetry.readings <= stub.scrapes.length, String(telemetry.readings));
             assert.deepEqual(
-              metrics.gpus.map(({ uuid, energyJoules }) => [uuid, energyJoules]),
+              telemetry.gpus.map((gpu) => [gpu.uuid, valueIn(gpu, "gpuEnergyJoules")]),
               [
-                ["GPU-aaa", 10 * (metrics.readings - 1)],
+                ["GPU-aaa", 10 * (telemetry.readings - 1)],
                 ["GPU-bbb", 0],
               ],
             );

@@ -162,7 +162,7 @@ test("extracted values are in the report, in the records, and in assertions", as
     assert.match(run.text, /tokens +10\.5 +10\*? +18\* +20\* +20 +20\n/);
     assert.match(run.text, /label +dog 15, cat 5\n/);
     assert.match(run.text, /none +20\n/);
-    assert.match(run.text, /^FAILED {2}a test: GET \/ on http:\/\/127\.0\.0\.1:\d+ .* 20 requests$/m);
+    assert.match(run.text, /^FAILED {2}a test: GET 127\.0\.0\.1:\d+\/ .* 20 requests$/m);
     assert.doesNotMatch(run.text, /infer|model|server avg|prompt/);
     const exported = JSON.parse(await readFile(records, "utf8")) as {
       service_kind: string;
@@ -185,12 +185,24 @@ test("extracted values are in the report, in the records, and in assertions", as
     );
     assert.match(assertions.at(-1)?.text ?? "", /^throughput above 0\.001 req\/s$/);
     const { confidence95, ...numbers } = levels[0]?.extracted["tokens"]?.numbers ?? {};
-    assert.deepEqual(Object.keys(confidence95 ?? {}), ["mean", "p50", "p90", "p99", "p99.9", "p99.99"]);
+    assert.deepEqual(Object.keys(confidence95 ?? {}), [
+      "average",
+      "p50",
+      "p75",
+      "p90",
+      "p95",
+      "p99",
+      "p99.9",
+      "p99.99",
+    ]);
     assert.deepEqual(
       { ...levels[0]?.extracted, tokens: { numbers, missing: 0 } },
       {
         tokens: {
-          numbers: { count: 20, mean: 10.5, min: 1, max: 20, p50: 10, p90: 18, p99: 20, "p99.9": 20, "p99.99": 20 },
+          numbers: {
+            ...{ count: 20, average: 10.5, deviation: Math.sqrt(35), min: 1, max: 20 },
+            ...{ p50: 10, p75: 15, p90: 18, p95: 19, p99: 20, "p99.9": 20, "p99.99": 20 },
+          },
           missing: 0,
         },
         label: { texts: { dog: 15, cat: 5 }, missing: 0 },
