@@ -118,9 +118,16 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
   const only = runs.filter(hasOnlyFailures);
   const findings: Finding[] = [];
   if (runs.some(({ isInterrupted, error }) => isInterrupted || error !== undefined)) {
-    const errors = runs.flatMap(({ error }) => error?.message ?? []);
-    const headline = errors.length > 0 ? `the run ended early: ${errors.join("; ")}` : "the run was interrupted";
-    findings.push({ state: "partial", code: ENDED_EARLY, headline });
+    const errors = runs.flatMap(({ error }) => error ?? []);
+    const messages = errors.map(({ message }) => message).join("; ");
+    // An assertion that ended the run has failed, and its message says that it did.
+    const isBroken = errors.length > 0 && errors.every(({ code }) => code === "assertion-failed");
+    const early = errors.length > 0 ? `the run ended early: ${messages}` : "the run was interrupted";
+    findings.push({
+      state: isBroken ? "fail" : "partial",
+      code: ENDED_EARLY,
+      headline: isBroken ? messages : early,
+    });
   } else if (only.length > 0) {
     const failed = only.reduce((sum, { failedCount }) => sum + failedCount, 0);
     const example = only[0]?.failures[0]?.example ?? "";

@@ -27,7 +27,9 @@ interface Facts {
   readonly mlperf: "VALID" | "INVALID" | undefined;
 }
 
-const ERRORS = { unreachable: 69, stalled: 69, "host-limit": 66, internal: 1, exception: 64 } as const;
+const ERRORS = {
+  ...{ unreachable: 69, stalled: 69, "host-limit": 66, internal: 1, exception: 64, "assertion-failed": 65 },
+} as const;
 
 function drawFacts(random: () => number): Facts {
   const is = (ratio: number): boolean => random() < ratio;
@@ -39,7 +41,7 @@ function drawFacts(random: () => number): Facts {
     isUnstable: is(0.2),
     hasOnlyFailures,
     isInterrupted: is(0.15),
-    error: is(0.15) ? (Object.keys(ERRORS)[Math.floor(random() * 5)] as RunErrorCode) : undefined,
+    error: is(0.15) ? (Object.keys(ERRORS)[Math.floor(random() * 6)] as RunErrorCode) : undefined,
     mlperf: is(0.2) ? (is(0.5) ? "VALID" : "INVALID") : undefined,
   };
 }
@@ -79,7 +81,7 @@ function resultOf(facts: Facts): RunResult {
   });
 }
 
-/** The rules in the guide: how a run ended early comes first, then failures, an unreachable server, and what is unresolved. */
+/** The rules in the guide: how a run ended early comes first, which is a failure when an assertion ended it, then failures, an unreachable server, and what is unresolved. */
 function expected(facts: Facts): { readonly exitCode: number; readonly name: string } {
   const hasEnded = facts.isInterrupted || facts.error !== undefined;
   const isFailed = (facts.isErrorAsserted && facts.hasFailures) || facts.mlperf === "INVALID";
@@ -87,7 +89,9 @@ function expected(facts: Facts): { readonly exitCode: number; readonly name: str
   const isOpen = facts.isPercentileAsserted || facts.isUnstable || (hasEnded && facts.isErrorAsserted);
   const isAsked = facts.isErrorAsserted || facts.isPercentileAsserted || facts.mlperf !== undefined;
   const name = hasEnded
-    ? "partial"
+    ? facts.error === "assertion-failed"
+      ? "failed"
+      : "partial"
     : isFailed
       ? "failed"
       : facts.hasOnlyFailures

@@ -136,12 +136,7 @@ function formatNotes(notes: readonly Note[]): string {
 }
 
 function listNotes(notes: readonly Note[]): string {
-  const items = notes.map(({ severity, levels, text }) => {
-    // Many a note names its levels itself.
-    const isNamed = levels.some((level) => text.includes(level));
-    const about = levels.length === 0 || isNamed ? "" : `<b>${escapeHtml(levels.join("; "))}:</b> `;
-    return `<li class="${severity}">${about}${escapeHtml(text)}</li>`;
-  });
+  const items = notes.map(({ severity, text }) => `<li class="${severity}">${escapeHtml(text)}</li>`);
   return items.length === 0 ? "" : `<ul class="notes">${items.join("")}</ul>`;
 }
 
