@@ -106,7 +106,7 @@ function drawLatency(points: readonly LoadPoint[], over: OverLoad): Plot[] {
   const time = unitOf(points.flatMap(({ latencyUs, scheduledUs }) => [latencyUs, scheduledUs]));
   const series = [
     ...PERCENTILES.flatMap((name) => lineOf(name, name, points, ({ latencyUs }) => latencyUs[name], time.us)),
-    ...lineOf("p99 from due time", "p99", points, ({ scheduledUs }) => scheduledUs?.p99, time.us).map((line) => ({
+    ...lineOf("scheduled p99", "p99", points, ({ scheduledUs }) => scheduledUs?.p99, time.us).map((line) => ({
       ...line,
       isDashed: true,
     })),
