@@ -140,12 +140,13 @@ for (const protocol of ["http", "grpc"] as const) {
 }
 
 test("a rate that this host can send is sent as it was asked for, and the server counts the same", SKIP, async () => {
-  const { code, report } = await run('rate(100, { for: "1 s" })');
+  const { code, report } = await run('rate(100, { for: "4 s" })');
   const { sent, completed } = report.requests;
   assert.equal(code, 0);
-  // The time in which the load becomes steady has requests too; on a busy machine, what was due in the last moments may be late.
+  // The time in which the load becomes steady has requests too. On a busy machine, what was due before the first moment may be sent after it, and what
+  // was due in the last moments is late.
   const perSec = report.levels[0]?.load.delivered ?? 0;
-  assert.ok(perSec >= 90 && perSec <= 102, String(perSec));
+  assert.ok(perSec >= 90 && perSec <= 110, String(perSec));
   assert.deepEqual([completed, report.server?.successCount], [sent, sent]);
 });
 
