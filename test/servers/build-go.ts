@@ -13,7 +13,7 @@ const building = new Map<string, Promise<string>>();
 
 /**
  * Builds the Go program in the folder of that name beside this file, when its sources are newer, and gives its path. A process builds each
- * program once; processes build beside each other and the last one wins, so nobody sees half a file. Needs `go`.
+ * program once; processes build beside each other and the last one wins, so a half-written file is never used. Needs `go`.
  */
 export function buildGo(name: string): Promise<string> {
   const built = building.get(name) ?? build(name).finally(() => building.delete(name));

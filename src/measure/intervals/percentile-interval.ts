@@ -177,8 +177,9 @@ export function percentileEstimator(
   };
 }
 
-/** The parts of the time whose percentiles are compared. Each has at least so many values beyond its percentile. */
+/** Number of parts of the time whose percentiles are compared. */
 const PART_COUNT = 8;
+/** Minimum number of values beyond its percentile in each part. */
 const LEAST_BEYOND = 2;
 /** The interval reaches this many times as far to each side as the percentiles of the parts are apart. */
 const PARTS_REACH = 2;

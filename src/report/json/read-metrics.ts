@@ -82,7 +82,7 @@ export function findOver(
   return statistic && found[statistic];
 }
 
-/** Returns a value whose unit stands beside it, and its interval, in the base unit: times in nanoseconds. */
+/** Returns a value that has a field `unit`, and its interval, in the base unit: times in nanoseconds. */
 export function inBaseUnit({ unit, ...written }: EstimateJson): ReadEstimate {
   return scaled(written, unit === "us" ? usToNs : (value) => value);
 }
