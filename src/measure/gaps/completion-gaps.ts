@@ -168,15 +168,12 @@ function commonGaps(gaps: readonly CompletionGap[], others: readonly CompletionG
   );
 }
 
-/** Returns how much of a measurement's time gaps take, 0 to 1. */
-export function gapRatio({
-  gaps = [],
-  durationNs,
-}: {
-  readonly gaps?: readonly CompletionGap[];
-  readonly durationNs: number;
-}): number {
-  const sumNs = gaps.reduce((sum, { startNs, endNs }) => sum + (endNs - startNs), 0);
+/** Returns how much of a measurement's time, 0 to 1, is in gaps with more than `waitNs` still to go. */
+export function gapRatio(
+  { gaps = [], durationNs }: { readonly gaps?: readonly CompletionGap[]; readonly durationNs: number },
+  waitNs: number,
+): number {
+  const sumNs = gaps.reduce((sum, { startNs, endNs }) => sum + Math.max(0, endNs - startNs - waitNs), 0);
   return Math.min(1, sumNs / durationNs);
 }
 

@@ -42,7 +42,7 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
   const value = metricValue(metric, part, batchSize);
   if (value === undefined) return unresolved(undefined, explainMissing(metric, part));
   const state = judgeMetric(assertion, part, value);
-  if (state === "pass" && hidesGaps(assertion, part)) return unresolved(value, "nothing completed for a time");
+  if (state === "pass" && hidesGaps(assertion, part, value)) return unresolved(value, "nothing completed for a time");
   // Where values decide, a percentile of a few of them decides nothing.
   const isFew = !isEstimate(assertion, part) && findFew(assertion, sampleCountOf(assertion, part)) !== undefined;
   if (state !== "unresolved" && !isFew) return { state, value };
@@ -63,13 +63,14 @@ function unresolved(value: number | undefined, reason: string | undefined): Part
 
 /**
  * Reports whether a percentile leaves out that nothing completed for a time: a closed loop does not send then, so the requests that would have
- * waited are missing. It does so when the percentile's share of the time was in gaps.
+ * waited are missing. It does so when requests due in the percentile's share of the time would have waited past the limit, until the end of the
+ * gap and as long as the percentile says.
  */
-function hidesGaps({ metric, comparison }: AssertionPlan, { window }: MeasuredPart): boolean {
+function hidesGaps({ metric, comparison, limit }: AssertionPlan, { window }: MeasuredPart, value: number): boolean {
   const { statistic } = metric;
   if (typeof statistic !== "number" || metricOf(metric).isBlindToGaps !== true || !isUpperLimit(comparison))
     return false;
-  return !window.isScheduled && gapRatio(window) >= 1 - statistic / 100;
+  return !window.isScheduled && gapRatio(window, limit - value) >= 1 - statistic / 100;
 }
 
 function judgeMetric(assertion: AssertionPlan, part: MeasuredPart, value: number): VerdictState {
