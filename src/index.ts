@@ -120,7 +120,6 @@ export type {
   ServerOptions,
   SingleStreamOptions,
 } from "./scenario/mlperf/options.ts";
-export type { RequestParameter } from "./scenario/parameters.ts";
 export {
   choice,
   duration,
@@ -173,6 +172,7 @@ export {
   type OwnTargetDefinition,
   type OwnTargetOptions,
 } from "./scenario/targets/own.ts";
+export type { RequestParameter } from "./scenario/targets/request-parameters.ts";
 export type { AnswerType, Protocol, Target } from "./scenario/targets/target.ts";
 export type { MockLatency } from "./scenario/targets/target-fields.ts";
 export { type TfServingOptions, tfserving } from "./scenario/targets/tfserving.ts";

@@ -115,6 +115,27 @@ function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | 
   return undefined;
 }
 
+/** The two folders beside each other that hold these files; undefined when one file's folder is inside the other's. */
+function siblingFolders(from: string, to: string): readonly [string, string] | undefined {
+  const [own, other] = [dirname(from).split("/"), dirname(to).split("/")];
+  const depth = own.findIndex((name, index) => name !== other[index]);
+  if (own[0] === "." || other[0] === "." || depth < 0 || depth >= other.length) return undefined;
+  return [own.slice(0, depth + 1).join("/"), other.slice(0, depth + 1).join("/")];
+}
+
+test("folders beside each other import in one direction only, type imports included", () => {
+  const edges = new Map<string, string[]>();
+  for (const { path, imports } of sources)
+    for (const specifier of imports.filter((one) => one.startsWith("."))) {
+      const [own, other] = siblingFolders(path, resolveImport(path, specifier)) ?? [];
+      if (own !== undefined && other !== undefined) edges.set(own, [...(edges.get(own) ?? []), other]);
+    }
+  assert.equal(findCycle(edges)?.join(" → "), undefined);
+  assert.deepEqual(siblingFolders("run/send/groups/a.ts", "run/judge/b.ts"), ["run/send", "run/judge"]);
+  assert.equal(siblingFolders("run/send/groups/a.ts", "run/send/b.ts"), undefined);
+  assert.equal(siblingFolders("run/b.ts", "run/send/a.ts"), undefined);
+});
+
 test("no files import each other in a circle, type imports included", () => {
   const resolved = sources.map(
     ({ path, imports }) =>

@@ -5,7 +5,7 @@ import { OutputFile } from "../report/output-file.ts";
 import type { ProfileExport } from "../report/read/profile-export.ts";
 import { readRawParts } from "../report/read/raw-export.ts";
 import { notWritten } from "../report/write-report.ts";
-import { removingPart } from "../run/target/process-end.ts";
+import { removingPart } from "../run/open/process-end.ts";
 
 /**
  * Writes several exports as one: the unchanged requests of all first experiments, inside the structure of the first export. Writes the file

@@ -2,10 +2,10 @@ import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts
 import { formatDurationNs, formatPct, msToNs, nsToSec, secToNs } from "../plan/units.ts";
 import { certaintyOf } from "./intervals/certainty.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
-import { judgeInterval, type VerdictState, worstState } from "./limits/verdict-state.ts";
 import type { Measurement } from "./measurement.ts";
 import { percentileAt } from "./sketch.ts";
 import type { TimelineBucket } from "./timeline.ts";
+import { judgeInterval, type VerdictState, worstState } from "./verdict-state.ts";
 
 /** What the phases of a soak or spike test show. Everything is computed from their time lines. */
 

@@ -2,7 +2,7 @@ import { nsToUs } from "../plan/units.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { type SeriesShape, shapeOf } from "./intervals/series-shape.ts";
 import { addBins, batchesOf, batchRatiosBelow, binMeans, type SampleBins } from "./intervals/time-bins.ts";
-import type { SampleAbove } from "./limits/verdict-state.ts";
+import type { SampleAbove } from "./verdict-state.ts";
 
 /** A sample of numbers in bounded memory, as plain data: it can be cloned, stored and sent, and sketches of parts join to that of the whole. */
 

@@ -5,11 +5,11 @@ import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { selectTags } from "./groups.ts";
 import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";
 import { judgeOver, judgePart, type PartVerdict } from "./limits/judge-part.ts";
-import { compareStates, isUpperLimit, type VerdictState, worstState } from "./limits/verdict-state.ts";
 import { metricOf } from "./metrics/catalogue.ts";
 import type { MeasuredPart } from "./metrics/metric.ts";
 import { formatMetric, metricText } from "./metrics/metric-text.ts";
 import { runValue } from "./metrics/read-metric.ts";
+import { compareStates, isUpperLimit, type VerdictState, worstState } from "./verdict-state.ts";
 
 /** The measurement of one level. */
 export interface JudgedLevel extends MeasuredPart, LevelPlace {}

@@ -1,4 +1,4 @@
-import type { VerdictState } from "../measure/limits/verdict-state.ts";
+import type { VerdictState } from "../measure/verdict-state.ts";
 import { escapeMarkdown } from "./markup.ts";
 import { DETAIL_DROP_ORDER } from "./model/level-columns.ts";
 import type { Cell, Check, ModelTable, Note, ReportModel, Section, VerdictName } from "./model/report-model.ts";

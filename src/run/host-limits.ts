@@ -10,7 +10,7 @@ import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { type HostResources, readHostResources } from "../runtime/machine.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { LANES_PER_CONNECTION } from "../transport/grpc/lanes.ts";
-import { laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
+import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 
 /** What decides how many requests may be in flight. */
 type LimitCause = "asked" | "memory" | "files" | "ports";

@@ -15,29 +15,29 @@ import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
+import { LevelRun } from "./conduct/level.ts";
+import type { LevelContext } from "./conduct/level-context.ts";
+import { LevelMeter } from "./conduct/level-meter.ts";
+import { repeatLevel } from "./conduct/level-repeats.ts";
+import { searchLevels } from "./conduct/level-search.ts";
+import { mlperfRulesOf } from "./conduct/modes/requests.ts";
+import type { PhaseRun } from "./conduct/phase-run.ts";
+import { progressOf } from "./conduct/progress.ts";
+import { explainEnd, toRunError } from "./conduct/run-error.ts";
+import type { LevelVerdict, RunLevel } from "./conduct/run-level.ts";
+import { isFromNothing, measureSteady } from "./conduct/steady-level.ts";
 import { hostExhausted, limitReached, watchMemory } from "./host-limits.ts";
-import { createJudge } from "./judge/create-judge.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
-import { explainEnd, toRunError } from "./judge/run-error.ts";
-import { LevelRun } from "./level/level.ts";
-import type { LevelContext } from "./level/level-context.ts";
-import { LevelMeter } from "./level/level-meter.ts";
-import { repeatLevel } from "./level/level-repeats.ts";
-import { searchLevels } from "./level/level-search.ts";
-import { mlperfRulesOf } from "./level/modes/requests.ts";
-import type { PhaseRun } from "./level/phase-run.ts";
-import { progressOf } from "./level/progress.ts";
-import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
-import { isFromNothing, measureSteady } from "./level/steady-level.ts";
+import { callModeOf } from "./lanes.ts";
+import { createJudge } from "./mix/create-judge.ts";
+import type { Session } from "./open/session.ts";
 import { cancelReason, composeResult, type RunEnding, serverDelta, shutDown } from "./run-ending.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
-import { callModeOf } from "./send/lanes.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
-import type { Session } from "./target/session.ts";
 
 /** A run after the server has reported its model: warm-up, levels and search. */
 export class MeasuredRun {
@@ -166,7 +166,7 @@ export class MeasuredRun {
   }
 
   private async runPhases(phases: readonly PreparedPhase[]): Promise<void> {
-    const { PhaseRun } = await import("./level/phase-run.ts");
+    const { PhaseRun } = await import("./conduct/phase-run.ts");
     const { driver, signal, meter, observer, policy, canceller } = this;
     this.isDriverOpen = true;
     this.phaseRun = new PhaseRun({
@@ -336,7 +336,7 @@ export class MeasuredRun {
 
   private async warmUp(level: number, count: number, durationMs: number): Promise<void> {
     const { driver, policy, canceller, signal } = this;
-    const { warmUp, warmUpDrive } = await import("./level/warm-up.ts");
+    const { warmUp, warmUpDrive } = await import("./conduct/warm-up.ts");
     const drive = warmUpDrive(this.driveAt(level), count, durationMs);
     this.announce();
     this.observer.onLevelStart?.(this.load.search.unit, "concurrency" in drive ? drive.concurrency : level, true);

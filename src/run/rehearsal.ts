@@ -12,15 +12,15 @@ import type { AnswerCheck } from "../transport/answer-check.ts";
 import { openHttp1Sink } from "../transport/sink/http1-sink.ts";
 import { openHttp2Sink } from "../transport/sink/http2-sink.ts";
 import type { AnswerRequest } from "../transport/sink/sample-answer.ts";
+import { LevelMeter } from "./conduct/level-meter.ts";
 import { RequestJudge } from "./judge/judge.ts";
-import { LevelMeter } from "./level/level-meter.ts";
-import { createFeed } from "./send/create-feed.ts";
+import { type LaneOptions, laneOptionsOf } from "./lanes.ts";
+import { createFeed } from "./mix/create-feed.ts";
+import type { Session } from "./open/session.ts";
 import { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
 import type { EndedCounts } from "./send/ended-requests.ts";
 import { RequestFeed } from "./send/feed.ts";
-import { type LaneOptions, laneOptionsOf } from "./send/lanes.ts";
-import type { Session } from "./target/session.ts";
 
 /** How long a rehearsal lasts: until the number of requests or the time is reached. */
 export interface RehearsalBounds {

@@ -2,14 +2,14 @@ import type { PreparedLoad } from "../load/load-mode.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.ts";
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/statistics.ts";
+import { findMaxOf } from "./conduct/find-highest.ts";
+import type { LevelMeter } from "./conduct/level-meter.ts";
+import { awaitDelta } from "./conduct/settled-delta.ts";
 import type { FailurePolicy } from "./judge/failure-policy.ts";
-import { findMaxOf } from "./level/find-highest.ts";
-import type { LevelMeter } from "./level/level-meter.ts";
-import { awaitDelta } from "./level/settled-delta.ts";
+import type { Session } from "./open/session.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Driver } from "./send/driver.ts";
 import type { SessionFeed } from "./send/session-feed.ts";
-import type { Session } from "./target/session.ts";
 
 /** Maximum wait for outstanding requests after an error. */
 const FAILED_GRACE_MS = 1000;

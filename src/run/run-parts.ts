@@ -3,15 +3,15 @@ import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
+import type { RequestGroups } from "./groups/request-groups.ts";
 import type { HostLimits } from "./host-limits.ts";
 import type { ContentCheck } from "./judge/content-check.ts";
+import type { Session } from "./open/session.ts";
 import type { Peers } from "./peers/peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { RequestFeed } from "./send/feed.ts";
-import type { RequestGroups } from "./split/request-groups.ts";
-import type { Session } from "./target/session.ts";
 
 /** What the start of a run has created, for the rest of it. */
 export interface RunParts {

@@ -16,22 +16,22 @@ import type { RunResult } from "../result/run-result.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { WireRequest } from "../transport/request.ts";
+import type { RequestGroups } from "./groups/request-groups.ts";
 import { hostLimitsOf } from "./host-limits.ts";
 import type { ContentCheck } from "./judge/content-check.ts";
 import { cannotConnect, takesPrompts } from "./judge/failure-policy.ts";
 import type { OpenTokens } from "./judge/open-tokens.ts";
+import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
+import { createFeed } from "./mix/create-feed.ts";
+import { traceSends } from "./open/create-client.ts";
+import { openTarget, type Session, type Target } from "./open/session.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RehearsalBounds, Rehearsed } from "./rehearsal.ts";
 import type { RunParts } from "./run-parts.ts";
 import { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
-import { createFeed } from "./send/create-feed.ts";
 import { Driver } from "./send/driver.ts";
-import { laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
-import type { RequestGroups } from "./split/request-groups.ts";
-import { traceSends } from "./target/create-client.ts";
-import { openTarget, type Session, type Target } from "./target/session.ts";
 
 /** A server that takes longer to connect to may be reachable all the same. */
 const MOST_PROBE_MS = 1000;
@@ -209,7 +209,7 @@ async function loadRehearsal(
   const { yieldBackgroundThreads } = await import("../runtime/background-threads.ts");
   const { raiseThreadPriority } = await import("../runtime/thread-priority.ts");
   const { isOwnHost } = await import("../runtime/own-host.ts");
-  const { parseUrl } = await import("./target/endpoint.ts");
+  const { parseUrl } = await import("./open/endpoint.ts");
   const urls = urlsOf(streamed.plan.target);
   return async () => {
     await rehearseAll();
@@ -237,7 +237,7 @@ async function openGroups(plan: Plan, session: Session): Promise<RequestGroups |
   const { tags, assertions } = plan;
   const isAsked = tags !== undefined || assertions.some(({ where }) => where !== undefined);
   if (!isAsked && session.members === undefined && session.dataset.hasTags !== true) return undefined;
-  const { groupRequests } = await import("./split/request-tags.ts");
+  const { groupRequests } = await import("./groups/request-tags.ts");
   return groupRequests(plan, session);
 }
 
@@ -250,7 +250,7 @@ async function openAnyTarget(
   held: HeldEntries | undefined,
 ): Promise<Target> {
   if (membersOf(plan.target).length === 0) return openTarget(plan, observer, search, signal, held);
-  const { openMixedTarget } = await import("./split/mixed-target.ts");
+  const { openMixedTarget } = await import("./mix/mixed-target.ts");
   return openMixedTarget(plan, observer, search, signal);
 }
 

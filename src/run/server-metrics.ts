@@ -5,7 +5,7 @@ import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { ControlClient } from "../transport/control-client.ts";
 import { Http1Client } from "../transport/http1/client.ts";
 import type { WireRequest } from "../transport/request.ts";
-import { resolveEndpoint } from "./target/endpoint.ts";
+import { resolveEndpoint } from "./open/endpoint.ts";
 
 /** Timeout of a scrape. */
 const FETCH_TIMEOUT_NS = 10e9; // 10 s

@@ -1,7 +1,7 @@
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { toRunError } from "./judge/run-error.ts";
+import { toRunError } from "./conduct/run-error.ts";
 
 /** Time between two queries for the tokens of single requests. */
 const INTERVAL_MS = 250;

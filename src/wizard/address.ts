@@ -1,5 +1,5 @@
 import { UserError } from "../plan/problem.ts";
-import { parseUrl } from "../run/target/endpoint.ts";
+import { parseUrl } from "../run/open/endpoint.ts";
 
 /** Returns why a text is no address of a server; undefined when it is one. A query is allowed: it is that of an HTTP server's path. */
 export function checkAddress(answer: string): string | undefined {

@@ -1,6 +1,6 @@
 import { UserError } from "../plan/problem.ts";
-import { parseUrl } from "../run/target/endpoint.ts";
-import { type FoundApi, identifyServer, type ServerIdentity } from "../run/target/identify-server.ts";
+import { parseUrl } from "../run/open/endpoint.ts";
+import { type FoundApi, identifyServer, type ServerIdentity } from "../run/open/identify-server.ts";
 import type { Detected } from "./question.ts";
 import { WIZARD_TARGETS } from "./targets.ts";
 

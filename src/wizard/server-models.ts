@@ -1,5 +1,5 @@
 import { RunError } from "../plan/problem.ts";
-import { probeModels } from "../run/target/probe.ts";
+import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers } from "./answers.ts";
 import { wizardTargetOf } from "./targets.ts";

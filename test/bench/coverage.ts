@@ -9,8 +9,8 @@
 // sockets and client add on average, which is printed.
 import { parseArgs } from "node:util";
 import { estimateMeanNs } from "../../src/measure/intervals/mean-interval.ts";
+import { ratioInterval } from "../../src/measure/intervals/ratio-interval.ts";
 import { throughputInterval } from "../../src/measure/intervals/throughput.ts";
-import { ratioInterval } from "../../src/measure/limits/ratio-interval.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import { joinParallel } from "../../src/measure/merge.ts";
 import { inferPerSec } from "../../src/measure/metrics.ts";

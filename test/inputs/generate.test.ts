@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { generateDataset } from "../../src/inputs/generate.ts";
-import { glibcRandomBytes } from "../../src/inputs/glibc-random.ts";
+import { generateDataset, glibcRandomBytes } from "../../src/inputs/generate.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { splitBytesElements } from "../../src/service/json-tensors.ts";
 import { DATATYPES, elementBytes } from "../../src/service/tensor.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { VerdictState } from "../../src/measure/limits/verdict-state.ts";
 import { judgePhases, measureDrift, measureRecovery, type PhaseLevel } from "../../src/measure/phase-verdicts.ts";
 import type { TimelineBucket } from "../../src/measure/timeline.ts";
+import type { VerdictState } from "../../src/measure/verdict-state.ts";
 import type { PhasePlan } from "../../src/plan/load-options.ts";
 import { makeWindow, tallyOf } from "./make-window.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { VerdictState } from "../../src/measure/limits/verdict-state.ts";
 import { formatMetric } from "../../src/measure/metrics/metric-text.ts";
+import type { VerdictState } from "../../src/measure/verdict-state.ts";
 import { judge, judgeRuns } from "../../src/measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../src/plan/assertions.ts";
 import { formatCount } from "../../src/plan/units.ts";

@@ -9,10 +9,10 @@ import type { FinishedRequest, OnRecord } from "../../src/result/finished-reques
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { FailedRequest } from "../../src/result/request-record.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
+import { RequestGroups } from "../../src/run/groups/request-groups.ts";
 import { RecordHook } from "../../src/run/record-hook.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
-import { RequestGroups } from "../../src/run/split/request-groups.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { hold, steps } from "../../src/scenario/loads.ts";
 import { phase, warmup } from "../../src/scenario/phases.ts";

@@ -4,7 +4,7 @@ import type { LevelResult, PreparedRun } from "../../src/result/run-result.ts";
 import { FailurePolicy } from "../../src/run/judge/failure-policy.ts";
 import { composeResult, type RunEnding, serverDelta, shutDown } from "../../src/run/run-ending.ts";
 import { makePlan } from "../plan/make-plan.ts";
-import { makeLevel } from "./level/make-level.ts";
+import { makeLevel } from "./conduct/make-level.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 

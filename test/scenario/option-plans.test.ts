@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { applyPoint, axesOf } from "../../src/cli/genai-perf/analyze/points.ts";
 import { parseCommand } from "../../src/cli/genai-perf/options/parse.ts";
-import { readSettings as readGenaiSettings } from "../../src/cli/genai-perf/options/read-settings.ts";
+import { applyPoint, axesOf } from "../../src/cli/genai-perf/points.ts";
 import { withTokens } from "../../src/cli/genai-perf/profile/answer-rules.ts";
 import { headersOf } from "../../src/cli/genai-perf/profile/headers.ts";
 import {
@@ -10,6 +9,7 @@ import {
   toPayloadSettings,
 } from "../../src/cli/genai-perf/profile/prompt-settings.ts";
 import { toProfilePlan } from "../../src/cli/genai-perf/profile/to-plan.ts";
+import { readSettings as readGenaiSettings } from "../../src/cli/genai-perf/read-settings.ts";
 import { parseOptions, readSettings } from "../../src/cli/perf-analyzer/read-settings.ts";
 import { toPlan as toPerfAnalyzerPlan } from "../../src/cli/perf-analyzer/to-plan.ts";
 import { toPromptSettings } from "../../src/inputs/prompts/prompt-dataset.ts";

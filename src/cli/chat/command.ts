@@ -4,7 +4,7 @@ import { escapeControls } from "../../plan/terminal-text.ts";
 import type { Duration } from "../../plan/units.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
-import { probeModels } from "../../run/target/probe.ts";
+import { probeModels } from "../../run/open/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
 import { hold } from "../../scenario/loads.ts";
 import { payloads } from "../../scenario/prompts.ts";

@@ -1,9 +1,9 @@
 import { type ParsedLine, parseOptions } from "../perf-analyzer/read-settings.ts";
-import { findLoadSweep } from "./analyze/points.ts";
 import { LOAD_NAMES, loadOf, type Stimulus } from "./loads.ts";
 import { isDefault } from "./options/defaults.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings, SettingsBuilder } from "./options/settings-builder.ts";
+import { findLoadSweep } from "./points.ts";
 
 /** Converts a load in perf_analyzer's flags after `--` to genai-perf's own load, so that folder, files and rules follow it. */
 

@@ -2,7 +2,7 @@ import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
-import type { Spread } from "../prompts/lengths.ts";
+import type { Spread } from "../lengths.ts";
 import { type MediaEncoders, MP3_RATES_HZ, type SoundSamples } from "./encoders.ts";
 
 /** How to generate audio. */

@@ -1,5 +1,5 @@
 import { drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
-import type { Spread } from "../prompts/lengths.ts";
+import type { Spread } from "../lengths.ts";
 import type { MediaEncoders } from "./encoders.ts";
 import { encodePng, type IndexedImage, PALETTE_COLOURS } from "./png.ts";
 

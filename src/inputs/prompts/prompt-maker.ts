@@ -4,11 +4,11 @@ import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex, type Random } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import { drawInputTokens, drawPair, drawTokenCount } from "../lengths.ts";
 import type { MediaEncoders } from "../media/encoders.ts";
 import { makeAudio } from "../media/synthetic-audio.ts";
 import { makeImage } from "../media/synthetic-image.ts";
 import { BlockPrompts } from "./block-prompts.ts";
-import { drawInputTokens, drawPair, drawTokenCount } from "./lengths.ts";
 import { PromptWriter } from "./prompt-writer.ts";
 import type { PromptSettings } from "./settings.ts";
 

@@ -1,6 +1,6 @@
+import type { SequencePair, Spread } from "../lengths.ts";
 import type { AudioSettings } from "../media/synthetic-audio.ts";
 import type { ImageSettings } from "../media/synthetic-image.ts";
-import type { SequencePair, Spread } from "./lengths.ts";
 
 /** Settings of a run's prompts. */
 export interface PromptSettings {

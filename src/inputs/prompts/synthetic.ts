@@ -1,7 +1,7 @@
 import { createRandomFor } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
+import { drawRounded } from "../lengths.ts";
 import { openEncoders } from "../media/encoders.ts";
-import { drawRounded } from "./lengths.ts";
 import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
 import type { SessionSettings } from "./settings.ts";
 

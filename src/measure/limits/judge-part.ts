@@ -6,7 +6,6 @@ import type { OverRuns } from "../intervals/over-runs.ts";
 import { explainMissing, metricOf } from "../metrics/catalogue.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
 import { metricValue, sampleOf } from "../metrics/read-metric.ts";
-import { type RequestsNeeded, requestsNeeded } from "./requests-needed.ts";
 import {
   isUpperLimit,
   judgeInterval,
@@ -15,7 +14,8 @@ import {
   LEAST_JUDGED_COUNT,
   requestsToShow,
   type VerdictState,
-} from "./verdict-state.ts";
+} from "../verdict-state.ts";
+import { type RequestsNeeded, requestsNeeded } from "./requests-needed.ts";
 
 /** Judges an assertion for some requests: a level, or those of it with certain tags. */
 

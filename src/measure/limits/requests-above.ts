@@ -2,7 +2,7 @@ import type { AssertionPlan } from "../../plan/assertions.ts";
 import { regularizedBeta } from "../intervals/distributions.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
 import { sampleOf } from "../metrics/read-metric.ts";
-import { isUpperLimit, type SampleAbove } from "./verdict-state.ts";
+import { isUpperLimit, type SampleAbove } from "../verdict-state.ts";
 
 /**
  * Returns the requests above the upper limit of a percentile; undefined for other limits, and without requests.

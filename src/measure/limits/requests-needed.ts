@@ -1,7 +1,7 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
 import { sampleOf } from "../metrics/read-metric.ts";
-import { judgeInterval, judgePercentile, LEAST_JUDGED_COUNT, requestsToShow } from "./verdict-state.ts";
+import { judgeInterval, judgePercentile, LEAST_JUDGED_COUNT, requestsToShow } from "../verdict-state.ts";
 
 /** How many requests would decide an assertion that is open. Checks and notes both ask here, so that they ask for the same number. */
 

@@ -1,6 +1,6 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { explainUnstreamed } from "../tokens/token-warnings.ts";
-import type { MeasuredPart, Metric, Need, Quantity } from "./metric.ts";
+import { jsonNameOf, type MeasuredPart, type Metric, type Need, type Quantity } from "./metric.ts";
 import { OTHER_METRICS, REQUEST_METRICS } from "./request-metrics.ts";
 import { SERVER_METRICS } from "./server-metrics.ts";
 import { GENERATIVE_METRICS } from "./token-metrics.ts";
@@ -48,6 +48,15 @@ export function metricOf({ key }: MetricPlan): Metric {
   const metric = findEntry(key);
   if (metric === undefined) throw new RangeError(`there is no metric ${key}`);
   return metric;
+}
+
+/** Returns the entries that stand in JSON by their names: all that a level has by its key alone. */
+export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
+  return METRIC_KEYS.flatMap((key) => {
+    const entry = findEntry(key) as Metric;
+    const isReported = entry.isOfReports !== true && key !== "extracted" && key !== "goodput";
+    return isReported ? [{ key, name: jsonNameOf(key, entry), entry }] : [];
+  });
 }
 
 /** Whether a metric has a statistic. @param statistic undefined: it is one value */

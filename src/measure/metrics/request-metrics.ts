@@ -1,7 +1,7 @@
 import { nsToSec } from "../../plan/units.ts";
 import { findExtracted } from "../extracted-tally.ts";
+import { errorRatioInterval } from "../intervals/ratio-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
-import { errorRatioInterval } from "../limits/ratio-interval.ts";
 import { latencyOf } from "../measurement.ts";
 import { inferPerSec, meanGapNs, responsesPerSec, sequencesPerSec } from "../metrics.ts";
 import { type Asked, factsOf, type MeasuredPart, type Metric } from "./metric.ts";

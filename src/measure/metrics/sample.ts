@@ -9,8 +9,8 @@ import { type GpuMetric, type GpuTally, gpuSeriesOf } from "../gpu-tally.ts";
 import type { IntervalOptions } from "../intervals/effective-count.ts";
 import { estimateMeanNs, type MeanEstimate, type MeanOptions } from "../intervals/mean-interval.ts";
 import { estimateInterpolated, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
-import type { SampleAbove } from "../limits/verdict-state.ts";
 import { countAbove, interpolatedPercentile, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
+import type { SampleAbove } from "../verdict-state.ts";
 
 /** The values of a distribution, wherever they are kept. This is the only place that knows how each kind of tally is read. */
 

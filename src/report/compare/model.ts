@@ -1,4 +1,4 @@
-import type { VerdictState } from "../../measure/limits/verdict-state.ts";
+import type { VerdictState } from "../../measure/verdict-state.ts";
 import type {
   Case,
   Cell,

@@ -2,9 +2,9 @@ import { noneOf } from "../../measure/compare/verdict.ts";
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { nsToUs, usToNs } from "../../plan/units.ts";
 import { timeUnitFor } from "../model/charts/chart-source.ts";
-import type { Plot, PlotPoint, XySeries } from "../plots/plot.ts";
-import { roundForPlot } from "../plots/sample.ts";
+import type { Plot, PlotPoint, XySeries } from "../plot.ts";
 import type { MeasuredLevel } from "../read/runs/measured-run.ts";
+import { roundForPlot } from "../sample.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet } from "./comparison.ts";
 
 /** The charts of a comparison. */

@@ -8,7 +8,7 @@ import { tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { isMeasured } from "../../result/is-measured.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
-import type { PlotFormat } from "../plots/plot.ts";
+import type { PlotFormat } from "../plot.ts";
 import { familyOf } from "./layout.ts";
 import type { PythonJson } from "./python-format.ts";
 import { type GenAiPerfResult, type TelemetryStatistics, toGenAiPerfResult } from "./result.ts";

@@ -2,8 +2,8 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import type { TelemetryMetric } from "../../telemetry/series.ts";
+import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotSet } from "../plot.ts";
 import type { PageText } from "../plots/page.ts";
-import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotSet } from "../plots/plot.ts";
 import type { PlottedRun } from "../plots/plotted-run.ts";
 import type { Report, TextSink } from "../report.ts";
 import { metricLabel } from "./layout.ts";
@@ -58,7 +58,7 @@ export async function drawSweep(
   folder: string,
   sink: TextSink,
 ): Promise<void> {
-  const { sweepPlots } = await import("../plots/sweep-plots.ts");
+  const { sweepPlots } = await import("./sweep-plots.ts");
   const text = {
     title: `${models.join(", ")}: ${what}`,
     subtitle: `${endpointType}, drawn by Rampart`,

@@ -1,7 +1,7 @@
 import { escapeHtml } from "../markup.ts";
+import type { Plot } from "../plot.ts";
 import type { SvgPainter } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
-import type { Plot } from "../plots/plot.ts";
 import { legendOf } from "../plots/series-look.ts";
 import { timeLineHeightPx } from "../plots/time-line-option.ts";
 

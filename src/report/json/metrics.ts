@@ -1,8 +1,8 @@
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { Extracted } from "../../measure/extracted-tally.ts";
 import { certainEnds, type Uncertain } from "../../measure/intervals/certainty.ts";
-import { findEntry, METRIC_KEYS, metricOf } from "../../measure/metrics/catalogue.ts";
-import { jsonNameOf, type MeasuredPart, type Metric, type Quantity } from "../../measure/metrics/metric.ts";
+import { metricOf, reportedMetrics } from "../../measure/metrics/catalogue.ts";
+import type { MeasuredPart, Metric, Quantity } from "../../measure/metrics/metric.ts";
 import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
 import { type Sample, sampleOfExtracted } from "../../measure/metrics/sample.ts";
 import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
@@ -22,15 +22,6 @@ import type { EstimateJson, ValueJson } from "../schema/parts.ts";
 /** Percentiles of the encoded histogram are up to 0.1 % too high. */
 const SIGNIFICANT_DIGITS = 3;
 const HIGHEST_US = 3_600_000_000; // 1 h
-
-/** Returns the entries that stand in JSON by their names: all that a level has by its key alone. */
-export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
-  return METRIC_KEYS.flatMap((key) => {
-    const entry = findEntry(key) as Metric;
-    const isReported = entry.isOfReports !== true && key !== "extracted" && key !== "goodput";
-    return isReported ? [{ key, name: jsonNameOf(key, entry), entry }] : [];
-  });
-}
 
 interface MetricsChoice {
   /** Default: all. Answers that were not to be streamed have no times of their tokens. */

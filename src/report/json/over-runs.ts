@@ -1,6 +1,7 @@
 import { alignLevels } from "../../load/level-identity.ts";
 import { combineRuns, type OverRuns, type RunValue } from "../../measure/intervals/over-runs.ts";
 import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
+import { reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { Metric } from "../../measure/metrics/metric.ts";
 import { runValue } from "../../measure/metrics/read-metric.ts";
 import type { Statistic } from "../../plan/assertions.ts";
@@ -12,7 +13,6 @@ import { completeRuns, type RepeatedResult } from "../../result/repeated-result.
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import type { OverJson, OverMetricsJson } from "../schema/metrics.ts";
 import type { CombinationJson, OverRunsJson } from "../schema/runs.ts";
-import { reportedMetrics } from "./metrics.ts";
 
 /** Several runs together, level by level. */
 

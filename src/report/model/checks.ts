@@ -7,7 +7,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { describeTags } from "../../plan/split/tags.ts";
 import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/units.ts";
 import { levelUnitOf } from "../../registry/load-modes.ts";
-import { inBaseUnit } from "../json/read-metrics.ts";
+import { inBaseUnit } from "../schema/read-metrics.ts";
 import type { AssertionJson } from "../schema/report-schema.ts";
 import type { Check } from "./report-model.ts";
 import { nameLevel, type ReportView } from "./report-view.ts";

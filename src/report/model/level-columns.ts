@@ -1,6 +1,6 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
-import { findSpread, type ReadEstimate, readMetric, readOver, type StatisticName } from "../json/read-metrics.ts";
+import { findSpread, type ReadEstimate, readMetric, readOver, type StatisticName } from "../schema/read-metrics.ts";
 import type { LevelJson, ReportJson } from "../schema/report-schema.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
 import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";

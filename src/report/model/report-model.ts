@@ -1,5 +1,5 @@
-import type { VerdictState } from "../../measure/limits/verdict-state.ts";
-import type { Plot } from "../plots/plot.ts";
+import type { VerdictState } from "../../measure/verdict-state.ts";
+import type { Plot } from "../plot.ts";
 
 /**
  * What a report says, once, as plain data: the verdict, notes, and sections of tables and charts. Builders in this folder make it of a run,

@@ -2,7 +2,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricText } from "../../measure/metrics/metric-text.ts";
 import { formatCount, formatPct, secToNs } from "../../plan/units.ts";
 import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";
-import { findOver, inBaseUnit, readMetric } from "../json/read-metrics.ts";
+import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
 import { type Combined, combinedColumns } from "./level-columns.ts";
 import { combinedTable, detail, levelTable } from "./level-sections.ts";

@@ -1,6 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { formatCount } from "../../plan/units.ts";
-import { readMetric } from "../json/read-metrics.ts";
+import { readMetric } from "../schema/read-metrics.ts";
 import type { RunJson } from "../schema/report-schema.ts";
 import { levelTable } from "./level-sections.ts";
 import type { SingleLevel } from "./report-model.ts";

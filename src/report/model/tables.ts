@@ -1,6 +1,6 @@
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
-import { type ReadEstimate, readStatistic, type StatisticName } from "../json/read-metrics.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
+import { type ReadEstimate, readStatistic, type StatisticName } from "../schema/read-metrics.ts";
 import type { Cell, CellMark, CellQuantity, Column, ModelTable } from "./report-model.ts";
 
 /** How tables of a report are made: each subject has one list of columns, and a column is one entry of it. */

@@ -1,8 +1,8 @@
+import { reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { Metric } from "../../measure/metrics/metric.ts";
 import { formatCount } from "../../plan/units.ts";
-import { reportedMetrics } from "../json/metrics.ts";
-import { findSpread, readMetric, type StatisticName, scaleOf } from "../json/read-metrics.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
+import { findSpread, readMetric, type StatisticName, scaleOf } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { detail } from "./level-sections.ts";
 import type { Cell, CellQuantity, Section } from "./report-model.ts";

@@ -1,6 +1,6 @@
 import type { EChartsOption } from "echarts";
+import type { BarPlot } from "../plot.ts";
 import { axisName, gridAt, legendAt } from "./axes.ts";
-import type { BarPlot } from "./plot.ts";
 import { colorsOf } from "./series-look.ts";
 
 /** Bars, on top of each other or side by side. */

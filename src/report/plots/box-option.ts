@@ -1,6 +1,6 @@
 import type { EChartsOption } from "echarts";
+import type { BoxPlot } from "../plot.ts";
 import { axisName, gridAt } from "./axes.ts";
-import type { BoxPlot } from "./plot.ts";
 import { PALETTE } from "./themes.ts";
 
 /** Boxes, each with its points to the left. */

@@ -1,6 +1,6 @@
 import type { EChartsOption } from "echarts";
+import type { ChangesPlot } from "../plot.ts";
 import { axisName, gridAt } from "./axes.ts";
-import type { ChangesPlot } from "./plot.ts";
 import { MEANING_COLORS } from "./themes.ts";
 
 /** Changes with their intervals, one below the other, around the line of no change. */

@@ -1,10 +1,10 @@
 import type { EChartsOption } from "echarts";
+import type { Plot, SpanPlot } from "../plot.ts";
 import { axisName, legendAt } from "./axes.ts";
 import { drawBars } from "./bar-option.ts";
 import { drawBoxes } from "./box-option.ts";
 import { drawChanges } from "./changes-option.ts";
 import { drawHeatMap } from "./heat-map-option.ts";
-import type { Plot, SpanPlot } from "./plot.ts";
 import { PALETTE } from "./themes.ts";
 import { drawTimeLine } from "./time-line-option.ts";
 import { drawXy } from "./xy-option.ts";

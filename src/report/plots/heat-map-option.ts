@@ -1,6 +1,6 @@
 import type { EChartsOption } from "echarts";
+import type { CellScale, HeatMapPlot } from "../plot.ts";
 import { axisName } from "./axes.ts";
-import type { CellScale, HeatMapPlot } from "./plot.ts";
 import { HEAT_COLORS } from "./themes.ts";
 
 /** Colored cells: panels side by side, three in a row, with one color scale. */

@@ -1,8 +1,8 @@
 import { escapeHtml } from "../markup.ts";
+import type { Plot, PlotSet } from "../plot.ts";
 import { toChartOption } from "./chart-option.ts";
 import { formatScripts, POLICY, pageScript } from "./page-script.ts";
 import { PAGE_STYLE } from "./page-style.ts";
-import type { Plot, PlotSet } from "./plot.ts";
 
 /** All plots in one self-contained HTML file that works without network, server or other files. */
 

@@ -2,7 +2,7 @@ import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { GapSummary } from "../../measure/tokens/token-gaps.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
-import type { PlotSet } from "./plot.ts";
+import type { PlotSet } from "../plot.ts";
 
 /** A run whose requests are plotted. */
 export interface PlottedRun {

@@ -1,4 +1,4 @@
-import { joinPlots, type PlotSet } from "./plot.ts";
+import { joinPlots, type PlotSet } from "../plot.ts";
 import type { PlottedRun } from "./plotted-run.ts";
 import { standardPlots } from "./standard-plots.ts";
 import { distributionPlots, timePlots } from "./time-plots.ts";

@@ -1,4 +1,4 @@
-import type { Plot, TimeLinePlot, XySeries } from "./plot.ts";
+import type { Plot, TimeLinePlot, XySeries } from "../plot.ts";
 import { HEAT_COLORS, MEANING_COLORS, PALETTE } from "./themes.ts";
 
 /** The colors of series, and the legend of a plot. */

@@ -1,7 +1,7 @@
 import type { TelemetryMetric } from "../../telemetry/series.ts";
-import { joinPlots, type PlotSet, type XySeries } from "./plot.ts";
+import { joinPlots, type PlotSet, type XySeries } from "../plot.ts";
+import { roundForPlot } from "../sample.ts";
 import { asSet, leaveOut } from "./plotted-run.ts";
-import { roundForPlot } from "./sample.ts";
 
 /** A server's metrics over the time of a run: one plot per metric, with a line for each GPU or series. */
 

@@ -1,4 +1,4 @@
-import type { Meaning } from "./plot.ts";
+import type { Meaning } from "../plot.ts";
 
 /** Light and dark themes of plots, with the same series colors. */
 

@@ -1,6 +1,6 @@
 import type { EChartsOption, SeriesOption } from "echarts";
+import type { TimeLinePlot } from "../plot.ts";
 import { axisName, legendAt } from "./axes.ts";
-import type { TimeLinePlot } from "./plot.ts";
 import { timeLineColors } from "./series-look.ts";
 import { MEANING_COLORS } from "./themes.ts";
 import { drawSeries } from "./xy-option.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { PLOT_PAGE_FILE, type Plot, type PlotFormat, type PlotSet, plotFileName } from "../plot.ts";
 import { writeReport } from "../write-report.ts";
 import { createSvgPainter, readChartLibrary, type SvgPainter } from "./chart-library.ts";
 import { toChartOption } from "./chart-option.ts";
 import { formatPlotPage, type PageText } from "./page.ts";
-import { PLOT_PAGE_FILE, type Plot, type PlotFormat, type PlotSet, plotFileName } from "./plot.ts";
 
 /** Writes plots as files: one page, and one picture for each plot. */
 

@@ -1,6 +1,6 @@
 import type { EChartsOption, LineSeriesOption, LinesSeriesOption, ScatterSeriesOption } from "echarts";
+import type { Extent, PlotPoint, PointInterval, XyPlot, XySeries } from "../plot.ts";
 import { axisName, gridAt, legendAt } from "./axes.ts";
-import type { Extent, PlotPoint, PointInterval, XyPlot, XySeries } from "./plot.ts";
 import { colorsOf } from "./series-look.ts";
 
 /** Points, lines and filled steps. */

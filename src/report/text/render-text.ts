@@ -1,4 +1,4 @@
-import type { VerdictState } from "../../measure/limits/verdict-state.ts";
+import type { VerdictState } from "../../measure/verdict-state.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";

@@ -2,8 +2,8 @@ import type { Plan } from "../../plan/plan.ts";
 import type { FailureFacts } from "../../plan/problem.ts";
 import { membersOf } from "../../registry/mix.ts";
 import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import { parseUrl } from "../target/endpoint.ts";
-import { type AskedPlace, identifyServer, type ServerIdentity } from "../target/identify-server.ts";
+import { parseUrl } from "../open/endpoint.ts";
+import { type AskedPlace, identifyServer, type ServerIdentity } from "../open/identify-server.ts";
 
 /** A likely user mistake behind a run's failure. */
 export type Diagnosis =

@@ -16,12 +16,12 @@ import {
 } from "../../transport/answer-check.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
+import type { RequestGroups } from "../groups/request-groups.ts";
+import type { Session } from "../open/session.ts";
+import type { SharedTensors } from "../open/shared-tensors.ts";
 import type { RequestFeed } from "../send/feed.ts";
 import { sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
-import type { RequestGroups } from "../split/request-groups.ts";
-import type { Session } from "../target/session.ts";
-import type { SharedTensors } from "../target/shared-tensors.ts";
 import { AnswerPacker, firstByteOf } from "./answer-packer.ts";
 import type { ContentCheck, GivenAnswer } from "./content-check.ts";
 import { compareOutput } from "./expected-output.ts";

@@ -3,10 +3,10 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { CreateAnswerCheck } from "../../transport/answer-check.ts";
 import type { Call, ClientOptions, LoadClient } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
-import type { RequestGroups } from "../split/request-groups.ts";
+import type { RequestGroups } from "../groups/request-groups.ts";
+import type { LaneOptions } from "../lanes.ts";
 import type { Canceller } from "./canceller.ts";
 import type { RequestFeed } from "./feed.ts";
-import type { LaneOptions } from "./lanes.ts";
 import type { Slots } from "./slots.ts";
 
 /** How the driver connects to the server. */

@@ -5,7 +5,7 @@ import type { SequencePlace, Sequences } from "../../load/sequences.ts";
 import type { RequestContent, Service } from "../../service/service.ts";
 import { joinBytes } from "../../service/tensor.ts";
 import type { WireRequest } from "../../transport/request.ts";
-import type { SharedTensors } from "../target/shared-tensors.ts";
+import type { SharedTensors } from "../open/shared-tensors.ts";
 
 /** Maximum length of a sequence stamp, far above any real one. */
 const MAX_STAMP_BYTES = 1024;

@@ -1,8 +1,8 @@
 import type { Drive, DriveOf } from "../../load/drive.ts";
+import type { LaneOptions } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { ClosedLoad } from "./closed-load.ts";
 import type { RequestFeed } from "./feed.ts";
-import type { LaneOptions } from "./lanes.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 
 /** The way each kind of drive starts: one entry per kind. */

@@ -3,6 +3,7 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import { registerUrl } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { errorRate } from "../assertions.ts";
+import type { PartKind } from "../form.ts";
 import { hold } from "../loads.ts";
 import { file, multipart } from "../targets/http.ts";
 import { readAssertion } from "./assertion-text.ts";
@@ -15,7 +16,6 @@ import {
   searchedFamily,
   targetFamily,
 } from "./families.ts";
-import type { PartKind } from "./form.ts";
 
 /** Converts data to what the builders of scenarios return. */
 

@@ -2,11 +2,11 @@ import * as v from "valibot";
 import { loadForms } from "../definition/phase-table.ts";
 import { strictOptions } from "../fields.ts";
 import { findMaxEntries, SEARCHED_FORMS } from "../find-max/options.ts";
+import type { DataForm } from "../form.ts";
 import { inputForms, inputsSchema } from "../inputs.ts";
 import { PARAMETER_KINDS } from "../params/kinds.ts";
 import { optionsSchema } from "../params/table.ts";
 import { targetForms } from "../targets/table.ts";
-import type { DataForm } from "./form.ts";
 
 /** The builders that a scenario in YAML or JSON can use. All of it comes from the tables of the builders. */
 

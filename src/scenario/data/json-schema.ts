@@ -4,6 +4,7 @@ import { METRIC_PATTERN } from "../../measure/metrics/metric-names.ts";
 import { DURATION_PATTERN } from "../../plan/units.ts";
 import { definitionSchema } from "../definition/checked-definition.ts";
 import { DURATION_RULE } from "../fields.ts";
+import type { PartKind } from "../form.ts";
 import { METRIC_WORDS, OPERATORS } from "./assertion-text.ts";
 import {
   type Entry,
@@ -14,7 +15,6 @@ import {
   searchedFamily,
   targetFamily,
 } from "./families.ts";
-import type { PartKind } from "./form.ts";
 import { FIELD_PARTS } from "./load-data.ts";
 
 /** The JSON Schema (draft 2020-12) of scenarios in YAML and JSON, made from the schemas and tables that check them. */

@@ -1,11 +1,11 @@
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition, type ScenarioExtras } from "../define.ts";
+import type { PartKind } from "../form.ts";
 import type { ParameterTable, ParameterValue } from "../params/parameter.ts";
 import { checkFields } from "../to-plan.ts";
 import { createReaders, isData, WRITE_CODE } from "./build.ts";
 import { type DataDocument, parseData } from "./document.ts";
-import type { PartKind } from "./form.ts";
 import { checkReferences, hasReferences, replaceReferences } from "./references.ts";
 
 /** Scenarios in YAML and JSON, for those who write no code. */

@@ -7,9 +7,9 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-import type { DataForm } from "../data/form.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { findMaxOf } from "../find-max/options.ts";
+import type { DataForm } from "../form.ts";
 import {
   type CheckedLoad,
   checkLoad,

@@ -6,8 +6,8 @@ import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import type { Assertion, MetricOf } from "../assertion.ts";
 import { assertionSchema, type CheckedAssertion } from "../assertion-schema.ts";
-import type { DataForm } from "../data/form.ts";
 import { countSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import type { DataForm } from "../form.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "../rates.ts";
 
 /** The loads among which `findMax` searches: made by `concurrency(…)` or `requestRate(…)`. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { nearestDuration, nearestName } from "../../plan/nearest-name.ts";
 import { parseDurationNs } from "../../plan/units.ts";
-import type { DataForm } from "../data/form.ts";
+import type { DataForm } from "../form.ts";
 import type { Parameter, ParameterValue } from "./parameter.ts";
 
 /** The table of the kinds of parameters. */

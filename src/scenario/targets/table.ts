@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
-import type { DataForm } from "../data/form.ts";
+import type { DataForm } from "../form.ts";
 import { createMixBuilder } from "../mix.ts";
 import { embeddedBuilder } from "./embedded.ts";
 import { dynamicGrpcBuilder, grpcBuilder } from "./grpc.ts";

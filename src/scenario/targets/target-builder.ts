@@ -2,7 +2,7 @@ import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { RequestForm } from "../../service/service.ts";
-import type { DataForm } from "../data/form.ts";
+import type { DataForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import type { TagOptions } from "../tags.ts";
 import type { LlmContent } from "./llm-content.ts";

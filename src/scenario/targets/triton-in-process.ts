@@ -5,7 +5,7 @@ import type { Schema } from "../../plan/schema.ts";
 import { DEFAULT_TRITON_TARGET } from "../../service/triton/target.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
-import { parametersSchema, type RequestParameter } from "../parameters.ts";
+import { parametersSchema, type RequestParameter } from "./request-parameters.ts";
 import type { Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import type { CheckedServer } from "./target-fields.ts";

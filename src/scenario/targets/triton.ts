@@ -2,9 +2,9 @@ import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { type ComposingModelPlan, DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
-import { serverForm } from "../data/form.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
-import { parametersSchema, type RequestParameter, toParameterPlan } from "../parameters.ts";
+import { serverForm } from "../form.ts";
+import { parametersSchema, type RequestParameter, toParameterPlan } from "./request-parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import {

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { readConfigText } from "../../../src/cli/genai-perf/options/config.ts";
 import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
 import { parseCommand } from "../../../src/cli/genai-perf/options/parse.ts";
-import { readSettings, type SettingsResult } from "../../../src/cli/genai-perf/options/read-settings.ts";
 import { SettingsBuilder } from "../../../src/cli/genai-perf/options/settings-builder.ts";
+import { readSettings, type SettingsResult } from "../../../src/cli/genai-perf/read-settings.ts";
 
 /** What a command line comes to. */
 export function read(...args: string[]): SettingsResult {

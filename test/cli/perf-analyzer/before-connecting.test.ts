@@ -10,7 +10,7 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { type Problem, UserError } from "../../../src/plan/problem.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { findConflicts } from "../../../src/registry/conflicts.ts";
-import { parseUrl } from "../../../src/run/target/endpoint.ts";
+import { parseUrl } from "../../../src/run/open/endpoint.ts";
 import { runCommand, withFolder } from "./run-command.ts";
 
 /** Wrong use of perf_analyzer mode is refused before anything connects to the server. */

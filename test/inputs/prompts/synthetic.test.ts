@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseSequenceMix } from "../../../src/inputs/prompts/lengths.ts";
+import { parseSequenceMix } from "../../../src/inputs/lengths.ts";
 import { parseInputFile } from "../../../src/inputs/prompts/settings.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { collect, tiny } from "./collect.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { findOver } from "../../../src/report/json/read-metrics.ts";
 import { buildRunModel } from "../../../src/report/model/build-model.ts";
 import { timeUnitFor } from "../../../src/report/model/charts/chart-source.ts";
 import type { OverMetricsJson } from "../../../src/report/schema/metrics.ts";
+import { findOver } from "../../../src/report/schema/read-metrics.ts";
 import { type LevelJson, type ReportJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { checkRepeated } from "../check-repeated.ts";

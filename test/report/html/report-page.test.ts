@@ -4,8 +4,8 @@ import * as fc from "fast-check";
 import { formatReportPage } from "../../../src/report/html/report-page.ts";
 import { escapeHtml } from "../../../src/report/markup.ts";
 import type { Cell, ModelTable, Note, ReportModel, Section } from "../../../src/report/model/report-model.ts";
+import type { Plot } from "../../../src/report/plot.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
-import type { Plot } from "../../../src/report/plots/plot.ts";
 import { checkPageTables } from "./read-page.ts";
 
 /** The page renders a model: its numbers, its charts and its words, whatever they are. */

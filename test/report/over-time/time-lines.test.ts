@@ -14,7 +14,7 @@ import { heatMap } from "../../../src/report/model/charts/heat-map.ts";
 import { timeLine } from "../../../src/report/model/charts/time-charts.ts";
 import { followRuns } from "../../../src/report/over-time/followed-runs.ts";
 import { RunFollower } from "../../../src/report/over-time/run-follower.ts";
-import type { HeatMapPlot, TimeLinePlot } from "../../../src/report/plots/plot.ts";
+import type { HeatMapPlot, TimeLinePlot } from "../../../src/report/plot.ts";
 import type { OverTimeJson } from "../../../src/report/schema/over-time.ts";
 import type { RunProgress } from "../../../src/result/observer.ts";
 import { broadcast } from "../../../src/result/observer.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Plot, TimeLinePlot, XyPlot } from "../../../src/report/plot.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
-import type { Plot, TimeLinePlot, XyPlot } from "../../../src/report/plots/plot.ts";
 import { legendOf } from "../../../src/report/plots/series-look.ts";
 import { MEANING_COLORS } from "../../../src/report/plots/themes.ts";
 

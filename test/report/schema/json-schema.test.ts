@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { runSchemaCommand } from "../../../src/cli/schema.ts";
-import { reportedMetrics } from "../../../src/report/json/metrics.ts";
+import { reportedMetrics } from "../../../src/measure/metrics/catalogue.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
 import { comparisonJsonSchema, reportJsonSchema } from "../../../src/report/schema/json-schema.ts";
 import { createReportSchema } from "../../../src/report/schema/report-schema.ts";

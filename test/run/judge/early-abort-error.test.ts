@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RecordColumns } from "../../../src/measure/records.ts";
 import { WindowTally } from "../../../src/measure/tally/window-tally.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
-import { EarlyAbort } from "../../../src/run/judge/early-abort.ts";
+import { EarlyAbort } from "../../../src/run/conduct/early-abort.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
 import type { Driver } from "../../../src/run/send/driver.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { TokenLink } from "../../../src/measure/tokens/token-link.ts";
+import { GroupedTokens } from "../../../src/run/groups/grouped-tokens.ts";
+import { groupSteps } from "../../../src/run/groups/request-groups.ts";
 import { openTokens } from "../../../src/run/judge/open-tokens.ts";
-import { GroupedTokens } from "../../../src/run/split/grouped-tokens.ts";
-import { groupSteps } from "../../../src/run/split/request-groups.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 
 const LIMIT = { timeout: 180_000 };

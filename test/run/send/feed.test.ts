@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Sequences } from "../../../src/load/sequences.ts";
 import type { LevelsPlan } from "../../../src/plan/load-plan.ts";
+import { laneOptionsOf, UNKNOWN_MODEL } from "../../../src/run/lanes.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
-import { laneOptionsOf, UNKNOWN_MODEL } from "../../../src/run/send/lanes.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "./fake-client.ts";
 

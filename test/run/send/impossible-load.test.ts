@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { constantArrivals, intervalArrivals, poissonArrivals } from "../../../src/load/arrivals.ts";
-import { LevelRun } from "../../../src/run/level/level.ts";
+import { LevelRun } from "../../../src/run/conduct/level.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { makeLevel, settleWithin } from "../level/make-level.ts";
+import { makeLevel, settleWithin } from "../conduct/make-level.ts";
 import { type DriverUnderTest, type FakeClient, makeDriver } from "./fake-client.ts";
 
 /** Loads that a client cannot send, on a clock on which each send takes time: the event loop has its turns, and nothing grows without a limit. */

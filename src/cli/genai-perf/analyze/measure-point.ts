@@ -9,10 +9,10 @@ import type { CommandIo } from "../../execute.ts";
 import { isWhole, toKeepable } from "../checkpoint/keep.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { applyPoint } from "../points.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { isUnstable, type Profile, runProfile } from "../profile/run-profile.ts";
 import type { SharedTokenWork } from "../profile/token-work.ts";
-import { applyPoint } from "./points.ts";
 
 /** Measures one point of a sweep: a profile with the point's settings in a folder of its own. */
 

@@ -17,10 +17,10 @@ import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { isDecimal } from "../options/sweeps.ts";
+import { axesOf, findLoadSweep } from "../points.ts";
 import { toReportsPlan } from "../profile/to-outputs.ts";
 import { SharedTokenWork } from "../profile/token-work.ts";
 import { measurePoint } from "./measure-point.ts";
-import { axesOf, findLoadSweep } from "./points.ts";
 
 /** `genai-perf analyze`: runs one profile per point of a sweep, and summarizes them. */
 

@@ -7,9 +7,9 @@ import {
 } from "../../../report/genai-perf/measure-export.ts";
 import type { ProfileExport } from "../../../report/read/profile-export.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
+import { formatOf } from "../endpoint-formats.ts";
 import { isPayloadFile } from "../input-format.ts";
 import type { GenaiSettings } from "../options/settings.ts";
-import { formatOf } from "./endpoint-formats.ts";
 import { responseFieldOf } from "./payload-layout.ts";
 
 /** Adds to the plan how its answers are measured: single requests, with all windows as one. */

@@ -1,6 +1,6 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { type Problem, UserError, userError } from "../../../plan/problem.ts";
-import { probeModels } from "../../../run/target/probe.ts";
+import { probeModels } from "../../../run/open/probe.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 

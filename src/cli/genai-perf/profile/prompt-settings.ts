@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { parseSequenceMix } from "../../../inputs/prompts/lengths.ts";
+import { parseSequenceMix } from "../../../inputs/lengths.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../../inputs/prompts/settings.ts";
 import type { LayoutSettings, PayloadSettings } from "../../../service/openai/payload.ts";
+import { formatOf } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { hasMadeUpAudio, hasMadeUpImages, toAudioUnits } from "../rules/media-rules.ts";
-import { formatOf } from "./endpoint-formats.ts";
 
 /** Converts settings to those of request generation. */
 

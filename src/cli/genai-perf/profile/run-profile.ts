@@ -8,8 +8,8 @@ import { type Measured, measuredOf } from "../../../report/genai-perf/measured.t
 import { removePlots } from "../../../report/genai-perf/plots.ts";
 import { removeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../result/run-result.ts";
+import { removingPart } from "../../../run/open/process-end.ts";
 import { ALONE, type Peers } from "../../../run/peers/peers.ts";
-import { removingPart } from "../../../run/target/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import { ownFilesOf } from "../options/own-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";

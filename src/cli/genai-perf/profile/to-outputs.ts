@@ -4,7 +4,7 @@ import { setting } from "../../../plan/setting-names.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import type { GenaiPerfPlan } from "../../../report/genai-perf/measured.ts";
 import { resolveOtlpUrl } from "../../../report/live/otlp/otlp-settings.ts";
-import type { PlotFormat } from "../../../report/plots/plot.ts";
+import type { PlotFormat } from "../../../report/plot.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { ownFilesPlan } from "../options/own-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";

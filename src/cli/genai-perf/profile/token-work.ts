@@ -4,7 +4,7 @@ import { MeterDesk, type TokenTask } from "../../../measure/tokens/token-thread.
 import { messageOf } from "../../../plan/problem.ts";
 import { registeredSecrets, registerSecret } from "../../../plan/secrets.ts";
 import { ERROR_FORM } from "../../../plan/sent-error.ts";
-import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
+import { RecordsFile } from "../../../report/records/genai-records.ts";
 import { type CallPort, serveCalls, WorkerError } from "../../../runtime/worker-calls.ts";
 import { startWorker } from "../../../runtime/workers.ts";
 import { formatJson, parseJson } from "../../../service/json-text.ts";

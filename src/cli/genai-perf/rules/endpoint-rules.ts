@@ -1,4 +1,4 @@
-import { parseUrl } from "../../../run/target/endpoint.ts";
+import { parseUrl } from "../../../run/open/endpoint.ts";
 import { parseMetricsUrl } from "../../../telemetry/metrics-url.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { RuleSet } from "./rule-set.ts";

@@ -1,9 +1,9 @@
 import { isDirectory } from "../../output-files.ts";
+import { isTokenless } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { checkInputFormat, isPayloadFile } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
 import { isFileOrFolder } from "../options/value-kinds.ts";
-import { isTokenless } from "../profile/endpoint-formats.ts";
 import { checkTemplate } from "../template-options.ts";
 import { checkEndpoint, checkServers } from "./endpoint-rules.ts";
 import { checkInProcess } from "./in-process-rules.ts";

@@ -1,8 +1,8 @@
+import { isTokenless } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
-import { isTokenless } from "../profile/endpoint-formats.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 /** Checks that sessions have a load that supports them, and requests that belong to them. */

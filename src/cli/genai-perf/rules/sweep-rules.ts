@@ -1,11 +1,11 @@
 import { familyOf, JSON_METRICS, REQUEST_METRICS } from "../../../report/genai-perf/layout.ts";
 import { parseLimit } from "../../../report/genai-perf/limits.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
-import { findLoadSweep } from "../analyze/points.ts";
+import { formatOf } from "../endpoint-formats.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import { isLoadName, loadOf } from "../loads.ts";
 import { sweepValues } from "../options/sweeps.ts";
-import { formatOf } from "../profile/endpoint-formats.ts";
+import { findLoadSweep } from "../points.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 /** Conflicts between a sweep and other settings. */

@@ -1,11 +1,11 @@
 import { GOODPUT_NAMES } from "../../../measure/tokens/goodput.ts";
 import { nearestName } from "../../../plan/nearest-name.ts";
-import { findLoadSweep } from "../analyze/points.ts";
+import { isTokenless } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import { hasMadeUpPrompts, isPayloadFile } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
 import { isDefault } from "../options/defaults.ts";
-import { isTokenless } from "../profile/endpoint-formats.ts";
+import { findLoadSweep } from "../points.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { warnOfSessions } from "./session-rules.ts";
 

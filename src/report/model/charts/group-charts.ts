@@ -1,6 +1,6 @@
-import { findSpread, readMetric } from "../../json/read-metrics.ts";
-import type { Plot } from "../../plots/plot.ts";
-import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
+import type { Plot } from "../../plot.ts";
+import { pickEvenly, roundForPlot } from "../../sample.ts";
+import { findSpread, readMetric } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import { type ChartSource, levelRows, timeUnitFor } from "./chart-source.ts";
 

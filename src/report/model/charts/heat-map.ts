@@ -1,6 +1,6 @@
 import { bucketStartNs, compactBuckets, ExponentialHistogram, SCALE } from "../../../measure/exponential-histogram.ts";
 import { nsToUs } from "../../../plan/units.ts";
-import type { CellScale, Plot } from "../../plots/plot.ts";
+import type { CellScale, Plot } from "../../plot.ts";
 import { type ChartSource, type TimeColumn, timeUnitFor } from "./chart-source.ts";
 import { TIME, timedRuns, widthOf } from "./time-charts.ts";
 

@@ -1,10 +1,10 @@
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { REPORTED_PERCENTILES } from "../../../measure/intervals/percentile-interval.ts";
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
-import { findSpread } from "../../json/read-metrics.ts";
-import type { Plot, XySeries } from "../../plots/plot.ts";
-import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
+import type { Plot, XySeries } from "../../plot.ts";
+import { pickEvenly, roundForPlot } from "../../sample.ts";
 import type { SpreadJson } from "../../schema/metrics.ts";
+import { findSpread } from "../../schema/read-metrics.ts";
 import { type ChartSource, levelRows, timeUnitFor } from "./chart-source.ts";
 
 /** How latencies and times of tokens are distributed: a curve over the percentiles for each level. */

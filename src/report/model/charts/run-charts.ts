@@ -1,4 +1,4 @@
-import type { Plot } from "../../plots/plot.ts";
+import type { Plot } from "../../plot.ts";
 import type { Section } from "../report-model.ts";
 import type { ChartSource } from "./chart-source.ts";
 import { groupCharts } from "./group-charts.ts";

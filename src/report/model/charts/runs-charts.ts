@@ -1,10 +1,10 @@
 import { alignLevels } from "../../../load/level-identity.ts";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { describeLevel, levelUnitOf } from "../../../registry/load-modes.ts";
-import { findOver, findSpread, readMetric } from "../../json/read-metrics.ts";
-import type { Plot, PlotPoint, XySeries } from "../../plots/plot.ts";
-import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
+import type { Plot, PlotPoint, XySeries } from "../../plot.ts";
+import { pickEvenly, roundForPlot } from "../../sample.ts";
 import type { OverJson } from "../../schema/metrics.ts";
+import { findOver, findSpread, readMetric } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
 import { type ChartSource, timeUnitFor } from "./chart-source.ts";

@@ -4,9 +4,9 @@ import { formatMetric, metricText, unitOf } from "../../../measure/metrics/metri
 import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../../plan/units.ts";
-import { inBaseUnit } from "../../json/read-metrics.ts";
-import type { Meaning, Plot, PlotPoint, PointInterval, XySeries } from "../../plots/plot.ts";
-import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
+import type { Meaning, Plot, PlotPoint, PointInterval, XySeries } from "../../plot.ts";
+import { pickEvenly, roundForPlot } from "../../sample.ts";
+import { inBaseUnit } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import { type ChartRun, type ChartSource, levelRows, seriesName, timeUnitFor } from "./chart-source.ts";
 

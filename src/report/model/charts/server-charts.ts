@@ -1,7 +1,7 @@
 import { averageUs } from "../../../measure/server-delta.ts";
-import { findSpread } from "../../json/read-metrics.ts";
-import type { Plot } from "../../plots/plot.ts";
-import { roundForPlot } from "../../plots/sample.ts";
+import type { Plot } from "../../plot.ts";
+import { roundForPlot } from "../../sample.ts";
+import { findSpread } from "../../schema/read-metrics.ts";
 import { type ChartSource, levelRows, type NamedLevel, timeUnitFor } from "./chart-source.ts";
 
 /** Where the server spends the time. */

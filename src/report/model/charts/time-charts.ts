@@ -1,7 +1,7 @@
 import type { GpuMetric } from "../../../measure/gpu-tally.ts";
 import { nsToUs } from "../../../plan/units.ts";
-import type { Extent, Plot, PlotPoint, TimeLinePanel, TimeLinePlot, XySeries } from "../../plots/plot.ts";
-import { roundForPlot } from "../../plots/sample.ts";
+import type { Extent, Plot, PlotPoint, TimeLinePanel, TimeLinePlot, XySeries } from "../../plot.ts";
+import { roundForPlot } from "../../sample.ts";
 import {
   type ChartRun,
   type ChartSource,

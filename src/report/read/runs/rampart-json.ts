@@ -1,13 +1,13 @@
 import * as v from "valibot";
 import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
+import { reportedMetrics } from "../../../measure/metrics/catalogue.ts";
 import { nameMetric, parseStatistic } from "../../../measure/metrics/metric-names.ts";
 import type { MetricPlan } from "../../../plan/assertions.ts";
 import { userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
-import { reportedMetrics } from "../../json/metrics.ts";
-import { readStatistic, type StatisticName, scaleOf } from "../../json/read-metrics.ts";
 import { groupSchema, levelSchema } from "../../schema/level.ts";
 import type { SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
+import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
 import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
 import { REPORT_VERSION } from "../../schema/version.ts";
 import { listFacts } from "./facts.ts";

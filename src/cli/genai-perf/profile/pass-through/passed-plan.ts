@@ -1,10 +1,10 @@
 import { combineAxes } from "../../../../campaign/sweep.ts";
 import type { Plan } from "../../../../plan/plan.ts";
 import type { Problem } from "../../../../plan/problem.ts";
-import { applyPoint, axesOf } from "../../analyze/points.ts";
 import { isLoadGiven } from "../../lift-load.ts";
 import type { GenaiSettings } from "../../options/settings.ts";
 import type { GivenSettings } from "../../options/settings-builder.ts";
+import { applyPoint, axesOf } from "../../points.ts";
 import { neededEntries } from "../needed-entries.ts";
 import { type ProfileFiles, toProfilePlan } from "../to-plan.ts";
 import type { Headers } from "../to-target.ts";

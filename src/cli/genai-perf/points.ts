@@ -1,0 +1,52 @@
+import type { SweepAxis } from "../../campaign/sweep.ts";
+import type { PointParameters } from "../../report/genai-perf/sweep/sweep.ts";
+import { ENDPOINT_TYPES } from "./endpoints.ts";
+import { isLoadName, type LoadName, loadOf } from "./loads.ts";
+import type { GenaiSettings, Sweep, SweepType } from "./options/settings.ts";
+import { sweepValues } from "./options/sweeps.ts";
+
+/** The points of a sweep. */
+
+/** Returns the parameters that a sweep varies. */
+export function axesOf(sweeps: readonly Sweep[]): SweepAxis[] {
+  return sweeps.map((sweep) => ({ name: sweep.type, values: sweepValues(sweep) }));
+}
+
+const MIN_REQUESTS = 10;
+
+/** Returns the settings of one point: the sweep's settings with the point's values. */
+export function applyPoint(settings: GenaiSettings, parameters: PointParameters): GenaiSettings {
+  const point = structuredClone(settings);
+  for (const [type, value] of parameters) applyValue(point, type as SweepType, value);
+  const { stimulus, measurement } = point.perfAnalyzer;
+  // Ten requests, a profile's default, are too few for a high rate.
+  const isCounted =
+    measurement.mode === "request_count" && measurement.num === null && settings.rampart.durationSec === null;
+  const { isInFlight, sendsOnce } = loadOf(stimulus.kind);
+  if (!isInFlight && !sendsOnce && isCounted)
+    measurement.num = Math.max(MIN_REQUESTS, Math.ceil(2 * (stimulus.value ?? 1)));
+  return point;
+}
+
+function applyValue(point: GenaiSettings, type: SweepType, value: number): void {
+  if (isLoadName(type)) {
+    point.perfAnalyzer.stimulus = { kind: type, value };
+    return;
+  }
+  switch (type) {
+    case "input_sequence_length":
+      point.input.syntheticTokens.mean = value;
+      return;
+    case "num_dataset_entries":
+      point.input.datasetEntries = value;
+      return;
+    case "runtime_batch_size":
+      if (ENDPOINT_TYPES[point.endpoint.type].isTextless) point.input.image.batchSize = value;
+      else point.input.textBatchSize = value;
+  }
+}
+
+/** Returns the sweep that varies the load; undefined when the load is the same for all points. */
+export function findLoadSweep(sweeps: readonly Sweep[]): (Sweep & { readonly type: LoadName }) | undefined {
+  return sweeps.find((sweep): sweep is Sweep & { readonly type: SweepType & LoadName } => isLoadName(sweep.type));
+}

@@ -1,0 +1,153 @@
+import { type Problem, problem } from "../../plan/problem.ts";
+import { type GivenOption, spellingsOf } from "../options/argparse.ts";
+import { ENDPOINT_TYPES } from "./endpoints.ts";
+import { liftLoad } from "./lift-load.ts";
+import { readConfig } from "./options/config.ts";
+import { defaultSettings } from "./options/defaults.ts";
+import type { GenaiFlag } from "./options/genai-option.ts";
+import type { GivenCommand } from "./options/parse.ts";
+import { type LastFlag, readLoad } from "./options/read-load.ts";
+import type { GenaiSettings, Subcommand } from "./options/settings.ts";
+import { type GivenSetting, type GivenSettings, listChoices, SettingsBuilder } from "./options/settings-builder.ts";
+import type { SubcommandName } from "./options/subcommands.ts";
+import { readSweep } from "./options/sweeps.ts";
+import { type Fault, quote, VALUE_KINDS } from "./options/value-kinds.ts";
+import { RuleSet } from "./rules/rule-set.ts";
+import { checkTogether } from "./rules/rules.ts";
+import { warnTogether } from "./rules/warnings.ts";
+
+/** The settings of a command line and its YAML file, or all problems. */
+export type SettingsResult =
+  | {
+      readonly kind: "settings";
+      readonly settings: GenaiSettings;
+      readonly given: GivenSettings;
+      /** Whole sentences without a line break. */
+      readonly warnings: readonly string[];
+    }
+  /** argparse's errors: usage and exit code 2. */
+  | {
+      readonly kind: "usage";
+      readonly subcommand: SubcommandName;
+      readonly problems: readonly Problem[];
+      /** Conflicts between the flags that could be read. */
+      readonly further: readonly Problem[];
+    }
+  /** Errors that GenAI-Perf reports after argparse: exit code 1. */
+  | { readonly kind: "config"; readonly problems: readonly Problem[] };
+
+type GivenFlag = GivenOption<GenaiFlag>;
+
+interface ReadFlag {
+  readonly flag: GenaiFlag;
+  readonly values: readonly (string | number)[];
+  readonly from: GivenSetting;
+}
+
+/** Flags that are allowed with a configuration file without `--override-config`. */
+const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config", "-v"]);
+
+/** Reads flags and, for `config`, the file that they name. Throws nothing for errors that a user can fix. */
+export function readSettings(command: GivenCommand): SettingsResult {
+  const { subcommand, given } = command;
+  const usage: Problem[] = [];
+  const flags = given.flatMap(({ option, typed, values }): ReadFlag[] => {
+    const kind = option.flagKind ?? option.kind;
+    const read: (string | number)[] = [];
+    for (const word of values) {
+      const value = readWord(option, word);
+      if (typeof value === "object") {
+        const message = `argument ${spellingsOf(option)}: ${value.message}`;
+        usage.push(problem("invalid-value", typed, message, value.hint, word));
+        return [];
+      }
+      read.push(value);
+    }
+    const isFloat = kind === "decimal" || kind === "decimals";
+    return [{ flag: option, values: read, from: { place: typed, source: "flag", isFloat } }];
+  });
+  const result = applyFlags(command, flags);
+  if (usage.length === 0) return result;
+  return { kind: "usage", subcommand, problems: usage, further: findFurther(result) };
+}
+
+/** Reads a value by its kind and choices, with argparse's errors. */
+function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word: string): string | number | Fault {
+  const value = VALUE_KINDS[flagKind ?? kind].readWord?.(word) ?? word;
+  if (typeof value === "object" || choices === undefined) return value;
+  if (choices.includes(value) || ownChoices.includes(String(value))) return value;
+  const shown = typeof value === "string" ? quote(value) : value;
+  return {
+    message: `invalid choice: ${shown} (choose from ${listChoices(choices)})`,
+    hint: `Give one of these${ownChoices.length === 0 ? "" : `, or of Rampart's own: ${ownChoices.join(", ")}`}.`,
+  };
+}
+
+function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
+  const builder = new SettingsBuilder(defaultSettings());
+  // Without the file, settings that it may contain would be reported as missing.
+  if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
+  if (subcommand !== "config")
+    builder.store("subcommand", subcommand, { place: subcommand, source: "flag", isFloat: false });
+  for (const flag of flags) readFlag(builder, flag);
+  const last: LastFlag = (name) => {
+    const found = flags.findLast(({ flag }) => flag.names[0] === name);
+    return found === undefined ? undefined : { value: found.values[0], from: found.from };
+  };
+  if (subcommand !== "create-template" && subcommand !== "process-export-files") {
+    readLoad(builder, last);
+    readSweep(builder, last, subcommand === "analyze");
+    liftLoad(builder, passThrough);
+  }
+  if (subcommand === "config") builder.settings.subcommand = inferSubcommand(builder);
+  return finish(builder);
+}
+
+function finish(builder: SettingsBuilder): SettingsResult {
+  const { settings, given, problems } = builder;
+  if (ENDPOINT_TYPES[settings.endpoint.type].alwaysStreams) settings.endpoint.isStreaming = true;
+  const rules = new RuleSet(settings, given);
+  checkTogether(rules);
+  const all = [...problems, ...rules.problems];
+  if (all.length > 0) return { kind: "config", problems: all };
+  warnTogether(rules);
+  return { kind: "settings", settings, given, warnings: rules.warnings };
+}
+
+/** Returns the problems that prevent a run, except argparse's errors. */
+export function findFurther(result: SettingsResult): readonly Problem[] {
+  if (result.kind === "usage") return result.further;
+  return result.kind === "config" ? result.problems : [];
+}
+
+/** Returns whether a file exists and can be read. */
+function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolean {
+  const file = given.findLast(({ option }) => option.names[0] === "-f")?.values[0];
+  const isRead = file === undefined || readConfig(builder, file);
+  if (given.some(({ option }) => option.names[0] === "--override-config")) return isRead;
+  const overriding = given.filter(({ option }) => !FREE_WITH_CONFIG.has(option.names[0]));
+  if (overriding.length > 0)
+    builder.fail(
+      overriding.map(({ typed }) => typed).join(", "),
+      "In order to use the CLI to override the config, the --override-config flag must be set.",
+      undefined,
+      "Add --override-config, or write it in the file.",
+    );
+  return isRead;
+}
+
+function readFlag(builder: SettingsBuilder, { flag, values, from }: ReadFlag): void {
+  if (flag.read !== undefined) {
+    flag.read(builder, values, from);
+    return;
+  }
+  const isList = flag.count === "some" || flag.count === "any";
+  // `--audio-depths` without a value has no effect, like in GenAI-Perf.
+  if (flag.at === undefined || (isList && values.length === 0)) return;
+  builder.set(flag.at, flag.count === "switch" ? true : isList ? [...values] : values[0], from, flag);
+}
+
+function inferSubcommand(builder: SettingsBuilder): Subcommand {
+  if (builder.given.has("analyze.sweeps")) return "analyze";
+  return builder.given.has("process.inputDir") ? "process-export-files" : "profile";
+}

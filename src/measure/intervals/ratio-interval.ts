@@ -1,0 +1,99 @@
+import type { Measurement } from "../measurement.ts";
+import { regularizedBeta } from "./distributions.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
+import { type CompletionCounts, FEWEST_STRETCHES, lengthen, SHORTEST_STRETCH_NS } from "./throughput.ts";
+import { wholeBins } from "./time-bins.ts";
+
+/** The interval of a ratio, 0 to 1. */
+export interface RatioInterval {
+  readonly low: number;
+  readonly high: number;
+}
+
+const STEPS = 60;
+
+/**
+ * Returns the exact interval of a ratio by Clopper and Pearson (Biometrika 26, 1934).
+ * @param hits 0 to `count`
+ * @param count above 0; neither need be whole, so that it can be an effective sample size
+ */
+export function ratioInterval(hits: number, count: number, confidence: number = INTERVAL_CONFIDENCE): RatioInterval {
+  const missed = (1 - confidence) / 2;
+  return {
+    low: hits <= 0 ? 0 : findRatio((ratio) => regularizedBeta(ratio, hits, count - hits + 1) < missed),
+    high: hits >= count ? 1 : findRatio((ratio) => 1 - regularizedBeta(ratio, hits + 1, count - hits) > missed),
+  };
+}
+
+/** Returns the ratio up to which a statement holds. */
+function findRatio(holds: (ratio: number) => boolean): number {
+  let low = 0;
+  let high = 1;
+  for (let step = 0; step < STEPS; step++) {
+    const middle = (low + high) / 2;
+    if (holds(middle)) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** With fewer clusters of failures, nothing is known about how many there may be. */
+const FEWEST_CLUSTERS = 4;
+
+/** What a window knows about its failed requests. */
+type FailureSource = Pick<Measurement, "requestCount" | "failedCount" | "completions">;
+
+/**
+ * Returns the interval of the ratio of failed requests. Failures often come in clusters: a server that restarts fails everything for a second.
+ * How much their number varies from stretch to stretch says how many independent requests would be as certain. Without a failure, requests
+ * count as independent, because nothing is known about clusters then.
+ * @returns null ends when there are failures, and it is not known when they were; no upper end with a few clusters of failures
+ */
+export function errorRatioInterval(
+  { requestCount, failedCount, completions }: FailureSource,
+  confidence: number = INTERVAL_CONFIDENCE,
+): { readonly low: number | null; readonly high: number | null } {
+  const total = requestCount + failedCount;
+  if (failedCount === 0 || requestCount === 0) return ratioInterval(failedCount, total, confidence);
+  const stretches = completions && wholeBins(completions, SHORTEST_STRETCH_NS);
+  if (stretches?.failed === undefined || stretches.counts.length < FEWEST_STRETCHES) return UNKNOWN;
+  const failed = stretches.failed.reduce((sum, count) => sum + count, 0);
+  const worths = lengthen(stretches, failed).map((one) => worthOf(one, confidence));
+  const effective = Math.max(1, total * Math.min(1, ...worths));
+  const { low, high } = ratioInterval((failedCount / total) * effective, effective, confidence);
+  return { low, high: countClusters(stretches) < Math.min(FEWEST_CLUSTERS, failedCount / 2) ? null : high };
+}
+
+/** Returns how often the failures of stretches rise above their mean. */
+function countClusters(stretches: CompletionCounts): number {
+  const excess = excessOf(stretches);
+  return excess.filter((value, at) => value > 0 && !((excess[at - 1] ?? 0) > 0)).length;
+}
+
+const UNKNOWN = { low: null, high: null } as const;
+
+/** Returns how many independent requests each request is worth for the ratio of failures, at most 1. */
+function worthOf(stretches: CompletionCounts, confidence: number): number {
+  const { failedSum, total } = sumsOf(stretches);
+  const ratio = failedSum / total;
+  const excess = excessOf(stretches);
+  const variance = excess.reduce((sum, value) => sum + value ** 2, 0) / (excess.length - 1);
+  if (!(variance > 0)) return 1;
+  const independent = effectiveCount(excess.length, variance, { means: excess, batchCount: 1 }, confidence);
+  return (total * ratio * (1 - ratio) * independent) / (excess.length ** 2 * variance);
+}
+
+/** Returns the failures of each stretch beyond those that it has at the ratio of all. */
+function excessOf(stretches: CompletionCounts): number[] {
+  const { counts, failed = [] } = stretches;
+  const { failedSum, total } = sumsOf(stretches);
+  return counts.map((count, at) => {
+    const failures = failed[at] ?? 0;
+    return failures - (failedSum / total) * (count + failures);
+  });
+}
+
+function sumsOf({ counts, failed = [] }: CompletionCounts): { readonly failedSum: number; readonly total: number } {
+  const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+  return { failedSum: sum(failed), total: sum(counts) + sum(failed) };
+}

@@ -1,0 +1,125 @@
+import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/answered-request.ts";
+import type { FailedAnswer, MeasuredRequest } from "../../measure/tokens/measured-request.ts";
+import { entryOf } from "../../measure/tokens/metrics.ts";
+import type { Prompt } from "../../measure/tokens/prompt.ts";
+import type { TokenLink } from "../../measure/tokens/token-link.ts";
+import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { nsToMs } from "../../plan/units.ts";
+import type { Report, TextSink } from "../report.ts";
+import { LineFile } from "./line-file.ts";
+import { failureOf, formatLine, formatMetadata, wasCancelled } from "./record-line.ts";
+import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
+
+/**
+ * One line of JSON per request, including failed ones, in the order of their ends.
+ */
+
+/** Creates the report. @param meter writes the requests while it measures them, in its own thread */
+export function createRecords(_plan: Plan, _sink: TextSink, _path: string, meter: TokenLink | undefined): Report {
+  return { finish: () => meter?.finish(), discard: () => meter?.discard() };
+}
+
+/** What all requests of the run share. */
+export type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
+
+/** Writes the file, request by request. All methods throw RunError when the file cannot be written. */
+export class RecordsFile implements RequestFile {
+  private readonly run: RecordsRun;
+  private readonly file: LineFile;
+
+  constructor(path: string, run: RecordsRun) {
+    this.run = run;
+    this.file = new LineFile(path, "outputs.files.records");
+    this.file.open();
+  }
+
+  onMeasured({ prompt, sequenceId, server, sendNs, offsetsNs, answered, finishReason, error }: MeasuredRequest): void {
+    const { length } = offsetsNs;
+    const metadata = this.formatMetadata({
+      prompt,
+      sequenceId,
+      server,
+      sendNs,
+      ackNs: sendNs + (offsetsNs[0] ?? Number.NaN),
+      endNs: sendNs + (offsetsNs[length - 1] ?? 0),
+      phase: "profiling",
+      isCancelled: false,
+      finishReason,
+    });
+    const metrics =
+      answered === undefined || answered.times.contentNs.length === 0
+        ? plainMetrics(offsetsNs)
+        : answeredMetrics(answered);
+    const chunks = measure("http_req_chunks_received", length, "count");
+    const failure = error === undefined ? undefined : { type: "answer", message: error };
+    this.file.put(formatLine(metadata, error === undefined ? { ...metrics, ...chunks } : chunks, failure));
+  }
+
+  onFailure({ failure, prompt, sequenceId, sendNs, firstByteNs, endNs, responseCount, isWarmup }: FailedAnswer): void {
+    const metadata = this.formatMetadata({
+      prompt,
+      sequenceId,
+      server: failure.server,
+      sendNs,
+      ackNs: firstByteNs,
+      endNs,
+      phase: isWarmup ? "warmup" : "profiling",
+      isCancelled: wasCancelled(failure),
+    });
+    const chunks = responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count");
+    this.file.put(formatLine(metadata, chunks, failureOf(failure)));
+  }
+
+  finish(): void {
+    this.file.commit();
+  }
+
+  discard(): void {
+    this.file.discard();
+  }
+
+  private formatMetadata(of: {
+    readonly prompt: Prompt | undefined;
+    readonly sequenceId: number;
+    readonly server: string | undefined;
+    /** Times are monotonic nanoseconds. */
+    readonly sendNs: number;
+    /** NaN without a first byte. */
+    readonly ackNs: number;
+    readonly endNs: number;
+    readonly phase: "warmup" | "profiling";
+    readonly isCancelled: boolean;
+    readonly finishReason?: string | undefined;
+  }): string {
+    const { originEpochNs, startEpochNs, model } = this.run;
+    const toEpochNs = (timeNs: number): bigint => originEpochNs + BigInt(timeNs);
+    const sendEpochNs = toEpochNs(of.sendNs);
+    return formatMetadata({
+      model: of.prompt?.model ?? model,
+      conversation: of.prompt?.session ?? (of.sequenceId === 0 ? undefined : String(of.sequenceId)),
+      server: of.server,
+      sendEpochNs,
+      // All times use one monotonic clock. This difference is independent of the wall clock's offset.
+      sendOffsetNs: sendEpochNs - startEpochNs,
+      ackEpochNs: Number.isNaN(of.ackNs) ? undefined : toEpochNs(of.ackNs),
+      endEpochNs: toEpochNs(of.endNs),
+      rest: {
+        benchmark_phase: of.phase,
+        was_cancelled: of.isCancelled,
+        ...(of.finishReason === undefined ? {} : { finish_reason: of.finishReason }),
+      },
+    });
+  }
+}
+
+/** Metrics of an answer without text. */
+function plainMetrics(offsetsNs: ArrayLike<number>): RecordMetrics {
+  const latencyNs = offsetsNs[offsetsNs.length - 1];
+  return latencyNs === undefined ? {} : measure("request_latency", nsToMs(latencyNs), "ms");
+}
+
+function answeredMetrics(answered: AnsweredRequest): RecordMetrics {
+  const input = toMetricInput(answered);
+  return tokenRecordMetrics((metric) => entryOf(metric).value(input), answered.times.contentNs, false);
+}

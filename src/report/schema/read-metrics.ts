@@ -1,0 +1,99 @@
+import { findEntry } from "../../measure/metrics/catalogue.ts";
+import { jsonNameOf } from "../../measure/metrics/metric.ts";
+import { usToNs } from "../../plan/units.ts";
+import type { MetricsJson, OverJson, OverMetricsJson, SpreadJson } from "./metrics.ts";
+import type { EstimateJson } from "./parts.ts";
+
+/** The metrics of Rampart's JSON, read in their base units: the one place that knows how they are written. */
+
+/** A statistic by its name in JSON: `average`, `max`, `p99`. */
+export type StatisticName = keyof Omit<SpreadJson, "count" | "deviation" | "confidence95" | "hdrHistogram">;
+
+/** A value in the base unit of its metric. An end of its interval is null where the sample has none. */
+export interface ReadEstimate {
+  readonly value: number;
+  readonly low: number | null;
+  readonly high: number | null;
+  /** False: too few samples, and no verdict on it is certain. Default: true. */
+  readonly isReliable?: boolean;
+}
+
+/** Returns what converts values of a metric in JSON to its base unit. */
+export function scaleOf(key: string): (value: number) => number {
+  return findEntry(key)?.quantity === "time" ? usToNs : (value) => value;
+}
+
+function find<M>(metrics: Readonly<Record<string, M>> | undefined, key: string): M | undefined {
+  const entry = findEntry(key);
+  return entry && metrics?.[jsonNameOf(key, entry)];
+}
+
+/** Returns the statistics of a metric, in the unit of JSON; undefined when it was not measured. */
+export function findSpread(metrics: MetricsJson | undefined, key: string): SpreadJson | undefined {
+  const found = find(metrics, key);
+  return found !== undefined && "average" in found ? found : undefined;
+}
+
+/** Reads a metric; undefined when it was not measured. @param statistic absent: the metric has one value */
+export function readMetric(
+  metrics: MetricsJson | undefined,
+  key: string,
+  statistic?: StatisticName,
+): ReadEstimate | undefined {
+  const found = find(metrics, key);
+  if (found === undefined) return undefined;
+  if (statistic !== undefined && "average" in found) return readStatistic(found, statistic, scaleOf(key));
+  return "value" in found ? scaled(found, scaleOf(key)) : undefined;
+}
+
+/** Reads a statistic of a sample. @param scale to the base unit */
+export function readStatistic(
+  found: SpreadJson,
+  statistic: StatisticName,
+  scale: (value: number) => number = (value) => value,
+): ReadEstimate | undefined {
+  const value = found[statistic];
+  if (value === undefined) return undefined;
+  const interval = statistic === "min" || statistic === "max" ? undefined : found.confidence95?.[statistic];
+  const isUncertain = interval !== undefined && "isReliable" in interval && !interval.isReliable;
+  const isReliable = !isUncertain || ("isDecided" in interval && interval.isDecided === true);
+  return { ...scaled({ value, ...interval }, scale), isReliable };
+}
+
+/** Reads what several runs measured together. @param statistic absent: the metric has one value */
+export function readOver(
+  metrics: OverMetricsJson | undefined,
+  key: string,
+  statistic?: StatisticName,
+): ReadEstimate | undefined {
+  const over = findOver(metrics, key, statistic);
+  return over && scaled({ ...over, value: over.mean }, scaleOf(key));
+}
+
+/** Returns what several runs measured together, in the unit of JSON; undefined when no run did. */
+export function findOver(
+  metrics: OverMetricsJson | undefined,
+  key: string,
+  statistic?: StatisticName,
+): OverJson | undefined {
+  const found = find(metrics, key);
+  if (found === undefined) return undefined;
+  if ("mean" in found) return statistic === undefined ? found : undefined;
+  return statistic && found[statistic];
+}
+
+/** Returns a value that has a field `unit`, and its interval, in the base unit: times in nanoseconds. */
+export function inBaseUnit({ unit, ...written }: EstimateJson): ReadEstimate {
+  return scaled(written, unit === "us" ? usToNs : (value) => value);
+}
+
+interface Written {
+  readonly value: number;
+  readonly low?: number | null | undefined;
+  readonly high?: number | null | undefined;
+}
+
+function scaled({ value, low = null, high = null }: Written, scale: (value: number) => number): ReadEstimate {
+  const end = (found: number | null): number | null => (found === null ? null : scale(found));
+  return { value: scale(value), low: end(low), high: end(high) };
+}

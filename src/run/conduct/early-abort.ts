@@ -1,0 +1,187 @@
+import { selectTags } from "../../measure/groups.ts";
+import { judgeLimits } from "../../measure/limits/judge-limits.ts";
+import { errorOfLook } from "../../measure/limits/looks.ts";
+import type { Measurement } from "../../measure/measurement.ts";
+import { needsTokens } from "../../measure/metrics/catalogue.ts";
+import { formatMetric } from "../../measure/metrics/metric-text.ts";
+import { sampleOf } from "../../measure/metrics/read-metric.ts";
+import type { RecordColumns } from "../../measure/records.ts";
+import type { WindowTally } from "../../measure/tally/window-tally.ts";
+import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
+import { type JudgedLevel, judge } from "../../measure/verdicts.ts";
+import type { AssertionPlan } from "../../plan/assertions.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { RunError } from "../../plan/problem.ts";
+import { formatDurationNs, msToNs } from "../../plan/units.ts";
+import { throughputUnitOf } from "../../registry/service-kinds.ts";
+import type { AbortedBy } from "../../result/run-result.ts";
+import type { Cancel } from "../../runtime/clock.ts";
+import type { RequestGroups } from "../groups/request-groups.ts";
+import type { RunSignal } from "../run-signal.ts";
+import type { Driver } from "../send/driver.ts";
+import { joinSlices, RecentTime } from "./recent-time.ts";
+
+/** Number of times that an assertion is judged within its `abortAfterMs`. */
+const SLICES = 10;
+
+/** What the assertions that may end a run need from it. */
+export interface WatchedParts {
+  readonly plan: Plan;
+  readonly driver: Driver;
+  readonly signal: RunSignal;
+  /** Measures tokens; undefined when none are measured. */
+  readonly tokens: RunTokens | undefined;
+  /** The groups of requests; undefined when there are none. */
+  readonly groups?: RequestGroups | undefined;
+}
+
+interface Watched {
+  readonly index: number;
+  readonly assertion: AssertionPlan;
+  readonly abortAfterMs: number;
+  readonly recent: RecentTime;
+  /** Number of times that it was judged. */
+  looks: number;
+  /** Whether the tokens of an earlier moment are awaited. */
+  isAwaiting: boolean;
+}
+
+/**
+ * Ends a run early when an assertion with `abortAfterMs` did not hold over the last `abortAfterMs`, by more than chance explains: in a long run
+ * it is judged thousands of times, and chance alone breaks a limit sooner or later. Only measured time counts: warm-ups and
+ * the time between levels do not.
+ */
+export class EarlyAbort {
+  /** The assertion that ended the run. */
+  broken: AbortedBy | undefined;
+  private readonly plan: Plan;
+  private readonly driver: Driver;
+  private readonly signal: RunSignal;
+  private readonly watched: readonly Watched[];
+  private timers: Cancel[] = [];
+  private isRunning = false;
+
+  constructor(parts: WatchedParts) {
+    const { plan, driver, signal } = parts;
+    this.plan = plan;
+    this.driver = driver;
+    this.signal = signal;
+    this.watched = plan.assertions.flatMap((assertion, index) => {
+      const { abortAfterMs } = assertion;
+      if (abortAfterMs === undefined) return [];
+      return [
+        { index, assertion, abortAfterMs, recent: recentOf(parts, assertion, index), looks: 0, isAwaiting: false },
+      ];
+    });
+  }
+
+  /** Continues at a level. @param newTally creates the level's tallies @param newGroups creates those of the groups of requests */
+  resume(newTally: () => WindowTally, newGroups: () => WindowTally[]): void {
+    const atNs = this.driver.clock.nowNs();
+    for (const { recent } of this.watched) recent.resume(newTally, newGroups, atNs);
+    if (this.isRunning) return;
+    this.isRunning = true;
+    this.timers = this.watched.map((watched) =>
+      this.driver.clock.every(watched.abortAfterMs / SLICES, () => this.driver.guard(() => this.check(watched)), true),
+    );
+  }
+
+  /** Judges nothing until the next level. */
+  pause(): void {
+    if (!this.isRunning) return;
+    this.isRunning = false;
+    for (const cancel of this.timers) cancel();
+    for (const { recent } of this.watched) recent.pause(this.driver.clock.nowNs());
+  }
+
+  add(records: RecordColumns, count: number): void {
+    if (!this.isRunning) return;
+    for (const { recent } of this.watched) recent.add(records, count);
+  }
+
+  /** Adds the values extracted from an answer. @param atNs when the answer ended @param group that of the request; default: none */
+  addExtracted(values: readonly unknown[], atNs: number, group?: number): void {
+    if (!this.isRunning) return;
+    for (const { recent } of this.watched) recent.addExtracted(values, atNs, group);
+  }
+
+  private check(watched: Watched): void {
+    const atNs = this.driver.clock.nowNs();
+    this.driver.drain();
+    const slices = watched.recent.cut(atNs);
+    // Skips a moment when the thread that counts tokens is behind.
+    if (slices === undefined || watched.isAwaiting || this.signal.isStopped) return;
+    const joined = joinSlices(slices);
+    if (!(joined instanceof Promise)) {
+      this.judge(watched, joined);
+      return;
+    }
+    watched.isAwaiting = true;
+    void joined
+      .then(
+        (window) => this.driver.guard(() => this.judge(watched, window)),
+        (error: unknown) => this.fail(error),
+      )
+      .finally(() => {
+        watched.isAwaiting = false;
+      });
+  }
+
+  /** Tokens that cannot be measured end the run, unless it has ended anyway. */
+  private fail(error: unknown): void {
+    if (!this.isRunning) return;
+    this.driver.guard(() => {
+      throw error;
+    });
+  }
+
+  private judge(watched: Watched, window: Measurement): void {
+    if (this.signal.isStopped) return;
+    const { index, assertion, abortAfterMs } = watched;
+    const { target } = this.plan;
+    const unit = throughputUnitOf(target);
+    const level = { level: 0, window };
+    const { state, measured, text } = judge(assertion, [level], target.batchSize, unit);
+    watched.looks++;
+    if (state !== "fail" || measured === undefined) return;
+    const part = assertion.where === undefined ? level : selectTags(window, assertion.where);
+    const error = errorOfLook(watched.looks) / this.watched.length;
+    if (part !== undefined && isByChance(assertion, { ...part, level: 0 }, target.batchSize, error)) return;
+    const time = formatDurationNs(msToNs(abortAfterMs));
+    this.broken = { assertionIndex: index, measured };
+    this.signal.abort(
+      new RunError(
+        "assertion-failed",
+        `the run ended early: "${text}" did not hold over the last ${time}, with ${formatMetric(assertion.metric, measured, unit)}`,
+        "The report has what was measured until then.",
+      ),
+    );
+  }
+}
+
+/**
+ * Reports whether a value on the wrong side of its limit may be there by chance.
+ * @param error probability of false when it is
+ */
+function isByChance(assertion: AssertionPlan, level: JudgedLevel, batchSize: number, error: number): boolean {
+  const [verdict] = judgeLimits([assertion], level, batchSize, error);
+  if (verdict?.state === "broken") return false;
+  const { metric, comparison, limit } = assertion;
+  if (metric.statistic !== "average" || (comparison !== "below" && comparison !== "at-most")) return true;
+  // Latencies that grow all the time have no interval, but all are beyond the limit.
+  const lowest = sampleOf(metric, level)?.lowestMean;
+  return lowest === undefined || lowest <= limit;
+}
+
+/** Only what an assertion needs is kept: groups for those with tags, tokens for their metrics. */
+function recentOf(
+  { tokens, groups }: WatchedParts,
+  { metric, where, abortAfterMs = 0 }: AssertionPlan,
+  tap: number,
+): RecentTime {
+  return new RecentTime({
+    spanNs: msToNs(abortAfterMs),
+    ...(where === undefined ? {} : { groups }),
+    ...(tokens === undefined || !needsTokens(metric) ? {} : { takeTokens: () => tokens.takeRecent(tap) }),
+  });
+}

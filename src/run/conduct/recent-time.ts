@@ -1,0 +1,125 @@
+import { type MeasuredGroup, type Measurement, withTokens } from "../../measure/measurement.ts";
+import { mergeInTime } from "../../measure/merge.ts";
+import type { RecordColumns } from "../../measure/records.ts";
+import { toMeasurement, type WindowFrame, type WindowTally } from "../../measure/tally/window-tally.ts";
+import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import type { RequestGroups } from "../groups/request-groups.ts";
+
+const NOTHING_OPEN = { count: 0, ageSumNs: 0 };
+const NO_HEALTH = { cpuRatio: 0, loopLagMaxNs: 0, loopLagMeanNs: 0 };
+
+/** What the last part of the measured time is made of. */
+export interface RecentParts {
+  /** Length of that part, in nanoseconds. */
+  readonly spanNs: number;
+  /** The groups of requests to measure apart. Absent: all requests together only. */
+  readonly groups?: Pick<RequestGroups, "list"> | undefined;
+  /** Returns the tokens measured since its last call. Absent: no tokens are needed. */
+  takeTokens?(): Promise<LevelTokens>;
+}
+
+/** A part of the measured time. */
+export interface Slice {
+  readonly window: Measurement;
+  /** Undefined when no tokens are needed. */
+  readonly tokens: Promise<LevelTokens> | undefined;
+}
+
+/** Keeps the measurements of the last part of the measured time, in slices. */
+export class RecentTime {
+  private readonly parts: RecentParts;
+  private slices: Slice[] = [];
+  /** Of the current slice; undefined while nothing is measured. */
+  private tally: WindowTally | undefined;
+  private groupTallies: readonly WindowTally[] = [];
+  private newTally: (() => WindowTally) | undefined;
+  private newGroups: () => WindowTally[] = () => [];
+  private startNs = 0;
+
+  constructor(parts: RecentParts) {
+    this.parts = parts;
+  }
+
+  /** Starts a slice. @param newTally creates the tally of all requests @param newGroups creates those of the groups */
+  resume(newTally: () => WindowTally, newGroups: () => WindowTally[], atNs: number): void {
+    if (this.tally === undefined) this.skipTokens();
+    else this.pause(atNs);
+    this.newTally = newTally;
+    this.newGroups = newGroups;
+    this.tally = newTally();
+    this.groupTallies = this.parts.groups === undefined ? [] : newGroups();
+    this.startNs = atNs;
+  }
+
+  /** Ends the current slice. */
+  pause(atNs: number): void {
+    if (this.tally === undefined) return;
+    const tokens = this.takeTokens();
+    if (atNs > this.startNs) this.slices.push({ window: this.toWindow(this.tally, atNs), tokens });
+    this.tally = undefined;
+  }
+
+  add(records: RecordColumns, count: number): void {
+    this.tally?.add(records, count);
+    for (const [group, tally] of this.groupTallies.entries())
+      if (records.group.subarray(0, count).includes(group)) tally.add(records, count, group);
+  }
+
+  /** Adds the values extracted from an answer. @param atNs when the answer ended @param group that of the request; undefined without groups */
+  addExtracted(values: readonly unknown[], atNs: number, group: number | undefined): void {
+    this.tally?.extracted?.add(values, atNs);
+    if (group !== undefined) this.groupTallies[group]?.extracted?.add(values, atNs);
+  }
+
+  /** Ends the slice, begins the next one, and returns the last part of the time; undefined while it is shorter than asked. */
+  cut(atNs: number): readonly Slice[] | undefined {
+    if (this.newTally === undefined || this.tally === undefined) return undefined;
+    this.resume(this.newTally, this.newGroups, atNs);
+    const { slices } = this;
+    const lengthOf = (slice: Slice | undefined): number => slice?.window.durationNs ?? 0;
+    let lengthNs = slices.reduce((sum, slice) => sum + lengthOf(slice), 0);
+    // A timer may fire up to a slice late, so the time may be longer than asked by that.
+    while (slices.length > 0 && lengthNs - lengthOf(slices[0]) >= this.parts.spanNs)
+      lengthNs -= lengthOf(slices.shift());
+    return lengthNs < this.parts.spanNs ? undefined : [...slices];
+  }
+
+  private takeTokens(): Promise<LevelTokens> | undefined {
+    const tokens = this.parts.takeTokens?.();
+    // Whoever judges them sees the error.
+    tokens?.catch(() => {});
+    return tokens;
+  }
+
+  /** What was measured before belongs to a warm-up, or to the time between two levels. */
+  private skipTokens(): void {
+    this.takeTokens();
+  }
+
+  private toWindow(tally: WindowTally, endNs: number): Measurement {
+    const counts = {
+      sentCount: 0,
+      openBefore: NOTHING_OPEN,
+      openAfter: NOTHING_OPEN,
+      laneCount: 1,
+      canLanesWait: true,
+    };
+    const frame: WindowFrame = { startNs: this.startNs, endNs, ...counts, health: NO_HEALTH };
+    const window = toMeasurement(tally, frame);
+    const { groups } = this.parts;
+    if (groups === undefined) return window;
+    const apart = groups.list.map(
+      ({ tags }, group): MeasuredGroup => ({
+        tags,
+        window: toMeasurement(this.groupTallies[group] as WindowTally, frame),
+      }),
+    );
+    return { ...window, groups: apart };
+  }
+}
+
+/** Joins consecutive slices, with their tokens if there are any: then the result has to be awaited. @param slices not empty */
+export function joinSlices(slices: readonly Slice[]): Measurement | Promise<Measurement> {
+  if (slices.every(({ tokens }) => tokens === undefined)) return mergeInTime(slices.map(({ window }) => window));
+  return Promise.all(slices.map(async ({ window, tokens }) => withTokens(window, await tokens))).then(mergeInTime);
+}

@@ -1,0 +1,27 @@
+import { messageOf, RunError, UserError } from "../../plan/problem.ts";
+import type { FailureLog } from "../judge/failure-log.ts";
+import type { EndedCounts } from "../send/ended-requests.ts";
+import { LevelError } from "./level-frame.ts";
+
+/** Converts an exception during a run into an error for the user. */
+export function toRunError(error: unknown): RunError {
+  if (error instanceof RunError) return error;
+  if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
+  if (error instanceof LevelError) {
+    const hint = "Measure for longer, or find out why no request ends in time.";
+    return new RunError("no-valid-requests", error.message, hint);
+  }
+  return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
+}
+
+/** Explains the exception that ended a search. When every request failed, that is the reason, and not the length of the level. */
+export function explainEnd(
+  error: unknown,
+  { completedCount, failedCount }: EndedCounts,
+  failures: FailureLog,
+): RunError {
+  const explained = toRunError(error);
+  if (!(error instanceof LevelError) || completedCount > 0 || failedCount === 0) return explained;
+  const example = failures.list()[0]?.example ?? "";
+  return explained.reword(`all ${failedCount} requests failed: ${example}`, "Look at the server's message.");
+}

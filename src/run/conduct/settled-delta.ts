@@ -1,0 +1,39 @@
+import { type ServerDelta, subtractCounters } from "../../measure/server-delta.ts";
+import { msToNs } from "../../plan/units.ts";
+import { sleepMs, systemClock } from "../../runtime/clock.ts";
+import type { ServerCounters } from "../../service/statistics.ts";
+import type { Session } from "../open/session.ts";
+
+/** Maximum wait for a server's counters, which may lag behind its responses. */
+const COUNTER_LAG_MS = 500;
+const COUNTER_POLL_MS = 20;
+
+/** The increase of the server's counters. */
+export interface SettledDelta {
+  /** Undefined when the counters are not sufficient. */
+  readonly delta: ServerDelta | undefined;
+  /** The counters at the end. */
+  readonly after: ServerCounters[];
+}
+
+/**
+ * Returns the increase of the server's counters since `before`, once it includes this number of successes or the maximum wait is over.
+ * Undefined when the server has no counters. Rejects when the server cannot be queried.
+ */
+export async function awaitDelta(
+  session: Session,
+  before: readonly ServerCounters[],
+  successCount: number,
+  clock = systemClock,
+): Promise<SettledDelta | undefined> {
+  const { model, composing = [] } = session.service;
+  const called = { name: model.name, version: model.version, composing };
+  const deadlineNs = clock.nowNs() + msToNs(COUNTER_LAG_MS);
+  for (;;) {
+    const after = await session.counters();
+    if (after === undefined) return undefined;
+    const delta = subtractCounters(before, after, called);
+    if ((delta?.successCount ?? 0) >= successCount || clock.nowNs() > deadlineNs) return { delta, after };
+    await sleepMs(COUNTER_POLL_MS, clock);
+  }
+}

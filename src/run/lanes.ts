@@ -1,0 +1,81 @@
+import { LEVEL_UNITS } from "../load/level-units.ts";
+import { largestLevel } from "../load/levels.ts";
+import type { LevelSearch } from "../load/load-mode.ts";
+import type { Plan } from "../plan/plan.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
+import type { Service } from "../service/service.ts";
+
+/** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
+const DEFAULT_ASYNC_LANES = 16;
+const DEFAULT_SCHEDULE_LANES = 4;
+/** More lanes than slots, so that every slot is a lane of its own. */
+const UNSHARED = 2 ** 30;
+
+/** The model properties that decide how requests are sent. */
+type LaneModel = Pick<Service, "isSequence" | "isDecoupled">;
+
+/** A model before its properties are known. */
+export const UNKNOWN_MODEL: LaneModel = { isSequence: false, isDecoupled: false };
+
+/** Whether a lane waits for its response before the next send. */
+export function callModeOf({ client, target }: Plan, { isSequence, isDecoupled }: LaneModel): "sync" | "async" {
+  if (client.callMode !== "auto") return client.callMode;
+  return target.isStreaming || isSequence || isDecoupled ? "async" : "sync";
+}
+
+/**
+ * Returns how slots are assigned to lanes. Synchronous closed loops have one lane per outstanding request; asynchronous ones have lanes up
+ * to the limit; schedules have as many lanes as the limit, which share the arrivals and sequences.
+ */
+export function laneOptionsOf(plan: Plan, search: LevelSearch, model: LaneModel): LaneOptions {
+  const { concurrent, isSerial } = plan.sequences;
+  const isSync = callModeOf(plan, model) === "sync";
+  return {
+    laneCount: laneCountOf(plan, search, model, isSync),
+    isSync,
+    keepsOrder: plan.target.isStreaming,
+    sequenceCount: concurrent,
+    isSerial,
+    ...(plan.seed === undefined ? {} : { seed: plan.seed }),
+  };
+}
+
+function laneCountOf(
+  { client, load, sequences }: Plan,
+  search: LevelSearch,
+  model: LaneModel,
+  isSync: boolean,
+): number {
+  if (LEVEL_UNITS[search.unit].isScheduled) {
+    const lanes = client.maxLanes ?? Math.max(DEFAULT_SCHEDULE_LANES, search.maxConcurrency ?? 0);
+    return model.isSequence ? Math.min(lanes, sequences.concurrent) : lanes;
+  }
+  if (isSync || loadModeOf(load).hasOwnLanes === true) return UNSHARED;
+  return client.maxLanes ?? Math.max(DEFAULT_ASYNC_LANES, largestLevel(search.levels) ?? DEFAULT_ASYNC_LANES);
+}
+
+/** Outstanding requests of a load without its own limit. */
+const MANY_OUTSTANDING = 256;
+
+/** Returns the maximum number of outstanding requests of a plan. */
+export function slotCountOf(plan: Plan, search: LevelSearch, model: LaneModel): number {
+  if (!LEVEL_UNITS[search.unit].isScheduled) return largestLevel(search.levels) ?? MANY_OUTSTANDING;
+  const { isSync, laneCount } = laneOptionsOf(plan, search, model);
+  return isSync ? laneCount : Math.max(MANY_OUTSTANDING, search.maxConcurrency ?? 0);
+}
+
+/** How slots are assigned to lanes. */
+export interface LaneOptions {
+  /** Slot `s` belongs to lane `s % laneCount`. */
+  readonly laneCount: number;
+  /** A lane waits for its response before the next send; otherwise it may have several outstanding requests. */
+  readonly isSync: boolean;
+  /** Whether a lane's requests reach the server in the order of sending, as on a stream. */
+  readonly keepsOrder: boolean;
+  /** Number of concurrent sequences of a schedule. */
+  readonly sequenceCount: number;
+  /** Whether a sequence waits for its response before its next request. */
+  readonly isSerial: boolean;
+  /** Seed of the run. Default: 0. */
+  readonly seed?: number;
+}

@@ -1,0 +1,103 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { largestLevel } from "../../load/levels.ts";
+import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Sequences } from "../../load/sequences.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { inputKindOf } from "../../registry/input-kinds.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import { membersOf } from "../../registry/mix.ts";
+import type { LaneOptions } from "../lanes.ts";
+import type { Session } from "../open/session.ts";
+import { RequestFeed } from "../send/feed.ts";
+
+/** Seed for sequence lengths and data streams, in a run with seed 0. */
+const SEQUENCE_SEED = 5489;
+
+/** Creates the source of requests for a known model. @throws RunError when sequences or sessions are not possible */
+export async function createFeed(
+  plan: Plan,
+  search: LevelSearch,
+  session: Session,
+  lanes: LaneOptions,
+): Promise<RequestFeed> {
+  if (session.members !== undefined) return createMixedFeed(plan, session, lanes);
+  const { service, dataset, shared } = session;
+  const { isSync } = lanes;
+  if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(service, dataset);
+  const usesIds = !isSync || service.wire === "grpc-stream";
+  const sequences = service.isSequence ? await createSequences(plan, search, dataset, isSync) : undefined;
+  const isInOrder =
+    inputKindOf(plan.inputs).isInOrder?.(plan.inputs) === true || loadModeOf(plan.load).sharesSteps === true;
+  return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder });
+}
+
+/** A member's requests come from any lane, so each takes the next step of the member's data. */
+async function createMixedFeed(
+  { target }: Plan,
+  { service, dataset, members = [], route = { member: 0, answers: [] } }: Session,
+  { isSync }: LaneOptions,
+): Promise<RequestFeed> {
+  const { MixedFeed } = await import("./mixed-feed.ts");
+  const feeds = members.map(({ session }, index) => {
+    const usesIds = !isSync || session.service.wire === "grpc-stream";
+    const feed = new RequestFeed(session.service, session.dataset, { usesIds, isInOrder: true });
+    return { feed, weight: membersOf(target)[index]?.weight ?? 1 };
+  });
+  return new MixedFeed(service, dataset, feeds, route);
+}
+
+async function createSessionFeed(service: Session["service"], dataset: Session["dataset"]): Promise<RequestFeed> {
+  if (service.conversations === undefined) {
+    const message = "this kind of server has no conversations, which sessions need";
+    throw new RunError("unsupported", message, "Use a concurrency or a request rate.");
+  }
+  const [open, { SessionFeed }] = await Promise.all([service.conversations(), import("../send/session-feed.ts")]);
+  return new SessionFeed(service, dataset, open);
+}
+
+async function createSequences(
+  plan: Plan,
+  search: LevelSearch,
+  dataset: Session["dataset"],
+  isSync: boolean,
+): Promise<Sequences> {
+  if (!LEVEL_UNITS[search.unit].isScheduled && !isSync) checkEnd(search);
+  checkIds(plan, search);
+  if (loadModeOf(plan.load).dataOrder === "at-times")
+    throw new RunError(
+      "unsupported",
+      "a fixed schedule sends each entry of the data at its own time, but this model takes whole sequences",
+      "Measure sequences with a concurrency or a request rate.",
+    );
+  const { Sequences } = await import("../../load/sequences.ts");
+  const { createRandom, seedOfNumber } = await import("../../runtime/random.ts");
+  return new Sequences({
+    plan: plan.sequences,
+    streamLengths: dataset.isFromJson ? dataset.streams.map((steps) => steps.length) : [],
+    random: createRandom(seedOfNumber(SEQUENCE_SEED, "draw", plan.seed ?? 0)),
+  });
+}
+
+/** Like perf_analyzer, which requires an end of the concurrency for asynchronous sequences. */
+function checkEnd({ levels }: LevelSearch): void {
+  if (levels.kind !== "range" || (levels.end !== null && levels.isThreadLimited !== true)) return;
+  const message = "The 'end' concurrency can not be 0 for sequence models when using asynchronous API.";
+  throw new RunError("unsupported", message, "Give the concurrency an end.");
+}
+
+function checkIds({ sequences }: Plan, search: LevelSearch): void {
+  const atOnce = LEVEL_UNITS[search.unit].isScheduled
+    ? Math.max(sequences.concurrent, search.maxConcurrency ?? 0)
+    : largestLevel(search.levels);
+  const { idCount } = sequences;
+  if (idCount === null || (atOnce !== undefined && idCount >= atOnce)) return;
+  throw new RunError(
+    "unsupported",
+    "sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur.",
+    atOnce === undefined
+      ? `Give the concurrency an end, or leave out ${setting("sequences.idCount")}.`
+      : `${atOnce} sequences are in flight at once: widen ${setting("sequences.idCount")} to that many ids, or lower the load.`,
+  );
+}

@@ -1,0 +1,37 @@
+import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { type Judging, RequestJudge } from "../judge/judge.ts";
+import type { Session } from "../open/session.ts";
+import type { RunParts } from "../run-parts.ts";
+import { MixedJudge } from "./mixed-judge.ts";
+
+/**
+ * Creates what judges a run's answers; for a mix, one judge for each member.
+ * @param onExtracted receives the values that the target extracts from each successful answer, when it ended, and the group of its request
+ */
+export function createJudge(
+  { plan, observer, session, feed, tokens, groups, createCheck }: RunParts,
+  onExtracted: (values: readonly unknown[], atNs: number, group: number | undefined) => void,
+): Judging {
+  const finished = { count: 0 };
+  const create = (judged: Session, answers: AnswerSink | undefined, own: Plan): RequestJudge =>
+    new RequestJudge({
+      session: judged,
+      feed,
+      verbosity: plan.outputs.verbosity,
+      acceptsOtherOutputs: plan.behaviour?.acceptsOtherOutputs,
+      observer,
+      answers,
+      onExtracted: (values, step, atNs) => onExtracted(values, atNs, groups?.ofStep[step]),
+      groups,
+      contentCheck: createCheck?.(own),
+      finished,
+    });
+  const { members, route } = session;
+  if (members === undefined || route === undefined) return create(session, tokens?.answers, plan);
+  const judges = members.map((member) =>
+    create(member.session, member.plan.measurement.tokens === undefined ? undefined : tokens?.answers, member.plan),
+  );
+  route.answers = judges;
+  return new MixedJudge(judges);
+}

@@ -1,0 +1,143 @@
+import type { DataStep } from "../../inputs/dataset.ts";
+import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { type Problem, RunError, UserError } from "../../plan/problem.ts";
+import { memberPlansOf } from "../../registry/mix.ts";
+import type { RunObserver } from "../../result/observer.ts";
+import type { InferCodec, Service } from "../../service/service.ts";
+import { ANY_ANSWER } from "../../transport/answer-check.ts";
+import { type MemberRoute, MixedClient } from "../../transport/mixed-client.ts";
+import { type MemberSession, openTarget, type Session, type Target } from "../open/session.ts";
+import type { RunSignal } from "../run-signal.ts";
+
+/** A member's target before the first query. */
+interface OpenMember {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly target: Target;
+}
+
+/**
+ * Opens all members of a mix as one target.
+ * @param signal shortens timeouts when interrupted
+ * @throws RunError or UserError that name the members
+ */
+export async function openMixedTarget(
+  plan: Plan,
+  observer: RunObserver,
+  search: LevelSearch,
+  signal: RunSignal,
+): Promise<Target> {
+  const plans = memberPlansOf(plan);
+  const names = plans.map(({ name }) => name);
+  const opening = await Promise.allSettled(plans.map((member) => openTarget(member, observer, search, signal)));
+  const members = opening.flatMap((opened, index): OpenMember[] =>
+    opened.status === "fulfilled"
+      ? [{ name: names[index] ?? "", plan: plans[index] ?? plan, target: opened.value }]
+      : [],
+  );
+  if (members.length < opening.length) {
+    await closeAll(members);
+    throw joinErrors(names, opening);
+  }
+  const route: MemberRoute = { member: 0, answers: [] };
+  return {
+    setTrace: undefined,
+    isQueried: () => members.some(({ target }) => target.isQueried()),
+    setUp: async () => {
+      const settled = await Promise.allSettled(members.map(({ target }) => target.setUp()));
+      const sessions = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      if (sessions.length < settled.length) throw joinErrors(names, settled);
+      return mixSessions(
+        sessions.map((session, index) => ({ name: names[index] ?? "", plan: plans[index] ?? plan, session })),
+        route,
+      );
+    },
+    createClient: (options) =>
+      new MixedClient(
+        members.map(({ name, target }) => ({ name, createClient: (own) => target.createClient(own) })),
+        route,
+        options,
+      ),
+    close: () => closeAll(members),
+  };
+}
+
+async function closeAll(members: readonly OpenMember[]): Promise<string[]> {
+  return (await Promise.all(members.map(({ target }) => target.close()))).flat();
+}
+
+/** Joins what is wrong with some members, each by its name. */
+function joinErrors(names: readonly string[], settled: readonly PromiseSettledResult<unknown>[]): Error {
+  const failed = settled.flatMap((one, index) =>
+    one.status === "rejected" ? [{ name: names[index] ?? "", error: one.reason as unknown }] : [],
+  );
+  const unknown = failed.find(({ error }) => !(error instanceof UserError) && !(error instanceof RunError));
+  if (unknown !== undefined) return unknown.error as Error;
+  const problems = failed.flatMap(({ name, error }): Problem[] =>
+    error instanceof UserError ? error.problems.map((found) => ({ ...found, path: `${name}: ${found.path}` })) : [],
+  );
+  if (problems.length > 0) return new UserError(problems);
+  const errors = failed as readonly { readonly name: string; readonly error: RunError }[];
+  const { code, hint, facts } = (errors[0] as { readonly error: RunError }).error;
+  return new RunError(code, errors.map(({ name, error }) => `${name}: ${error.message}`).join("; "), hint, facts);
+}
+
+/** Returns one session for all members. @throws RunError when a model cannot be mixed */
+function mixSessions(members: readonly MemberSession[], route: MemberRoute): Session {
+  for (const { name, session } of members)
+    if (session.service.isSequence)
+      throw new RunError(
+        "unsupported",
+        `${name}: the model takes sequences, whose requests cannot be mixed with others by weight`,
+        "Measure it alone.",
+      );
+  // A model without sequences uses the first stream only.
+  const streams = members.map(({ session }): readonly DataStep[] => session.dataset.streams[0] ?? []);
+  return {
+    service: mixServices(members, route),
+    dataset: { streams, isFromJson: true, warnings: [] },
+    warnings: members.flatMap(({ name, session }) => session.warnings.map((warning) => `${name}: ${warning}`)),
+    members,
+    route,
+    shared: undefined,
+    counters: async () => undefined,
+  };
+}
+
+/** Returns the service that stands for all members, where their differences do not matter. */
+function mixServices(members: readonly MemberSession[], route: MemberRoute): Service {
+  const services = members.map(({ session }) => session.service);
+  return {
+    model: {
+      name: services.map(({ model }) => model.name).join(", "),
+      version: "",
+      maxBatchSize: 0,
+      inputs: [],
+      outputs: [],
+    },
+    codec: mixCodecs(services, route),
+    wire: services.every(({ wire }) => wire === "http") ? "http" : "grpc",
+    batchSize: 1,
+    isSequence: false,
+    isDecoupled: services.some(({ isDecoupled }) => isDecoupled),
+    hasManyResponses: services.some(({ hasManyResponses }) => hasManyResponses === true),
+    warnings: [],
+    readsFirst: services.some(({ readsFirst }) => readsFirst === true),
+  };
+}
+
+/** Requests and answers belong to the codecs of the members. Only a request that is being sent can be described without its member. */
+function mixCodecs(services: readonly Service[], route: MemberRoute): InferCodec {
+  const refuse = (): never => {
+    throw new Error("each member of a mix has its own codec");
+  };
+  return {
+    encode: refuse,
+    stampSequence: refuse,
+    decode: refuse,
+    explain: refuse,
+    answerChecks: () => () => ANY_ANSWER,
+    describe: (request) => services[route.member]?.codec.describe(request) ?? "",
+  };
+}

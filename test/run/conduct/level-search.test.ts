@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LevelSearch } from "../../../src/load/load-mode.ts";
+import { searchLevels } from "../../../src/run/conduct/level-search.ts";
+import type { LevelVerdict, RunLevel } from "../../../src/run/conduct/run-level.ts";
+import { RunSignal } from "../../../src/run/run-signal.ts";
+
+/** The levels that a search measures, when those above `most` are too much, or the run is stopped at one. */
+async function measuredBy(search: LevelSearch, most: number, stopAt?: number): Promise<number[]> {
+  const signal = new RunSignal();
+  const measured: number[] = [];
+  const runLevel: RunLevel = async (level, repeat) => {
+    assert.equal(repeat, 0);
+    measured.push(level);
+    if (level === stopAt) signal.interrupt();
+    return signal.isStopped ? "ended" : level <= most ? "kept" : "over";
+  };
+  await searchLevels(search, signal, runLevel, { isConfirmed: false });
+  return measured;
+}
+
+function range(start: number, end: number | null, step: number, search: "linear" | "binary"): LevelSearch {
+  return { unit: "concurrency", levels: { kind: "range", start, end, step }, search };
+}
+
+test("a linear search continues until a level is over the limit or none is left", async () => {
+  assert.deepEqual(await measuredBy(range(2, 9, 3, "linear"), 100), [2, 5, 8]);
+  assert.deepEqual(await measuredBy(range(2, null, 2, "linear"), 5), [2, 4, 6]);
+  const list = { unit: "concurrency", levels: { kind: "list", values: [4, 1, 9, 2] }, search: "linear" } as const;
+  assert.deepEqual(await measuredBy(list, 8), [4, 1, 9]);
+});
+
+test("a binary search closes in on the largest level that is not too much", async () => {
+  assert.deepEqual(await measuredBy(range(1, 16, 1, "binary"), 5), [1, 16, 8, 4, 6, 5]);
+  assert.deepEqual(await measuredBy(range(1, 16, 4, "binary"), 5), [1, 16, 8, 4]);
+  const rates = { ...range(1, 4, 0.5, "binary"), unit: "request-rate" } as const;
+  assert.deepEqual(await measuredBy(rates, 2), [1, 4, 2.5, 1.75, 2.125]);
+});
+
+test("a binary search whose start is too much, or whose end is not, ends there", async () => {
+  assert.deepEqual(await measuredBy(range(3, 16, 1, "binary"), 2), [3]);
+  assert.deepEqual(await measuredBy(range(3, 16, 1, "binary"), 16), [3, 16]);
+  await assert.rejects(measuredBy(range(1, null, 1, "binary"), 5), /needs a range with an end/);
+});
+
+test("a run that is stopped measures no level more", async () => {
+  assert.deepEqual(await measuredBy(range(1, 9, 1, "linear"), 100, 3), [1, 2, 3]);
+  assert.deepEqual(await measuredBy(range(1, 16, 1, "binary"), 5, 8), [1, 16, 8]);
+});
+
+/** Levels 2, 4, 6, 8: what each measurement of a level says; without an entry those above 6 are over the limit. */
+type Said = Readonly<Record<number, readonly LevelVerdict[]>>;
+const CONFIRMED: readonly (readonly [name: string, said: Said, measured: readonly number[]])[] = [
+  ["a level over the limit and the one before it are confirmed", {}, [2, 4, 6, 8, 8, 6]],
+  ["a level that is over once does not end the search", { 4: ["over", "kept", "kept"] }, [2, 4, 4, 4, 6, 8, 8, 6]],
+  ["a level that is over twice does", { 4: ["over", "kept", "over"] }, [2, 4, 4, 4, 2]],
+  [
+    "the level before that is over twice is not the one found",
+    { 6: ["kept", "over", "over"] },
+    [2, 4, 6, 8, 8, 6, 6, 4],
+  ],
+  ["the level before that is over once is", { 6: ["kept", "over", "kept"] }, [2, 4, 6, 8, 8, 6, 6]],
+  ["no level stands", { 2: ["over", "over"] }, [2, 2]],
+  ["a level that is not stable ends the search without another", { 4: ["ended"] }, [2, 4]],
+  ["a run that is stopped is not confirmed", { 8: ["over", "ended"] }, [2, 4, 6, 8, 8]],
+  ["nothing is confirmed where no limit is met", { 8: ["kept"] }, [2, 4, 6, 8]],
+];
+for (const [name, said, expected] of CONFIRMED) {
+  test(`one noisy measurement does not decide where levels are confirmed: ${name}`, async () => {
+    const measured: number[] = [];
+    const runLevel: RunLevel = async (level, repeat) => {
+      assert.equal(repeat, measured.filter((one) => one === level).length);
+      measured.push(level);
+      return said[level]?.[repeat] ?? (level <= 6 ? "kept" : "over");
+    };
+    await searchLevels(range(2, 8, 2, "linear"), new RunSignal(), runLevel, { isConfirmed: true });
+    assert.deepEqual(measured, expected);
+  });
+}

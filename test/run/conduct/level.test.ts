@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
+import { LevelRun } from "../../../src/run/conduct/level.ts";
+import { makeLevel, measureLevel, settleWithin } from "./make-level.ts";
+
+const MODES: readonly { readonly mode: MeasurementModePlan; readonly durationNs: number; readonly trials: number }[] = [
+  { mode: { kind: "time-windows", windowMs: 500, stabilityPct: 10, maxTrials: 5 }, durationNs: 1.8e9, trials: 3 },
+  {
+    mode: { kind: "count-windows", requestsPerWindow: 50, stabilityPct: 10, maxTrials: 5 },
+    durationNs: 3e9,
+    trials: 3,
+  },
+  { mode: { kind: "duration", durationMs: 700 }, durationNs: 0.7e9, trials: 1 },
+  { mode: { kind: "requests", count: 30 }, durationNs: 0.3e9, trials: 1 },
+  { mode: { kind: "until-resolved", windowMs: 400, maxMs: 4000 }, durationNs: 0.8e9, trials: 2 },
+];
+
+for (const { mode, durationNs, trials } of MODES)
+  test(`a level is measured by the plan's mode: ${mode.kind}`, async () => {
+    const { result } = await measureLevel(makeLevel({ mode }), 1);
+    assert.deepEqual(
+      [result.outcome, result.trials, result.window.durationNs, result.level, result.unit],
+      ["measured", trials, durationNs, 1, "concurrency"],
+    );
+  });
+
+test("a level that follows another begins where that one ended", async () => {
+  const { clock, context, meter, driver } = makeLevel({ mode: { kind: "duration", durationMs: 500 } });
+  await driver.start({ kind: "closed", concurrency: 1 }, Number.POSITIVE_INFINITY);
+  const run = new LevelRun(context, meter, 1);
+  const startNs = clock.nowNs();
+  await clock.advanceMs(200);
+  run.continueAt(startNs);
+  const { window } = await settleWithin(clock, 60_000, run.measure()).finally(() => driver.close());
+  assert.deepEqual([window.startNs, window.durationNs], [startNs, 0.5e9]);
+});

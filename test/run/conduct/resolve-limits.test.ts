@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Measurement } from "../../../src/measure/measurement.ts";
+import type { AssertionPlan } from "../../../src/plan/assertions.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { type ResolvedLevel, resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
+import { defineScenario } from "../../../src/scenario/define.ts";
+import { hold, rate } from "../../../src/scenario/loads.ts";
+import { embedded } from "../../../src/scenario/targets/embedded.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { makeWindow, type WindowParts } from "../../measure/make-window.ts";
+
+function planOf(limit: AssertionPlan, load: ReturnType<typeof hold> | ReturnType<typeof rate> = hold(4)): Plan {
+  return { ...toPlan(defineScenario({ name: "x", target: embedded(), load }), "/"), limits: [limit] };
+}
+
+/** Measures windows of these parts, the last one again and again. */
+async function resolve(plan: Plan, parts: readonly WindowParts[], maxMs = 10_000): Promise<ResolvedLevel | undefined> {
+  const nextWindow = (trial: number): Promise<Measurement> =>
+    Promise.resolve(makeWindow(parts[Math.min(trial, parts.length) - 1]));
+  return resolveLimits({ plan, level: 100, batchSize: 1, windowMs: 1000, maxMs, nextWindow });
+}
+
+const spread = (count: number): number[] =>
+  Array.from({ length: count }, (_, index) => 1e6 + ((index * 617) % 1000) * 1000);
+const median = (limitMs: number): AssertionPlan => ({
+  metric: { key: "latency", statistic: 50 },
+  comparison: "below",
+  limit: limitMs * 1e6,
+});
+
+test("a limit that is far away is resolved in two windows", async () => {
+  for (const [limitMs, state] of [
+    [10, "kept"],
+    [0.5, "broken"],
+  ] as const) {
+    const resolved = await resolve(planOf(median(limitMs)), [{ latenciesNs: spread(400) }]);
+    assert.deepEqual([resolved?.windows.length, resolved?.limits.state], [2, state]);
+  }
+});
+
+test("a limit near the value is measured longer", async () => {
+  const resolved = await resolve(planOf(median(1.53)), [{ latenciesNs: spread(400) }], 60_000);
+  assert.equal(resolved?.limits.state, "kept");
+  assert.ok((resolved?.windows.length ?? 0) > 2, String(resolved?.windows.length));
+});
+
+test("a limit that stays inside the interval is unresolved after the longest time", async () => {
+  const resolved = await resolve(planOf(median(1.5)), [{ latenciesNs: spread(40) }]);
+  assert.deepEqual([resolved?.windows.length, resolved?.limits.state], [10, "unresolved"]);
+});
+
+test("a level whose requests all fail breaks the limits", async () => {
+  const resolved = await resolve(planOf(median(10)), [{ latenciesNs: [], failedCount: 7 }]);
+  assert.equal(resolved?.limits.state, "broken");
+  assert.equal(resolved?.limits.reason, "all 14 requests failed");
+});
+
+test("a rate that was not sent is unresolved, however fast its requests were", async () => {
+  const window = { latenciesNs: spread(50), sentCount: 50 };
+  const resolved = await resolve(planOf(median(10), rate(100)), [window], 3000);
+  assert.equal(resolved?.limits.state, "unresolved");
+  assert.equal(resolved?.limits.reason, "only 50 of 100 requests/s were sent");
+});
+
+test("a run that has stopped has no result", async () => {
+  const stopped = await resolveLimits({
+    plan: planOf(median(10)),
+    level: 1,
+    batchSize: 1,
+    windowMs: 1,
+    maxMs: 10,
+    nextWindow: () => Promise.resolve(undefined),
+  });
+  assert.equal(stopped, undefined);
+});

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { LimitState } from "../../../src/measure/limits/judge-limits.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
+import type { AssertionPlan, MetricPlan } from "../../../src/plan/assertions.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
+import { createRandom, type Random } from "../../../src/runtime/random.ts";
+import { defineScenario } from "../../../src/scenario/define.ts";
+import { hold } from "../../../src/scenario/loads.ts";
+import { embedded } from "../../../src/scenario/targets/embedded.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { completionsAt, makeWindow, sketchAt } from "../../measure/make-window.ts";
+
+/**
+ * A level at the boundary of its limit is found on the wrong side in 5 of 100 simulated searches at most, however often it is looked at. The
+ * latencies, and with them the truth, are those of a lognormal distribution.
+ */
+
+const FLOOR_NS = 5e6;
+const SCALE_NS = 1e6;
+const toNs = (normal: number): number => FLOOR_NS + SCALE_NS * Math.exp(0.5 * normal);
+const MEAN_NS = FLOOR_NS + SCALE_NS * Math.exp(0.125);
+const PER_WINDOW = 100;
+const RUNS = 150;
+
+const PLAN = toPlan(defineScenario({ name: "x", target: embedded(), load: hold(4) }), "/");
+const percentile = (of: number): MetricPlan => ({ key: "latency", statistic: of });
+const below = (metric: MetricPlan, limit: number): AssertionPlan => ({ metric, comparison: "below", limit });
+
+/** Windows of one request at a time. @param correlation of neighbours */
+function drawWindows(random: Random, correlation: number): () => Measurement {
+  const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  let state = normal();
+  let atNs = 0;
+  return () => {
+    const startNs = atNs;
+    const ends: number[] = [];
+    const latencies = Float64Array.from({ length: PER_WINDOW }, () => {
+      const latencyNs = toNs(state);
+      state = correlation * state + Math.sqrt(1 - correlation ** 2) * normal();
+      atNs += latencyNs;
+      ends.push(atNs);
+      return latencyNs;
+    });
+    return {
+      ...makeWindow({ startNs, durationNs: atNs - startNs, completions: completionsAt(ends, startNs, atNs) }),
+      ...{ latency: sketchAt(latencies, ends, startNs, atNs), requestCount: PER_WINDOW },
+    };
+  };
+}
+
+async function resolve(limits: readonly AssertionPlan[], nextWindow: () => Measurement): Promise<LimitState> {
+  const resolved = await resolveLimits({
+    ...{ level: 4, batchSize: 1, windowMs: 1000, maxMs: 30_000 },
+    plan: { ...PLAN, limits } as Plan,
+    nextWindow: () => Promise.resolve(nextWindow()),
+  });
+  return resolved?.limits.state ?? "unresolved";
+}
+
+/** Returns the ratio of searches that end in each state. */
+async function simulate(
+  limits: readonly AssertionPlan[],
+  correlation: number,
+  runs = RUNS,
+): Promise<Record<LimitState, number>> {
+  const random = createRandom(29);
+  const ratios = { kept: 0, broken: 0, unresolved: 0 };
+  for (let run = 0; run < runs; run++) ratios[await resolve(limits, drawWindows(random, correlation))] += 1 / runs;
+  return ratios;
+}
+
+const P90 = below(percentile(90), toNs(1.281551566));
+const P99 = below(percentile(99), toNs(2.326347874));
+const AVERAGE = below({ key: "latency", statistic: "average" }, MEAN_NS);
+const THROUGHPUT: AssertionPlan = { metric: { key: "throughput" }, comparison: "above", limit: 1e9 / MEAN_NS };
+
+for (const correlation of [0, 0.9])
+  describe(`latencies whose neighbours correlate by ${correlation}`, () => {
+    for (const [name, limit] of [
+      ["p90", P90],
+      ["p99", P99],
+      ["the average", AVERAGE],
+      ["throughput", THROUGHPUT],
+    ] as const)
+      test(`a limit of ${name} at its true value is neither kept nor broken`, async () => {
+        const { kept, broken } = await simulate([limit], correlation);
+        assert.ok(kept <= 0.05 && broken <= 0.05, `kept ${kept}, broken ${broken}`);
+      });
+
+    test("several limits at their true values break no more often than one", async () => {
+      const { broken } = await simulate([P90, P99, AVERAGE, THROUGHPUT], correlation, 100);
+      assert.ok(broken <= 0.05, String(broken));
+    });
+  });
+
+test("limits that are 10 % away are kept or broken", async () => {
+  for (const [factor, state] of [
+    [1.1, "kept"],
+    [0.9, "broken"],
+  ] as const)
+    for (const limit of [P90, AVERAGE]) {
+      const found = await simulate([{ ...limit, limit: factor * limit.limit }], 0, 30);
+      assert.equal(found[state].toFixed(3), "1.000", JSON.stringify(found));
+    }
+});
+
+test("a level that is overloaded breaks its limit although latency grows all the time", async () => {
+  let request = 0;
+  const state = await resolve([below(percentile(90), 50e6)], () =>
+    makeWindow({
+      startNs: (request / PER_WINDOW) * 1e9,
+      latenciesNs: Array.from({ length: PER_WINDOW }, () => 60e6 + 1e6 * request++),
+    }),
+  );
+  assert.equal(state, "broken");
+});
