@@ -31,8 +31,8 @@ export type RunWarning =
   /** The server may still have a shared-memory region registered. */
   | { readonly kind: "memory-kept"; readonly reason: string };
 
-/** State of a run at the moment of reading. Reading it costs almost nothing. */
-export interface RunProgress {
+/** Counts of a run at one moment. */
+export interface ProgressCounts {
   readonly sentCount: number;
   readonly completedCount: number;
   readonly failedCount: number;
@@ -42,6 +42,11 @@ export interface RunProgress {
   readonly outstanding: number;
   /** Responses received so far for requests in flight, if requests can have several. */
   readonly openResponses: number;
+}
+
+/** How far a run is. Asking costs almost nothing. */
+export interface RunProgress {
+  counts(): ProgressCounts;
   /** Passes the records since the last call to `onBatch`. */
   drainRecords(): void;
 }

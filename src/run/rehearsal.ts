@@ -12,7 +12,7 @@ import type { AnswerCheck } from "../transport/answer-check.ts";
 import { openHttp1Sink } from "../transport/sink/http1-sink.ts";
 import { openHttp2Sink } from "../transport/sink/http2-sink.ts";
 import type { AnswerRequest } from "../transport/sink/sample-answer.ts";
-import { LevelMeter } from "./conduct/level-meter.ts";
+import { LevelMeter } from "./count/level-meter.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { type LaneOptions, laneOptionsOf } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";

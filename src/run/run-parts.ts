@@ -2,6 +2,7 @@ import type { PreparedLoad } from "../load/load-mode.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
+import type { Clock } from "../runtime/clock.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import type { HostLimits } from "./host-limits.ts";
@@ -12,28 +13,49 @@ import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { RequestFeed } from "./send/feed.ts";
+import type { LoadSender, SenderListener } from "./send/messages.ts";
 
-/** What the start of a run has created, for the rest of it. */
+/** What both sides of a run need: the one that decides, and the one that sends. */
 export interface RunParts {
   readonly plan: Plan;
   readonly observer: RunObserver;
-  readonly signal: RunSignal;
   readonly load: PreparedLoad;
   readonly session: Session;
-  readonly feed: RequestFeed;
   /** The groups of requests to measure apart; undefined when there are none. */
   readonly groups?: RequestGroups | undefined;
+}
+
+/** What a sender of this thread needs. */
+export interface SenderParts extends RunParts {
+  readonly feed: RequestFeed;
+  readonly driver: Driver;
   /** Creates the check of answers that the scenario makes, for a target's plan. Absent: it makes none. */
   readonly createCheck?: ((plan: Plan) => ContentCheck) | undefined;
-  readonly driver: Driver;
-  /** What the run may use of its host. */
-  readonly hostLimits: HostLimits;
   /** Cancels some of the requests; undefined when the plan requests none. */
   readonly canceller: Canceller | undefined;
-  /** Scrapes GPU metrics; undefined when the plan requests none. */
-  readonly poller: MetricsPoller | undefined;
   /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: RunTokens | undefined;
+}
+
+/** What the conductor of a run needs. */
+export interface ConductorParts extends RunParts {
+  readonly signal: RunSignal;
+  /** Opens what sends. @param listener hears of what ends */
+  createSender(listener: SenderListener): LoadSender;
+  /** The one by which the sender sends. */
+  readonly clock: Clock;
+  /** Number of lanes of the sender. */
+  readonly laneCount: number;
+  /** Number of turns of all sessions. Absent: the load has no sessions. */
+  readonly turnCount?: number | undefined;
+  /** Due time of each step, when the load follows the data. */
+  readonly timestampsMs: readonly number[];
+  /** Whether tokens are measured. */
+  readonly hasTokens: boolean;
+  /** What the run may use of its host. */
+  readonly hostLimits: HostLimits;
+  /** Scrapes GPU metrics; undefined when the plan requests none. */
+  readonly poller: MetricsPoller | undefined;
   readonly peers: Peers;
   /** Runs while connections are opened, before the first request. */
   readonly rehearse: () => Promise<void>;

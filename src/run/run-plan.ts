@@ -1,5 +1,6 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
+import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { FunctionPlan } from "../plan/functions.ts";
@@ -31,6 +32,8 @@ import type { RunParts } from "./run-parts.ts";
 import { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import { Driver } from "./send/driver.ts";
+import type { LoadSender, SenderListener } from "./send/messages.ts";
+import { sessionsOf } from "./send/session-feed.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
 /** A server that takes longer to connect to may be reachable all the same. */
@@ -132,15 +135,27 @@ async function runPlan(
         meter ?? (openingTokens && (await (await signal.unlessInterrupted(openingTokens)).measure(groups)));
       const startNs = nowNs();
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
-      const { MeasuredRun } = await import("./measured-run.ts");
-      const poller = metrics?.poller;
-      const measuring = { plan, observer, signal, load, session, feed, groups, driver, canceller, poller, tokens };
+      const { Conductor } = await import("./conduct/conductor.ts");
+      const { openSender, timestampsOf } = await import("./open-sender.ts");
       const alone = { plan, session, feed };
       const rehearsed = session.members ?? [alone];
       const rehearse = await loadRehearsal(rehearsed, load.search, observer, driver, (undo) => undos.push(undo));
       const createCheck = plan.check && (await openContentCheck(plan.check));
-      const parts: RunParts = { ...measuring, hostLimits, createCheck, peers, rehearse, startNs, check };
-      return await followed(parts, (followers) => new MeasuredRun({ ...parts, observer: followers }).execute());
+      const parts: RunParts = { plan, observer, load, session, groups };
+      const sending = { feed, driver, createCheck, canceller, tokens };
+      const conducting = {
+        ...{ signal, clock: driver.clock, laneCount: driver.laneCount, hasTokens: tokens !== undefined, hostLimits },
+        turnCount: sessionsOf(feed)?.turnCount,
+        timestampsMs: timestampsOf(parts),
+        poller: metrics?.poller,
+        ...{ peers, rehearse, startNs, check },
+      };
+      return await followed({ ...parts, signal, tokens }, (followers) => {
+        const measured = { ...parts, observer: followers };
+        const createSender = (listener: SenderListener): LoadSender =>
+          openSender({ ...measured, ...sending }, listener);
+        return new Conductor({ ...measured, ...conducting, createSender }).execute();
+      });
     } finally {
       driver.close();
       for (const undo of undos) undo();
@@ -153,9 +168,15 @@ async function runPlan(
   }
 }
 
+/** What a follower of a run needs. */
+interface Followed extends RunParts {
+  readonly signal: RunSignal;
+  readonly tokens: RunTokens | undefined;
+}
+
 /** Executes a run with what follows it besides its observer: scrapes, and the scenario's function for records. */
 async function followed(
-  { plan, observer, signal, groups, tokens, session }: RunParts,
+  { plan, observer, signal, groups, tokens, session }: Followed,
   execute: (observer: RunObserver) => Promise<RunResult>,
 ): Promise<RunResult> {
   let around = async (given: RunObserver): Promise<RunResult> => {

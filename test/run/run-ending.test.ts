@@ -14,14 +14,14 @@ interface UnderTest extends RunEnding {
 }
 
 function makeEnding(search: RunEnding["search"]["search"] = "linear"): UnderTest {
-  const { driver, signal, meter, context, server } = makeLevel({ counters: () => Promise.reject(new Error("gone")) });
+  const { driver, signal, context, server } = makeLevel({ counters: () => Promise.reject(new Error("gone")) });
   const plan = makePlan();
   return {
     session: context.session,
-    driver,
+    sender: context.sender,
     signal,
-    meter,
-    policy: new FailurePolicy(plan, signal, driver.ended, driver),
+    abort: undefined,
+    policy: new FailurePolicy(plan, signal, () => context.sender.state()),
     search: { unit: "concurrency", levels: { kind: "range", start: 1, end: 8, step: 1 }, search },
     prepared: { plan } as PreparedRun,
     start: (concurrency) => driver.start({ kind: "closed", concurrency }, ENDLESS),
@@ -35,7 +35,6 @@ const PARTS = {
   levels: [],
   phased: undefined,
   warmup: { sentCount: 0, failedCount: 0 },
-  sessions: undefined,
   server: undefined,
   startNs: 0,
 };

@@ -153,7 +153,7 @@ export class RunState implements Report {
       ...counts,
       elapsedSec,
       place: this.slot.current,
-      outstanding: progress.outstanding,
+      outstanding: progress.counts().outstanding,
       recent: this.recentRates(atNs, this.responsesOf(levels, progress)),
       windows: this.windows?.read(),
       progress: this.progressAt(atNs),
@@ -181,7 +181,7 @@ export class RunState implements Report {
     const { progress, settled, slot } = this;
     if (progress === undefined || this.isFinished) return;
     progress.drainRecords();
-    const { sentCount, completedCount, failedCount, cancelledCount } = progress;
+    const { sentCount, completedCount, failedCount, cancelledCount } = progress.counts();
     this.settled = { sentCount, completedCount, failedCount, cancelledCount };
     slot.sentCount += sentCount - settled.sentCount;
     slot.completedCount += completedCount - settled.completedCount;
@@ -221,7 +221,7 @@ export class RunState implements Report {
   }
 
   private responsesOf(levels: readonly LevelTally[], progress: RunProgress): number {
-    return levels.reduce((sum, { responseCount }) => sum + responseCount, progress.openResponses);
+    return levels.reduce((sum, { responseCount }) => sum + responseCount, progress.counts().openResponses);
   }
 
   private restartRates(): void {

@@ -6,33 +6,30 @@ import { needsTokens } from "../../measure/metrics/catalogue.ts";
 import { formatMetric } from "../../measure/metrics/metric-text.ts";
 import { sampleOf } from "../../measure/metrics/read-metric.ts";
 import type { RecordColumns } from "../../measure/records.ts";
-import type { WindowTally } from "../../measure/tally/window-tally.ts";
-import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { type JudgedLevel, judge } from "../../measure/verdicts.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import type { AbortedBy } from "../../result/run-result.ts";
-import type { Cancel } from "../../runtime/clock.ts";
-import type { RequestGroups } from "../groups/request-groups.ts";
+import type { Cancel, Clock } from "../../runtime/clock.ts";
+import { type TallyParts, talliesOf } from "../count/tallies.ts";
 import type { RunSignal } from "../run-signal.ts";
-import type { Driver } from "../send/driver.ts";
+import type { LoadSender } from "../send/messages.ts";
 import { joinSlices, RecentTime } from "./recent-time.ts";
 
 /** Number of times that an assertion is judged within its `abortAfterMs`. */
 const SLICES = 10;
 
 /** What the assertions that may end a run need from it. */
-export interface WatchedParts {
-  readonly plan: Plan;
-  readonly driver: Driver;
+export interface WatchedParts extends TallyParts {
+  readonly sender: Pick<LoadSender, "drain" | "takeRecentTokens">;
+  readonly clock: Clock;
   readonly signal: RunSignal;
-  /** Measures tokens; undefined when none are measured. */
-  readonly tokens: RunTokens | undefined;
-  /** The groups of requests; undefined when there are none. */
-  readonly groups?: RequestGroups | undefined;
+  /** Whether tokens are measured. */
+  readonly hasTokens: boolean;
+  /** Ends the run with an error. */
+  fail(error: unknown): void;
 }
 
 interface Watched {
@@ -54,18 +51,14 @@ interface Watched {
 export class EarlyAbort {
   /** The assertion that ended the run. */
   broken: AbortedBy | undefined;
-  private readonly plan: Plan;
-  private readonly driver: Driver;
-  private readonly signal: RunSignal;
+  private readonly parts: WatchedParts;
   private readonly watched: readonly Watched[];
   private timers: Cancel[] = [];
   private isRunning = false;
 
   constructor(parts: WatchedParts) {
-    const { plan, driver, signal } = parts;
-    this.plan = plan;
-    this.driver = driver;
-    this.signal = signal;
+    const { plan } = parts;
+    this.parts = parts;
     this.watched = plan.assertions.flatMap((assertion, index) => {
       const { abortAfterMs } = assertion;
       if (abortAfterMs === undefined) return [];
@@ -75,14 +68,16 @@ export class EarlyAbort {
     });
   }
 
-  /** Continues at a level. @param newTally creates the level's tallies @param newGroups creates those of the groups of requests */
-  resume(newTally: () => WindowTally, newGroups: () => WindowTally[]): void {
-    const atNs = this.driver.clock.nowNs();
-    for (const { recent } of this.watched) recent.resume(newTally, newGroups, atNs);
+  /** Continues at a level. */
+  resume(isScheduled: boolean): void {
+    const { clock } = this.parts;
+    const atNs = clock.nowNs();
+    const tallies = talliesOf(this.parts, isScheduled);
+    for (const { recent } of this.watched) recent.resume(tallies, atNs);
     if (this.isRunning) return;
     this.isRunning = true;
     this.timers = this.watched.map((watched) =>
-      this.driver.clock.every(watched.abortAfterMs / SLICES, () => this.driver.guard(() => this.check(watched)), true),
+      clock.every(watched.abortAfterMs / SLICES, () => this.guard(() => this.check(watched)), true),
     );
   }
 
@@ -91,7 +86,7 @@ export class EarlyAbort {
     if (!this.isRunning) return;
     this.isRunning = false;
     for (const cancel of this.timers) cancel();
-    for (const { recent } of this.watched) recent.pause(this.driver.clock.nowNs());
+    for (const { recent } of this.watched) recent.pause(this.parts.clock.nowNs());
   }
 
   add(records: RecordColumns, count: number): void {
@@ -106,11 +101,12 @@ export class EarlyAbort {
   }
 
   private check(watched: Watched): void {
-    const atNs = this.driver.clock.nowNs();
-    this.driver.drain();
+    const { clock, sender, signal } = this.parts;
+    const atNs = clock.nowNs();
+    sender.drain();
     const slices = watched.recent.cut(atNs);
     // Skips a moment when the thread that counts tokens is behind.
-    if (slices === undefined || watched.isAwaiting || this.signal.isStopped) return;
+    if (slices === undefined || watched.isAwaiting || signal.isStopped) return;
     const joined = joinSlices(slices);
     if (!(joined instanceof Promise)) {
       this.judge(watched, joined);
@@ -119,7 +115,7 @@ export class EarlyAbort {
     watched.isAwaiting = true;
     void joined
       .then(
-        (window) => this.driver.guard(() => this.judge(watched, window)),
+        (window) => this.guard(() => this.judge(watched, window)),
         (error: unknown) => this.fail(error),
       )
       .finally(() => {
@@ -127,18 +123,25 @@ export class EarlyAbort {
       });
   }
 
+  /** Runs a callback of the event loop, where an exception would be lost. */
+  private guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.parts.fail(error);
+    }
+  }
+
   /** Tokens that cannot be measured end the run, unless it has ended anyway. */
   private fail(error: unknown): void {
-    if (!this.isRunning) return;
-    this.driver.guard(() => {
-      throw error;
-    });
+    if (this.isRunning) this.parts.fail(error);
   }
 
   private judge(watched: Watched, window: Measurement): void {
-    if (this.signal.isStopped) return;
+    const { plan, signal } = this.parts;
+    if (signal.isStopped) return;
     const { index, assertion, abortAfterMs } = watched;
-    const { target } = this.plan;
+    const { target } = plan;
     const unit = throughputUnitOf(target);
     const level = { level: 0, window };
     const { state, measured, text } = judge(assertion, [level], target.batchSize, unit);
@@ -149,7 +152,7 @@ export class EarlyAbort {
     if (part !== undefined && isByChance(assertion, { ...part, level: 0 }, target.batchSize, error)) return;
     const time = formatDurationNs(msToNs(abortAfterMs));
     this.broken = { assertionIndex: index, measured };
-    this.signal.abort(
+    signal.abort(
       new RunError(
         "assertion-failed",
         `the run ended early: "${text}" did not hold over the last ${time}, with ${formatMetric(assertion.metric, measured, unit)}`,
@@ -175,13 +178,13 @@ function isByChance(assertion: AssertionPlan, level: JudgedLevel, batchSize: num
 
 /** Only what an assertion needs is kept: groups for those with tags, tokens for their metrics. */
 function recentOf(
-  { tokens, groups }: WatchedParts,
+  { sender, hasTokens, groups }: WatchedParts,
   { metric, where, abortAfterMs = 0 }: AssertionPlan,
   tap: number,
 ): RecentTime {
   return new RecentTime({
     spanNs: msToNs(abortAfterMs),
     ...(where === undefined ? {} : { groups }),
-    ...(tokens === undefined || !needsTokens(metric) ? {} : { takeTokens: () => tokens.takeRecent(tap) }),
+    ...(hasTokens && needsTokens(metric) ? { takeTokens: () => sender.takeRecentTokens(tap) } : {}),
   });
 }

@@ -1,14 +1,13 @@
-import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { LevelResult } from "../../result/run-result.ts";
-import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
-import type { RequestGroups } from "../groups/request-groups.ts";
 import type { Session } from "../open/session.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { RunSignal } from "../run-signal.ts";
-import type { Driver } from "../send/driver.ts";
+import type { LoadSender } from "../send/messages.ts";
+import type { EarlyAbort } from "./early-abort.ts";
 
 /** The change to the next load of a run with phases. */
 export interface HandOver {
@@ -24,17 +23,18 @@ export interface HandOver {
 export interface LevelContext {
   readonly plan: Plan;
   readonly session: Session;
-  /** The groups of requests to measure apart; undefined when there are none. */
-  readonly groups?: RequestGroups | undefined;
-  readonly driver: Driver;
-  readonly health: HealthMonitor;
+  readonly sender: LoadSender;
+  /** The one by which the sender sends. */
+  readonly clock: Clock;
   readonly signal: RunSignal;
   readonly peers: Peers;
   readonly observer: RunObserver;
   /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: MetricsPoller | undefined;
-  /** Measures the tokens of responses; undefined when the plan requests none. */
-  readonly tokens: RunTokens | undefined;
+  /** Whether the tokens of responses are measured. */
+  readonly hasTokens: boolean;
+  /** Ends the run when an assertion does not hold; undefined when none is watched. */
+  readonly abort: EarlyAbort | undefined;
   readonly unit: "concurrency" | "request-rate";
   /** Start of the run, monotonic. */
   readonly runStartNs: number;

@@ -9,13 +9,11 @@ import { isFarBehind } from "../../result/judged-levels.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
-import type { LevelMeter } from "./level-meter.ts";
 import { WindowCutter } from "./window-cutter.ts";
 
 /** What every mode of measuring a level needs: the windows, and the result that they become. */
 export class LevelFrame {
   readonly context: LevelContext;
-  readonly meter: LevelMeter;
   /** Concurrency or request rate. */
   readonly level: number;
   readonly windows: WindowCutter;
@@ -27,15 +25,14 @@ export class LevelFrame {
   private mergedCount = 1;
   private isHandedOver = false;
 
-  constructor(context: LevelContext, meter: LevelMeter, level: number) {
+  constructor(context: LevelContext, level: number) {
     this.context = context;
-    this.meter = meter;
     this.level = level;
-    this.windows = new WindowCutter(context, meter);
+    this.windows = new WindowCutter(context);
   }
 
   get clock(): Clock {
-    return this.context.driver.clock;
+    return this.context.clock;
   }
 
   get batchSize(): number {
@@ -54,12 +51,12 @@ export class LevelFrame {
 
   /** Ends the sending of a schedule at the end of its level. What is due and not sent is counted, and not sent any more. */
   endSchedule(endNs: number): void {
-    const { driver, isScheduled, plan, handOver } = this.context;
+    const { sender, isScheduled, plan, handOver } = this.context;
     // Other ranks may still measure.
     if (!isScheduled || plan.client.isMpi) return;
-    this.unsentCount = driver.load.takeUnsent?.(endNs) ?? 0;
+    this.unsentCount = sender.takeUnsent(endNs);
     // A phase sends until the next one begins.
-    if (handOver === undefined) driver.endSending();
+    if (handOver === undefined) sender.setQuota(0);
   }
 
   /** Returns the result of a level measured in one window. */
@@ -98,14 +95,12 @@ export class LevelFrame {
 
   /** Ends the only window and changes to the next load at the same moment. */
   async cutAndChange(handOver: HandOver): Promise<LevelResult> {
-    const { driver } = this.context;
+    const { sender } = this.context;
     const endNs = this.clock.nowNs();
-    driver.onAllSent = undefined;
-    driver.drain();
-    const buckets = this.meter.timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
-    this.meter.timeline = undefined;
-    this.delayedByLimit = driver.delayedByLimit;
-    this.unsentCount = driver.load.takeUnsent?.(endNs) ?? 0;
+    sender.drain();
+    const buckets = sender.takeTimeline(endNs);
+    this.delayedByLimit = sender.delayedByLimit();
+    this.unsentCount = sender.takeUnsent(endNs);
     this.isHandedOver = true;
     // The window ends now; only the server's counters are awaited.
     const cutting = this.windows.cut(endNs);
@@ -121,11 +116,9 @@ export class LevelFrame {
     rest: Partial<LevelResult>,
   ): LevelResult {
     // A number of requests has a quota, after which nothing is due.
-    if (!this.isHandedOver && this.context.driver.quota === Number.POSITIVE_INFINITY)
-      this.endSchedule(this.clock.nowNs());
-    const delayedByLimit = this.isHandedOver
-      ? this.delayedByLimit
-      : (this.delayedByLimit ?? this.context.driver.delayedByLimit);
+    const { sender } = this.context;
+    if (!this.isHandedOver && sender.state().quota === Number.POSITIVE_INFINITY) this.endSchedule(this.clock.nowNs());
+    const delayedByLimit = this.isHandedOver ? this.delayedByLimit : (this.delayedByLimit ?? sender.delayedByLimit());
     const gaps = this.windows.findGaps(window);
     return {
       unit: this.context.unit,
@@ -152,7 +145,8 @@ export class LevelFrame {
 }
 
 /** Returns a result with its tokens. */
-export function addTokens(result: LevelResult, taken: LevelTokens): LevelResult {
+export function addTokens(result: LevelResult, taken: LevelTokens | undefined): LevelResult {
+  if (taken === undefined) return result;
   const { tokenRows } = taken;
   return { ...result, window: withTokens(result.window, taken), ...(tokenRows === undefined ? {} : { tokenRows }) };
 }

@@ -1,7 +1,6 @@
 import type { LevelResult } from "../../result/run-result.ts";
 import type { LevelContext } from "./level-context.ts";
 import { addTokens, LevelFrame } from "./level-frame.ts";
-import type { LevelMeter } from "./level-meter.ts";
 import { measureDuration } from "./modes/duration.ts";
 import { endAtMinimums, measureRequests, mlperfRulesOf } from "./modes/requests.ts";
 import { measureUntilResolved } from "./modes/until-resolved.ts";
@@ -11,26 +10,24 @@ import { measureUntilStable } from "./modes/until-stable.ts";
 export class LevelRun {
   private readonly frame: LevelFrame;
 
-  constructor(context: LevelContext, meter: LevelMeter, level: number) {
-    this.frame = new LevelFrame(context, meter, level);
+  constructor(context: LevelContext, level: number) {
+    this.frame = new LevelFrame(context, level);
   }
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
   async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { context, meter, windows } = this.frame;
+    const { context, windows } = this.frame;
     await windows.begin(ready);
     const { mode } = context.plan.measurement;
     if (mode.kind === "requests") endAtMinimums(this.frame, mode);
     const rules = mlperfRulesOf(context.plan);
-    if (rules === undefined) return;
-    const { MlperfTally } = await import("../../measure/mlperf/mlperf-tally.ts");
-    meter.mlperf = new MlperfTally(rules.samplesPerQuery);
+    if (rules !== undefined) await context.sender.countQueries(rules.samplesPerQuery);
   }
 
   /** Counts what ends before the load is steady, for a run that ends before that; not that of a warm-up. @param startNs start of the load */
   lead(startNs: number, isWarmup: boolean): void {
     const { windows, context } = this.frame;
-    if (isWarmup) context.tokens?.warmUp();
+    if (isWarmup) context.sender.warmUpTokens();
     else windows.lead(startNs);
   }
 
@@ -48,18 +45,16 @@ export class LevelRun {
   /** Measures in the plan's mode. */
   async measure(): Promise<LevelResult> {
     const { frame } = this;
-    const { tokens, handOver, signal, driver } = frame.context;
+    const { sender, hasTokens, handOver, signal, abort } = frame.context;
     const result = await this.measureInMode();
-    if (!frame.hasHandedOver) frame.meter.abort?.pause();
-    const whole =
-      tokens === undefined || result.window.tokens !== undefined
-        ? result
-        : addTokens(result, await tokens.mergeLevel(frame.windowCount));
+    if (!frame.hasHandedOver) abort?.pause();
+    const isWhole = !hasTokens || result.window.tokens !== undefined;
+    const whole = isWhole ? result : addTokens(result, await sender.mergeTokens(frame.windowCount));
     if (frame.hasHandedOver || handOver === undefined) return whole;
     // Windows until three agree: what ended since the last one belongs to no window.
     if (!signal.isStopped) await handOver.prepare(result.outcome);
     const atNs = frame.clock.nowNs();
-    driver.drain();
+    sender.drain();
     handOver.change(atNs, false);
     return whole;
   }

@@ -1,31 +1,27 @@
-import type { Drive } from "../../load/drive.ts";
 import { levelAt } from "../../load/levels.ts";
 import type { PreparedPhase } from "../../load/load-mode.ts";
-import { Timeline } from "../../measure/timeline.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import type { PhasePlace, PhaseStart, RunObserver } from "../../result/observer.ts";
 import type { LevelResult, PhaseResult, PhasesResult, PhaseTally } from "../../result/run-result.ts";
-import { sleepUnless } from "../../runtime/clock.ts";
+import { type Clock, sleepUnless } from "../../runtime/clock.ts";
 import type { FailurePolicy } from "../judge/failure-policy.ts";
 import type { RunSignal } from "../run-signal.ts";
-import type { Canceller } from "../send/canceller.ts";
-import type { Driver } from "../send/driver.ts";
-import { prepareChange } from "./change-load.ts";
+import type { LoadSender, LoadStep } from "../send/messages.ts";
+import type { EarlyAbort } from "./early-abort.ts";
 import { LevelRun } from "./level.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
-import type { LevelMeter } from "./level-meter.ts";
 
 /** What the phases of a run need from it. */
 export interface PhaseParts {
   readonly phases: readonly PreparedPhase[];
   /** The mode of phases without their own. */
   readonly mode: MeasurementModePlan;
-  readonly driver: Driver;
+  readonly sender: LoadSender;
+  readonly clock: Clock;
   readonly signal: RunSignal;
-  readonly meter: LevelMeter;
+  readonly abort: EarlyAbort | undefined;
   readonly observer: RunObserver;
   readonly policy: FailurePolicy;
-  readonly canceller: Canceller | undefined;
   /** Counts of warm-up requests, to which those of warm-up phases are added. */
   readonly warmup: { sentCount: number; failedCount: number };
   /** Start of the run. */
@@ -43,7 +39,7 @@ export interface PhaseStep {
   readonly phase: PreparedPhase;
   readonly levelIndex: number;
   readonly level: number;
-  readonly drive: Drive;
+  readonly load: LoadStep;
   readonly mode: MeasurementModePlan;
 }
 
@@ -51,40 +47,38 @@ export interface PhaseStep {
 export class PhaseRun {
   private readonly parts: PhaseParts;
   private readonly results: PhaseResult[] = [];
-  private readonly timeline: Timeline;
   /** The step that runs. */
   private current: PhaseStep | undefined;
   private run: LevelRun | undefined;
-  private next: { readonly step: PhaseStep; readonly begin: (quota: number) => void } | undefined;
+  /** The step that is prepared. */
+  private next: PhaseStep | undefined;
   private phaseStartNs = 0;
   private before: PhaseTally = NOTHING;
   private openBefore = 0;
 
   constructor(parts: PhaseParts) {
     this.parts = parts;
-    this.timeline = new Timeline(parts.startNs);
   }
 
   async execute(): Promise<void> {
-    const { driver, signal, meter } = this.parts;
+    const { sender, clock, signal, startNs } = this.parts;
     await this.prepare(this.stepAt(0, 0));
-    meter.runTimeline = this.timeline;
-    this.change(driver.clock.nowNs(), true);
+    sender.beginRunTimeline(startNs);
+    this.change(clock.nowNs(), true);
     for (let step = this.current; step !== undefined && !signal.isStopped; step = this.current)
       await this.runStep(step);
   }
 
   /** Returns the counts of all phases, and of what ended after them, when nothing is in flight any more. */
   finish(): PhasesResult {
-    const { meter, driver } = this.parts;
-    meter.runTimeline = undefined;
+    const { sender, clock } = this.parts;
     // A phase that an error ended.
-    if (this.current !== undefined) this.endPhase(this.current, driver.clock.nowNs());
+    if (this.current !== undefined) this.endPhase(this.current, clock.nowNs());
     const counted = this.results.reduce<PhaseTally>((sum, { tally }) => addTallies(sum, tally, 1), NOTHING);
     return {
       phases: this.results,
-      after: addTallies(tallyOf(driver), counted, -1),
-      timeline: this.timeline.finish(Math.max(this.phaseStartNs, this.timeline.lastEndNs)),
+      after: addTallies(sender.state(), counted, -1),
+      timeline: sender.takeRunTimeline(this.phaseStartNs),
     };
   }
 
@@ -108,38 +102,28 @@ export class PhaseRun {
 
   /** Keeps up the load of a phase that is not measured. */
   private async warmUp(step: PhaseStep): Promise<void> {
-    const { driver, signal, observer } = this.parts;
+    const { sender, clock, signal, observer } = this.parts;
     const { mode } = step;
     if (mode.kind === "requests") {
-      const sent = this.allSent();
+      const sent = sender.untilAllSent();
       await this.prepare(this.stepAfter(step, "measured"));
       await Promise.race([sent, signal.stopped]);
     } else {
-      await sleepUnless(mode.kind === "duration" ? mode.durationMs : 0, signal.stopped, driver.clock);
+      await sleepUnless(mode.kind === "duration" ? mode.durationMs : 0, signal.stopped, clock);
       if (!signal.isStopped) await this.prepare(this.stepAfter(step, "measured"));
     }
-    const atNs = driver.clock.nowNs();
-    driver.onAllSent = undefined;
-    driver.drain();
+    const atNs = clock.nowNs();
+    sender.drain();
     observer.onRecordsCut?.(undefined);
     this.change(atNs, false);
   }
 
-  private allSent(): Promise<void> {
-    const { driver } = this.parts;
-    return new Promise((resolve) => {
-      driver.onAllSent = resolve;
-      if (driver.quota <= 0) resolve();
-    });
-  }
-
   private async prepare(step: PhaseStep | undefined): Promise<void> {
-    const { driver, signal } = this.parts;
+    const { sender, signal } = this.parts;
     if (step === undefined) return;
-    const preparing = prepareChange(driver, step.drive);
+    const preparing = sender.prepareChange(step.load).then(() => true);
     // Connections that never open must not keep an interrupted run.
-    const begin = await Promise.race([preparing, signal.stopped]);
-    if (begin !== undefined) this.next = { step, begin };
+    if ((await Promise.race([preparing, signal.stopped])) === true) this.next = step;
   }
 
   /** Ends the current step and begins the next one, synchronously: no response can arrive in between. */
@@ -147,40 +131,39 @@ export class PhaseRun {
     const { current, next } = this;
     this.next = undefined;
     const upcoming = this.parts.signal.isStopped ? undefined : next;
-    if (current?.phaseIndex !== upcoming?.step.phaseIndex) this.endPhase(current, atNs);
-    this.current = upcoming?.step;
+    if (current?.phaseIndex !== upcoming?.phaseIndex) this.endPhase(current, atNs);
+    this.current = upcoming;
     if (upcoming === undefined) {
       this.parts.observer.onPhase?.(undefined);
       // What is in flight is awaited at the end of the run.
-      void this.parts.driver.stop();
+      void this.parts.sender.stop();
       return;
     }
-    const { step, begin } = upcoming;
-    this.parts.observer.onPhase?.({ ...this.placeOf(step), ...unitAndLevelOf(step) });
-    this.begin(step, atNs, isCut);
-    begin(step.mode.kind === "requests" ? (step.mode.count ?? 0) : Number.POSITIVE_INFINITY);
+    const { mode } = upcoming;
+    this.parts.observer.onPhase?.({ ...this.placeOf(upcoming), ...unitAndLevelOf(upcoming) });
+    this.begin(upcoming, atNs, isCut);
+    this.parts.sender.change(mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY);
   }
 
   private begin(step: PhaseStep, atNs: number, isCut: boolean): void {
-    const { policy, canceller, driver, meter } = this.parts;
+    const { policy, sender, abort } = this.parts;
     const isWarmup = step.phase.plan.isWarmup === true;
     policy.isWarmingUp = isWarmup;
-    if (canceller !== undefined) canceller.isEnabled = !isWarmup;
+    sender.setWarmup(isWarmup);
     if (isWarmup) {
       this.run = undefined;
-      meter.pause();
-      this.parts.contextOf(step, this.handOverOf(step)).tokens?.warmUp();
+      abort?.pause();
+      sender.pauseCounting();
+      sender.warmUpTokens();
       return;
     }
-    const context = this.parts.contextOf(step, this.handOverOf(step));
-    if (!isCut || driver.sentCount === 0) context.tokens?.reset();
-    this.run = new LevelRun(context, meter, step.level);
+    if (!isCut || sender.state().sentCount === 0) sender.resetTokens();
+    this.run = new LevelRun(this.parts.contextOf(step, this.handOverOf(step)), step.level);
     this.run.continueAt(atNs);
   }
 
   private endPhase(step: PhaseStep | undefined, atNs: number): void {
-    const { driver } = this.parts;
-    const now = tallyOf(driver);
+    const now = this.parts.sender.state();
     if (step !== undefined) {
       const { label, plan } = step.phase;
       const tally = addTallies(now, this.before, -1);
@@ -196,11 +179,11 @@ export class PhaseRun {
         endNs: atNs - this.parts.startNs,
         tally,
         openBeforeCount: this.openBefore,
-        openAfterCount: driver.outstanding,
+        openAfterCount: now.outstanding,
       });
     }
     this.before = now;
-    this.openBefore = driver.outstanding;
+    this.openBefore = now.outstanding;
     this.phaseStartNs = atNs;
   }
 
@@ -223,7 +206,8 @@ export class PhaseRun {
     const level = phase && levelAt(phase.load.search.levels, levelIndex);
     if (phase === undefined || level === undefined) return undefined;
     const { mode = this.parts.mode } = phase.plan;
-    return { phaseIndex, phase, levelIndex, level, drive: phase.load.drive(level, [], levelIndex), mode };
+    const load = { phaseIndex, level, draw: levelIndex };
+    return { phaseIndex, phase, levelIndex, level, load, mode };
   }
 }
 
@@ -232,10 +216,6 @@ function unitAndLevelOf({ phase, level }: PhaseStep): Pick<PhaseStart, "unit" | 
 }
 
 const NOTHING: PhaseTally = { sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 };
-
-function tallyOf({ sentCount, ended: { completedCount, failedCount, cancelledCount } }: Driver): PhaseTally {
-  return { sentCount, completedCount, failedCount, cancelledCount };
-}
 
 function addTallies(a: PhaseTally, b: PhaseTally, sign: 1 | -1): PhaseTally {
   return {

@@ -3,6 +3,7 @@ import { mergeInTime } from "../../measure/merge.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { toMeasurement, type WindowFrame, type WindowTally } from "../../measure/tally/window-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import type { NewTallies } from "../count/tallies.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 
 const NOTHING_OPEN = { count: 0, ageSumNs: 0 };
@@ -15,14 +16,14 @@ export interface RecentParts {
   /** The groups of requests to measure apart. Absent: all requests together only. */
   readonly groups?: Pick<RequestGroups, "list"> | undefined;
   /** Returns the tokens measured since its last call. Absent: no tokens are needed. */
-  takeTokens?(): Promise<LevelTokens>;
+  takeTokens?(): Promise<LevelTokens | undefined>;
 }
 
 /** A part of the measured time. */
 export interface Slice {
   readonly window: Measurement;
   /** Undefined when no tokens are needed. */
-  readonly tokens: Promise<LevelTokens> | undefined;
+  readonly tokens: Promise<LevelTokens | undefined> | undefined;
 }
 
 /** Keeps the measurements of the last part of the measured time, in slices. */
@@ -32,22 +33,20 @@ export class RecentTime {
   /** Of the current slice; undefined while nothing is measured. */
   private tally: WindowTally | undefined;
   private groupTallies: readonly WindowTally[] = [];
-  private newTally: (() => WindowTally) | undefined;
-  private newGroups: () => WindowTally[] = () => [];
+  private tallies: NewTallies | undefined;
   private startNs = 0;
 
   constructor(parts: RecentParts) {
     this.parts = parts;
   }
 
-  /** Starts a slice. @param newTally creates the tally of all requests @param newGroups creates those of the groups */
-  resume(newTally: () => WindowTally, newGroups: () => WindowTally[], atNs: number): void {
+  /** Starts a slice. */
+  resume(tallies: NewTallies, atNs: number): void {
     if (this.tally === undefined) this.skipTokens();
     else this.pause(atNs);
-    this.newTally = newTally;
-    this.newGroups = newGroups;
-    this.tally = newTally();
-    this.groupTallies = this.parts.groups === undefined ? [] : newGroups();
+    this.tallies = tallies;
+    this.tally = tallies.all();
+    this.groupTallies = this.parts.groups === undefined ? [] : tallies.groups();
     this.startNs = atNs;
   }
 
@@ -73,8 +72,8 @@ export class RecentTime {
 
   /** Ends the slice, begins the next one, and returns the last part of the time; undefined while it is shorter than asked. */
   cut(atNs: number): readonly Slice[] | undefined {
-    if (this.newTally === undefined || this.tally === undefined) return undefined;
-    this.resume(this.newTally, this.newGroups, atNs);
+    if (this.tallies === undefined || this.tally === undefined) return undefined;
+    this.resume(this.tallies, atNs);
     const { slices } = this;
     const lengthOf = (slice: Slice | undefined): number => slice?.window.durationNs ?? 0;
     let lengthNs = slices.reduce((sum, slice) => sum + lengthOf(slice), 0);
@@ -84,7 +83,7 @@ export class RecentTime {
     return lengthNs < this.parts.spanNs ? undefined : [...slices];
   }
 
-  private takeTokens(): Promise<LevelTokens> | undefined {
+  private takeTokens(): Promise<LevelTokens | undefined> | undefined {
     const tokens = this.parts.takeTokens?.();
     // Whoever judges them sees the error.
     tokens?.catch(() => {});

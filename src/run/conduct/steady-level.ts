@@ -3,7 +3,6 @@ import { msToNs, nsToMs } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
-import type { Driver } from "../send/driver.ts";
 import type { LevelRun } from "./level.ts";
 import { mlperfRulesOf } from "./modes/requests.ts";
 import type { WarmUp, WarmUpTally } from "./warm-up.ts";
@@ -18,9 +17,8 @@ const LEAST_FULL_PER_SEC = 2000;
 const RATE_PROBE_MS = 20;
 
 /** A level that is measured from the moment when its load is steady. */
-export interface SteadyLevel extends Pick<WarmUp, "driver" | "signal" | "drive" | "count" | "durationMs"> {
+export interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step" | "count" | "durationMs"> {
   readonly policy: Pick<WarmUp["policy"], "isWarmingUp">;
-  readonly canceller: Pick<NonNullable<WarmUp["canceller"]>, "isEnabled"> | undefined;
   readonly run: LevelRun;
   /** Maximum number of requests to measure. */
   readonly quota: number;
@@ -47,11 +45,11 @@ export function isFromNothing(plan: Plan, isWhole: boolean, isWarmedUp: boolean)
  * undefined when the level has a warm-up.
  */
 export async function measureSteady(level: SteadyLevel): Promise<LevelResult | undefined> {
-  const { run, driver, signal, policy, canceller } = level;
+  const { run, sender, clock, signal, policy } = level;
   const isWarmedUp = level.count + level.durationMs > 0;
-  run.lead(driver.clock.nowNs(), isWarmedUp);
+  run.lead(clock.nowNs(), isWarmedUp);
   policy.isWarmingUp = isWarmedUp;
-  if (canceller !== undefined) canceller.isEnabled = !isWarmedUp;
+  sender.setWarmup(isWarmedUp);
   const leading = leadIn(level);
   await level.onStart(isWarmedUp);
   const tally = await leading;
@@ -59,16 +57,16 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
   level.onLead(tally);
   if (signal.isStopped) return undefined;
   policy.isWarmingUp = false;
-  if (canceller !== undefined) canceller.isEnabled = true;
-  const startNs = driver.clock.nowNs();
-  driver.drain();
+  sender.setWarmup(false);
+  const startNs = clock.nowNs();
+  sender.drain();
   if (isWarmedUp) {
     // The measurement must not depend on the length of the warm-up.
-    driver.rewind();
+    sender.rewind();
     void level.onStart(false);
   }
   run.discardAndContinue(startNs);
-  driver.quota = level.quota;
+  sender.setQuota(level.quota);
   return run.measure();
 }
 
@@ -78,40 +76,42 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
  * into an empty server, and too few ends.
  * @returns counts of requests that ended before
  */
-async function leadIn({ driver, signal, drive, count, durationMs, firstMs = 0 }: SteadyLevel): Promise<WarmUpTally> {
-  const { clock, sentCount, endedCount, outstanding } = driver;
+async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
+  const { sender, clock, signal, step, count, durationMs, firstMs = 0 } = level;
+  const before = sender.state();
   const compiledNs = clock.nowNs() + msToNs(Math.min(COMPILE_LIMIT_MS, firstMs));
-  const { failedCount } = driver.ended;
-  await Promise.race([driver.start(drive, Number.POSITIVE_INFINITY), signal.stopped]);
+  await Promise.race([sender.start(step, Number.POSITIVE_INFINITY), signal.stopped]);
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
-  for (let rest = count; rest > 0 && !signal.isStopped; rest = count - (driver.sentCount - sentCount))
-    await Promise.race([driver.reachEnded(driver.endedCount + rest), signal.stopped]);
+  const restOf = (): number => count - (sender.state().sentCount - before.sentCount);
+  for (let rest = count; rest > 0 && !signal.isStopped; rest = restOf())
+    await Promise.race([sender.untilEnded(sender.state().endedCount + rest), signal.stopped]);
   const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
-  await sleepUnless(STEADY_LIMIT_MS, Promise.race([firstRound(driver, endedCount, limitNs), signal.stopped]), clock);
-  if (clock.nowNs() < compiledNs && (await isAtFullRate(driver, signal)))
+  const isSteady = firstRound(level, before.endedCount, limitNs);
+  await sleepUnless(STEADY_LIMIT_MS, Promise.race([isSteady, signal.stopped]), clock);
+  if (clock.nowNs() < compiledNs && (await isAtFullRate(level)))
     await sleepUnless(Math.max(0, nsToMs(compiledNs - clock.nowNs())), signal.stopped, clock);
-  const failures = driver.ended.failedCount - failedCount;
+  const { endedCount, failedCount } = sender.state();
+  const failures = failedCount - before.failedCount;
   // The level before has counted the requests that it left in flight.
-  return { sentCount: Math.max(failures, driver.endedCount - endedCount - outstanding), failedCount: failures };
+  const sentCount = Math.max(failures, endedCount - before.endedCount - before.outstanding);
+  return { sentCount, failedCount: failures };
 }
 
 /** Whether so many requests end that the client's own speed decides how many. */
-async function isAtFullRate(driver: Driver, signal: SteadyLevel["signal"]): Promise<boolean> {
-  const { endedCount } = driver;
-  await sleepUnless(RATE_PROBE_MS, signal.stopped, driver.clock);
-  return driver.endedCount - endedCount >= (LEAST_FULL_PER_SEC * RATE_PROBE_MS) / 1000;
+async function isAtFullRate({ sender, clock, signal }: SteadyLevel): Promise<boolean> {
+  const { endedCount } = sender.state();
+  await sleepUnless(RATE_PROBE_MS, signal.stopped, clock);
+  return sender.state().endedCount - endedCount >= (LEAST_FULL_PER_SEC * RATE_PROBE_MS) / 1000;
 }
 
 /**
  * Resolves when every request that was sent before the first end has ended.
  * @param endedBefore number of requests that ended earlier @param limitNs time from which others wait for ends
  */
-async function firstRound(driver: Driver, endedBefore: number, limitNs: number): Promise<void> {
-  const { clock } = driver;
-  await driver.reachEnded(endedBefore + 1);
+async function firstRound({ sender, clock }: SteadyLevel, endedBefore: number, limitNs: number): Promise<void> {
+  await sender.untilEnded(endedBefore + 1);
   const firstEndNs = clock.nowNs();
-  const openCount = (): number =>
-    driver.client.calls.filter(({ isActive, sendStartNs }) => isActive && sendStartNs < firstEndNs).length;
+  const openCount = (): number => sender.openSentNs().filter((sentNs) => sentNs < firstEndNs).length;
   for (let open = openCount(); open > 0 && clock.nowNs() < limitNs; open = openCount())
-    await driver.reachEnded(driver.endedCount + open);
+    await sender.untilEnded(sender.state().endedCount + open);
 }

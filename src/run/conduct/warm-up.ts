@@ -1,17 +1,16 @@
-import { type Drive, limitConcurrency } from "../../load/drive.ts";
-import { sleepUnless } from "../../runtime/clock.ts";
+import { type Clock, sleepUnless } from "../../runtime/clock.ts";
 import type { FailurePolicy } from "../judge/failure-policy.ts";
 import type { RunSignal } from "../run-signal.ts";
-import type { Canceller } from "../send/canceller.ts";
-import type { Driver } from "../send/driver.ts";
+import type { LoadSender, LoadStep } from "../send/messages.ts";
 
 /** Parameters of a warm-up. */
 export interface WarmUp {
-  readonly driver: Driver;
-  readonly policy: FailurePolicy;
-  readonly canceller: Canceller | undefined;
+  readonly sender: LoadSender;
+  /** The one by which the sender sends. */
+  readonly clock: Clock;
+  readonly policy: Pick<FailurePolicy, "isWarmingUp">;
   readonly signal: RunSignal;
-  readonly drive: Drive;
+  readonly step: LoadStep;
   /** Number of requests to send. */
   readonly count: number;
   /** Minimum duration; 0: until the requests are sent. */
@@ -24,28 +23,27 @@ export interface WarmUpTally {
   readonly failedCount: number;
 }
 
-/** Returns the load of a warm-up that drains, with a concurrency of at most its number of requests. */
-export function warmUpDrive(drive: Drive, count: number, durationMs: number): Drive {
-  return durationMs > 0 ? drive : limitConcurrency(drive, count);
+/** Returns the level of a warm-up that drains, with a concurrency of at most its number of requests. */
+export function warmUpStep(step: LoadStep, count: number, durationMs: number): LoadStep {
+  return durationMs > 0 ? step : { ...step, mostRequests: count };
 }
 
 /** Sends requests until both the number and the duration are reached, and waits for the last response. */
-export async function warmUp(parts: WarmUp): Promise<WarmUpTally> {
-  const { driver, policy, canceller, signal, drive, count, durationMs } = parts;
-  const { sentCount, ended } = driver;
-  const { failedCount } = ended;
-  if (canceller !== undefined) canceller.isEnabled = false;
+export async function warmUp({ sender, clock, policy, signal, step, count, durationMs }: WarmUp): Promise<WarmUpTally> {
+  const before = sender.state();
+  sender.setWarmup(true);
   policy.isWarmingUp = true;
-  await Promise.race([driver.start(drive, durationMs > 0 ? Number.POSITIVE_INFINITY : count), signal.stopped]);
+  await Promise.race([sender.start(step, durationMs > 0 ? Number.POSITIVE_INFINITY : count), signal.stopped]);
   if (durationMs > 0) {
-    await sleepUnless(durationMs, signal.stopped, driver.clock);
-    driver.quota = Math.max(0, count - (driver.sentCount - sentCount));
+    await sleepUnless(durationMs, signal.stopped, clock);
+    sender.setQuota(Math.max(0, count - (sender.state().sentCount - before.sentCount)));
   }
-  await Promise.race([driver.finished(), signal.stopped]);
-  await Promise.race([driver.stop(), signal.stopped]);
-  driver.drain();
+  await Promise.race([sender.untilFinished(), signal.stopped]);
+  await Promise.race([sender.stop(), signal.stopped]);
+  sender.drain();
   policy.isWarmingUp = false;
   // The measurement must not depend on the length of the warm-up.
-  driver.rewind();
-  return { sentCount: driver.sentCount - sentCount, failedCount: ended.failedCount - failedCount };
+  sender.rewind();
+  const { sentCount, failedCount } = sender.state();
+  return { sentCount: sentCount - before.sentCount, failedCount: failedCount - before.failedCount };
 }

@@ -7,7 +7,7 @@ import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../run-signal.ts";
-import type { EndedCounts } from "../send/ended-requests.ts";
+import type { SenderState } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
 import { isRatioExceeded } from "./failure-ratio.ts";
 import { Reachability } from "./reachability.ts";
@@ -15,16 +15,6 @@ import { Reachability } from "./reachability.ts";
 const MAX_LANE_ERRORS = 64;
 /** Number of first answers to prompts that show that the server does not have their path. */
 const FEW_UNKNOWN = 8;
-
-/** Requests that have not ended, for the policy. */
-export interface SentCounts {
-  readonly outstanding: number;
-  readonly sentCount: number;
-  /** Number of requests still to send; infinite when time decides. */
-  readonly quota: number;
-  /** Whether the load still sends requests. */
-  readonly isSending: boolean;
-}
 
 /** Decides how failed requests affect the run. */
 export class FailurePolicy {
@@ -34,16 +24,15 @@ export class FailurePolicy {
   readonly laneErrors: LaneError[] = [];
   private readonly plan: Plan;
   private readonly signal: RunSignal;
-  private readonly ended: EndedCounts;
-  private readonly sent: SentCounts;
+  private readonly state: () => SenderState;
   private readonly reachability: Reachability;
   private unknownPathCount = 0;
 
-  constructor(plan: Plan, signal: RunSignal, ended: EndedCounts, sent: SentCounts) {
-    this.sent = sent;
+  /** @param state returns where the sender stands */
+  constructor(plan: Plan, signal: RunSignal, state: () => SenderState) {
+    this.state = state;
     this.plan = plan;
     this.signal = signal;
-    this.ended = ended;
     this.reachability = new Reachability(Math.max(1, new Set(urlsOf(plan.target)).size));
   }
 
@@ -75,7 +64,7 @@ export class FailurePolicy {
   /** Ends the run when the ratio of failed requests is above the limit. Call at the end of a measurement. */
   checkRatio(): void {
     const { maxRatio } = this.plan.failures;
-    const { completedCount, failedCount } = this.ended;
+    const { completedCount, failedCount } = this.state();
     const total = completedCount + failedCount;
     if (maxRatio !== null && total > 0 && failedCount / total > maxRatio) this.endForRatio();
   }
@@ -83,14 +72,13 @@ export class FailurePolicy {
   private isTooManyForSure(): boolean {
     const { maxRatio } = this.plan.failures;
     if (maxRatio === null) return false;
-    const { completedCount, failedCount } = this.ended;
-    const { sentCount, quota } = this.sent;
+    const { completedCount, failedCount, sentCount, quota } = this.state();
     return isRatioExceeded({ maxRatio, completedCount, failedCount, totalCount: sentCount + quota });
   }
 
   private endForRatio(): void {
     const { maxRatio } = this.plan.failures;
-    const { completedCount, failedCount } = this.ended;
+    const { completedCount, failedCount } = this.state();
     const total = completedCount + failedCount;
     const limitPct = Number(((maxRatio ?? 0) * 100).toPrecision(4));
     const example = this.log.list()[0]?.example ?? "";
@@ -105,8 +93,8 @@ export class FailurePolicy {
 
   /** Ends the run when the server has no such API: each of its answers would cost nothing, and be worth nothing. */
   private checkPath(failure: Failure): void {
-    const { plan, ended } = this;
-    if (failure.kind !== "http" || failure.status !== 404 || ended.completedCount > 0) return;
+    const { plan } = this;
+    if (failure.kind !== "http" || failure.status !== 404 || this.state().completedCount > 0) return;
     if (++this.unknownPathCount !== FEW_UNKNOWN || plan.behaviour?.waitsForServer === true || !takesPrompts(plan))
       return;
     const message = `${urlsOf(plan.target).join(", ")} has no such path: ${describeFailure(failure)}`;
@@ -115,8 +103,7 @@ export class FailurePolicy {
 
   /** Ends the run in bounded time when the target no longer answers. */
   private checkReachable(failure: Failure, sentNs: number): void {
-    const { lastSuccessNs, completedCount } = this.ended;
-    const { outstanding, isSending } = this.sent;
+    const { lastSuccessNs, completedCount, outstanding, isSending } = this.state();
     const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding, sentNs, isSending };
     const reach = this.reachability.judge(failure, context);
     if (reach === "reachable") return;

@@ -2,7 +2,7 @@ import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Judging, RequestJudge } from "../judge/judge.ts";
 import type { Session } from "../open/session.ts";
-import type { RunParts } from "../run-parts.ts";
+import type { SenderParts } from "../run-parts.ts";
 import { MixedJudge } from "./mixed-judge.ts";
 
 /**
@@ -10,7 +10,7 @@ import { MixedJudge } from "./mixed-judge.ts";
  * @param onExtracted receives the values that the target extracts from each successful answer, when it ended, and the group of its request
  */
 export function createJudge(
-  { plan, observer, session, feed, tokens, groups, createCheck }: RunParts,
+  { plan, observer, session, feed, tokens, groups, createCheck }: SenderParts,
   onExtracted: (values: readonly unknown[], atNs: number, group: number | undefined) => void,
 ): Judging {
   const finished = { count: 0 };

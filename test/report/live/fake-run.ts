@@ -19,9 +19,8 @@ export function startFakeRun(plan: Plan): FakeRun {
   const records = new RecordColumns((columns, count) => state.onBatch(columns, count));
   const progress = {
     ...{ sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0, outstanding: 0, openResponses: 0 },
-    drainRecords: () => records.drain(),
   };
-  state.onProgress(progress);
+  state.onProgress({ counts: () => progress, drainRecords: () => records.drain() });
   state.onPrepared(makePrepared(plan));
   return {
     state,

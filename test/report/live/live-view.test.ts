@@ -4,7 +4,7 @@ import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/mea
 import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
 import { createLiveView, type LiveView } from "../../../src/report/live/live-view.ts";
 import { RunState } from "../../../src/report/live/run-state.ts";
-import type { RunProgress } from "../../../src/result/observer.ts";
+import type { ProgressCounts, RunProgress } from "../../../src/result/observer.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makePrepared, makeResult } from "../make-result.ts";
@@ -17,7 +17,7 @@ interface Shown {
   /** All text in order; what others wrote to stdout begins with `out:`. */
   readonly texts: string[];
   /** Draws after so many seconds. @param change of the run's state */
-  drawAfter(seconds: number, change?: Partial<RunProgress>): string;
+  drawAfter(seconds: number, change?: Partial<ProgressCounts>): string;
 }
 
 /** @param batches requests that ended, handed over one batch per drawing: latency and first chunk in ms, or how else they ended */
@@ -52,25 +52,7 @@ function show(
     openResponses: 0,
   };
   const live: RunProgress = {
-    ...progress,
-    get sentCount() {
-      return progress.sentCount;
-    },
-    get completedCount() {
-      return progress.completedCount;
-    },
-    get failedCount() {
-      return progress.failedCount;
-    },
-    get cancelledCount() {
-      return progress.cancelledCount;
-    },
-    get outstanding() {
-      return progress.outstanding;
-    },
-    get openResponses() {
-      return progress.openResponses;
-    },
+    counts: () => progress,
     drainRecords: () => {
       if (!isDrawing) return;
       for (const request of batches.shift() ?? []) fill(records, request, atNs - 1e6);
@@ -82,7 +64,7 @@ function show(
   state.onPrepared(makePrepared(plan));
   state.onLevelStart("concurrency", 4, false);
   isDrawing = true;
-  const drawAfter = (seconds: number, change: Partial<RunProgress> = {}): string => {
+  const drawAfter = (seconds: number, change: Partial<ProgressCounts> = {}): string => {
     atNs += seconds * 1e9;
     Object.assign(progress, change);
     const before = texts.length;

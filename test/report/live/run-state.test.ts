@@ -41,8 +41,15 @@ test("a level that comes again counts on, also in a repeated run", () => {
   run.state.onLevelStart("concurrency", 1, false);
   run.end(1);
   // The next run counts from 0.
-  const again = { sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 };
-  run.state.onProgress({ ...again, outstanding: 0, openResponses: 0, drainRecords: () => {} });
+  const again = {
+    sentCount: 0,
+    completedCount: 0,
+    failedCount: 0,
+    cancelledCount: 0,
+    outstanding: 0,
+    openResponses: 0,
+  };
+  run.state.onProgress({ counts: () => again, drainRecords: () => {} });
   run.state.onLevelStart("concurrency", 1, false);
   run.state.finish();
   const { levels, completedCount } = run.state.snapshot() ?? assert.fail();

@@ -142,8 +142,11 @@ function toldLive(all: readonly Request[], nowNs: number): Told & { readonly per
   const plan = makePlan();
   const state = new RunState(plan, () => atNs);
   const ended = all.filter(({ endNs }) => endNs <= nowNs);
-  const counts = { sentCount: ended.length, completedCount: 0, failedCount: 0, cancelledCount: 0, outstanding: 0 };
-  const progress: RunProgress = { ...counts, openResponses: 0, drainRecords: () => {} };
+  const counts = { sentCount: ended.length, completedCount: 0, failedCount: 0, cancelledCount: 0 };
+  const progress: RunProgress = {
+    counts: () => ({ ...counts, outstanding: 0, openResponses: 0 }),
+    drainRecords: () => {},
+  };
   state.onProgress(progress);
   state.onPrepared(makePrepared(plan));
   state.onLevelStart("concurrency", 1, false);

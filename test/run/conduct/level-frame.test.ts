@@ -5,8 +5,8 @@ import { makeWindow } from "../../measure/make-window.ts";
 import { makeLevel } from "./make-level.ts";
 
 const frameOf = (parts: Parameters<typeof makeLevel>[0] = {}): LevelFrame => {
-  const { context, meter } = makeLevel(parts);
-  return new LevelFrame(context, meter, 3);
+  const { context } = makeLevel(parts);
+  return new LevelFrame(context, 3);
 };
 
 test("the latency limit is compared in whole milliseconds", () => {
@@ -31,7 +31,7 @@ test("merged windows are counted, and the result is their sum", () => {
 test("one window without any request is an error, unless the next load follows", () => {
   const empty = makeWindow({ latenciesNs: [] });
   assert.throws(() => frameOf().finish(empty, []), LevelError);
-  const { context, meter } = makeLevel();
+  const { context } = makeLevel();
   const handOver = { isLast: false, prepare: () => Promise.resolve(), change: () => undefined };
-  assert.equal(new LevelFrame({ ...context, handOver }, meter, 1).finish(empty, []).outcome, "measured");
+  assert.equal(new LevelFrame({ ...context, handOver }, 1).finish(empty, []).outcome, "measured");
 });

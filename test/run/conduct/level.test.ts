@@ -26,9 +26,9 @@ for (const { mode, durationNs, trials } of MODES)
   });
 
 test("a level that follows another begins where that one ended", async () => {
-  const { clock, context, meter, driver } = makeLevel({ mode: { kind: "duration", durationMs: 500 } });
+  const { clock, context, driver } = makeLevel({ mode: { kind: "duration", durationMs: 500 } });
   await driver.start({ kind: "closed", concurrency: 1 }, Number.POSITIVE_INFINITY);
-  const run = new LevelRun(context, meter, 1);
+  const run = new LevelRun(context, 1);
   const startNs = clock.nowNs();
   await clock.advanceMs(200);
   run.continueAt(startNs);

@@ -1,19 +1,23 @@
+import type { Drive } from "../../../src/load/drive.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import type { MeasurementModePlan, Plan } from "../../../src/plan/plan.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import { LevelRun } from "../../../src/run/conduct/level.ts";
 import type { LevelContext } from "../../../src/run/conduct/level-context.ts";
-import { LevelMeter } from "../../../src/run/conduct/level-meter.ts";
 // Loaded before the fake clock moves, because the mode imports it when it begins.
 import "../../../src/run/conduct/resolve-limits.ts";
+import { LevelMeter } from "../../../src/run/count/level-meter.ts";
 import type { RequestGroups } from "../../../src/run/groups/request-groups.ts";
 import type { LaneOptions } from "../../../src/run/lanes.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
+import type { Canceller } from "../../../src/run/send/canceller.ts";
 import { Driver } from "../../../src/run/send/driver.ts";
 import type { DriverOptions } from "../../../src/run/send/driver-work.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
+import { LocalSender } from "../../../src/run/send/local-sender.ts";
+import type { LoadStep } from "../../../src/run/send/messages.ts";
 import type { ServerCounters } from "../../../src/service/statistics.ts";
 import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
 import { makePlan } from "../../plan/make-plan.ts";
@@ -32,6 +36,10 @@ export interface LevelParts {
   readonly observer?: RunObserver;
   readonly counters?: () => Promise<ServerCounters[] | undefined>;
   readonly isAsync?: boolean;
+  /** Cancels some of the requests. */
+  readonly canceller?: Canceller;
+  /** Monitors the client. */
+  readonly health?: (clock: FakeClock) => HealthMonitor;
   /** The groups of the requests, which then take a step of the data each. */
   readonly groups?: RequestGroups;
   /** Changes to the lanes, which are synchronous otherwise. */
@@ -44,14 +52,18 @@ export interface LevelParts {
 export interface LevelUnderTest {
   readonly clock: FakeClock;
   readonly context: LevelContext;
-  readonly meter: LevelMeter;
   readonly driver: Driver;
+  /** How the sender sends at any step. */
+  readonly load: { drive: (level: number) => Drive };
   readonly client: FakeClient;
   readonly signal: RunSignal;
   /** How long the server takes; Infinity: it does not answer. */
   readonly server: { latencyMs: number };
   readonly errors: readonly unknown[];
 }
+
+/** A step of a load that has one. */
+export const STEP: LoadStep = { level: 1, draw: 0 };
 
 /** Makes a level whose driver runs as soon as it is started. The server takes 10 ms for a request at first. */
 export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
@@ -99,29 +111,36 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
   });
   const { mode, latencyLimitMs } = parts;
   const signal = new RunSignal();
-  const context: LevelContext = {
-    plan: makePlan({
-      ...(parts.load === undefined ? {} : { load: parts.load }),
-      ...(parts.limits === undefined ? {} : { limits: parts.limits }),
-      measurement: {
-        ...(mode === undefined ? {} : { mode }),
-        ...(latencyLimitMs === undefined ? {} : { latencyLimitMs }),
-      },
-    }),
-    session: {
-      service,
-      dataset: makeDataset(1),
-      warnings: [],
-      shared: undefined,
-      counters: parts.counters ?? (() => Promise.resolve(undefined)),
+  const plan = makePlan({
+    ...(parts.load === undefined ? {} : { load: parts.load }),
+    ...(parts.limits === undefined ? {} : { limits: parts.limits }),
+    measurement: {
+      ...(mode === undefined ? {} : { mode }),
+      ...(latencyLimitMs === undefined ? {} : { latencyLimitMs }),
     },
-    driver,
-    health: new HealthMonitor(clock),
-    signal,
+  });
+  const session = {
+    service,
+    dataset: makeDataset(1),
+    warnings: [],
+    shared: undefined,
+    counters: parts.counters ?? (() => Promise.resolve(undefined)),
+  };
+  const load: LevelUnderTest["load"] = { drive: (concurrency) => ({ kind: "closed", concurrency }) };
+  const sender = new LocalSender({
+    ...{ plan, session, groups, driver, meter, canceller: parts.canceller, tokens: undefined, sessions: undefined },
+    health: parts.health?.(clock) ?? new HealthMonitor(clock),
+    load: { drive: (level) => load.drive(level) },
+    timestampsMs: [],
+  });
+  const context: LevelContext = {
+    ...{ plan, session, sender, clock, signal },
+
     peers: ALONE,
     observer: parts.observer ?? {},
     poller: undefined,
-    tokens: undefined,
+    hasTokens: false,
+    abort: undefined,
     unit: "concurrency",
     isScheduled: false,
     canLanesWait: false,
@@ -131,7 +150,7 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
     fail: (error) => errors.push(error),
     warnOfVersions: () => {},
   };
-  return { clock, context, meter, driver, client: client as unknown as FakeClient, signal, server, errors };
+  return { clock, context, driver, load, client: client as unknown as FakeClient, signal, server, errors };
 }
 
 /** Moves the clock on until the promise settles, for at most this long. */
@@ -159,13 +178,13 @@ export async function measureLevel(
   concurrency: number,
   act: (level: LevelUnderTest) => Promise<void> = () => Promise.resolve(),
 ): Promise<Measured> {
-  const { clock, context, meter, driver } = level;
+  const { clock, context, driver } = level;
   const { mode } = context.plan.measurement;
   await driver.start(
     { kind: "closed", concurrency },
     mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY,
   );
-  const run = new LevelRun(context, meter, concurrency);
+  const run = new LevelRun(context, concurrency);
   const startMs = clock.nowMs;
   const measured = run.begin(undefined).then(() => run.measure());
   void act(level);

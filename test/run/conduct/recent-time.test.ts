@@ -15,6 +15,9 @@ const GROUPS = {
   ],
 };
 
+const ALL = { all: newTally, groups: () => [] };
+const APART = { all: newTally, groups: () => [newTally(), newTally()] };
+
 function follow(recent: RecentTime): (endNs: number, group: number) => void {
   const records = new RecordColumns((columns, count) => recent.add(columns, count));
   return (endNs, group) => {
@@ -31,7 +34,7 @@ function countOf(slices: readonly Slice[] | undefined): number | undefined {
 test("the last part of the time is known when that much is measured, and slices before it are forgotten", () => {
   const recent = new RecentTime({ spanNs: 100 });
   const add = follow(recent);
-  recent.resume(newTally, () => [], 0);
+  recent.resume(ALL, 0);
   const counts: (number | undefined)[] = [];
   for (let atNs = 50; atNs <= 250; atNs += 50) {
     for (let count = 0; count < atNs / 50; count++) add(atNs, 0);
@@ -43,11 +46,11 @@ test("the last part of the time is known when that much is measured, and slices 
 test("the time between two levels does not count", () => {
   const recent = new RecentTime({ spanNs: 100 });
   const add = follow(recent);
-  recent.resume(newTally, () => [], 0);
+  recent.resume(ALL, 0);
   recent.pause(60);
   add(70, 0);
   assert.equal(recent.cut(1000), undefined, "nothing is measured");
-  recent.resume(newTally, () => [], 2000);
+  recent.resume(ALL, 2000);
   assert.equal(recent.cut(2030), undefined, "90 ns of 100");
   assert.equal(countOf(recent.cut(2040)), 0);
 });
@@ -55,7 +58,7 @@ test("the time between two levels does not count", () => {
 test("groups are measured apart", async () => {
   const recent = new RecentTime({ spanNs: 10, groups: GROUPS });
   const add = follow(recent);
-  recent.resume(newTally, () => [newTally(), newTally()], 0);
+  recent.resume(APART, 0);
   add(5, 0);
   add(6, 1);
   add(7, 1);
@@ -79,7 +82,7 @@ test("tokens are those of the slices, without what was measured before a level",
   });
   const waiting = [...taken];
   const recent = new RecentTime({ spanNs: 20, groups: GROUPS, takeTokens: async () => waiting.shift() as LevelTokens });
-  recent.resume(newTally, () => [newTally(), newTally()], 0);
+  recent.resume(APART, 0);
   assert.equal(recent.cut(10), undefined);
   const joined = await joinSlices(recent.cut(20) ?? []);
   assert.deepEqual(joined.tokens?.metrics.requestLatencyNs?.values, [2, 3]);

@@ -11,7 +11,8 @@ import { LevelRun } from "../../../src/run/conduct/level.ts";
 import { measureSteady } from "../../../src/run/conduct/steady-level.ts";
 import { createRandom, drawExponential } from "../../../src/runtime/random.ts";
 import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
-import { makeLevel } from "./make-level.ts";
+import type { FakeClock } from "../../runtime/fake-clock.ts";
+import { makeLevel, STEP } from "./make-level.ts";
 // Loaded before the fake clock moves, because a load imports it when it begins.
 import "../../../src/run/send/scheduled-load.ts";
 
@@ -44,13 +45,14 @@ async function measure({
     ...(isRate ? { lanes: { laneCount: 1, isSync: false } } : {}),
     bookkeepingMs,
   });
-  const { clock, meter, driver, signal, server } = level;
+  const { clock, context, driver, signal, server } = level;
+  level.load.drive = () => load;
   Object.defineProperty(server, "latencyMs", { get: latencyMs });
   const roundSize = load.kind === "closed" ? load.concurrency : undefined;
-  const run = new LevelRun({ ...level.context, isScheduled: isRate, canLanesWait: isRate, roundSize }, meter, 1);
+  const run = new LevelRun({ ...context, isScheduled: isRate, canLanesWait: isRate, roundSize }, 1);
   const measured = measureSteady({
-    ...{ run, driver, signal, canceller: undefined, policy: { isWarmingUp: false } },
-    ...{ drive: load, count: 0, durationMs: warmUpMs, quota: Number.POSITIVE_INFINITY, firstMs },
+    ...{ run, sender: context.sender, clock, signal, policy: { isWarmingUp: false }, step: STEP },
+    ...{ count: 0, durationMs: warmUpMs, quota: Number.POSITIVE_INFINITY, firstMs },
     onStart: () => Promise.resolve(),
     onLead: () => {},
   });
@@ -171,16 +173,18 @@ test("a run's first level begins after 1 s at full rate, or after its own length
 });
 
 test("what a level left in flight is no warm-up of the next one", async () => {
-  const { clock, context, meter, driver, signal, server } = makeLevel({
+  const made = makeLevel({
     mode: { kind: "duration", durationMs: 1000 },
     lanes: { laneCount: 1, isSync: false },
   });
+  const { clock, context, driver, signal, server } = made;
   const leadCounts: number[] = [];
   const level = async (perSec: number): Promise<Measurement> => {
-    const run = new LevelRun({ ...context, isScheduled: true, canLanesWait: true }, meter, perSec);
+    made.load.drive = rate(perSec);
+    const run = new LevelRun({ ...context, isScheduled: true, canLanesWait: true }, perSec);
     const measured = measureSteady({
-      ...{ run, driver, signal, canceller: undefined, policy: { isWarmingUp: false } },
-      ...{ drive: rate(perSec)(), count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
+      ...{ run, sender: context.sender, clock, signal, policy: { isWarmingUp: false }, step: STEP },
+      ...{ count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
       onStart: () => Promise.resolve(),
       onLead: ({ sentCount }) => leadCounts.push(sentCount),
     });
@@ -200,23 +204,26 @@ test("what a level left in flight is no warm-up of the next one", async () => {
 });
 
 test("a run that ends before its load is steady has what ended until then, and no window", async () => {
-  const { clock, context, meter, driver, signal, server } = makeLevel({ mode: { kind: "duration", durationMs: 5000 } });
+  const healthStarts: number[] = [];
+  const health = (clock: FakeClock): HealthMonitor =>
+    new (class extends HealthMonitor {
+      override start(): void {
+        healthStarts.push(clock.nowMs);
+        super.start();
+      }
+    })(clock);
+  const made = makeLevel({ mode: { kind: "duration", durationMs: 5000 }, health });
+  const { clock, context, driver, signal, server } = made;
   let sentCount = 0;
   Object.defineProperty(server, "latencyMs", { get: () => (sentCount++ === 0 ? 200 : 2000) });
-  const healthStarts: number[] = [];
-  const health = new (class extends HealthMonitor {
-    override start(): void {
-      healthStarts.push(clock.nowMs);
-      super.start();
-    }
-  })(clock);
   let resumedCount = 0;
-  meter.abort = { resume: () => resumedCount++, pause() {}, add() {} } as unknown as EarlyAbort;
-  const run = new LevelRun({ ...context, health }, meter, 2);
+  const abort = { resume: () => resumedCount++, pause() {}, add() {} } as unknown as EarlyAbort;
+  made.load.drive = closed(2);
+  const run = new LevelRun({ ...context, abort }, 2);
   const startMs = clock.nowMs;
   const measured = measureSteady({
-    ...{ run, driver, signal, canceller: undefined, policy: { isWarmingUp: false } },
-    ...{ drive: closed(2)(), count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
+    ...{ run, sender: context.sender, clock, signal, policy: { isWarmingUp: false }, step: STEP },
+    ...{ count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
     onStart: () => Promise.resolve(),
     onLead: () => {},
   });

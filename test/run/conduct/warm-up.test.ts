@@ -1,35 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { warmUp, warmUpDrive } from "../../../src/run/conduct/warm-up.ts";
-import type { FailurePolicy } from "../../../src/run/judge/failure-policy.ts";
+import { warmUp, warmUpStep } from "../../../src/run/conduct/warm-up.ts";
 import { Canceller } from "../../../src/run/send/canceller.ts";
 import { makeLevel, settleWithin } from "./make-level.ts";
 
-const drive = { kind: "closed", concurrency: 4 } as const;
+const step = { level: 4, draw: 0 };
 
 /** Warms up a server that takes 10 ms for a request. */
 function begin(count: number, durationMs: number) {
-  const level = makeLevel();
-  const { driver, signal } = level;
-  const policy = { isWarmingUp: false } as FailurePolicy;
   const canceller = new Canceller({ sharePct: 100, delayMs: 0, seed: 1 });
+  const level = makeLevel({ canceller });
+  const { context, clock, signal } = level;
+  const policy = { isWarmingUp: false };
   canceller.isEnabled = true;
-  const started = {
-    driver,
-    policy,
-    canceller,
-    signal,
-    drive: warmUpDrive(drive, count, durationMs),
-    count,
-    durationMs,
-  };
+  const { sender } = context;
+  const started = { sender, clock, policy, signal, step: warmUpStep(step, count, durationMs), count, durationMs };
   return { ...level, policy, canceller, done: warmUp(started) };
 }
 
-test("the concurrency does not exceed the number of requests", () => {
-  assert.deepEqual(warmUpDrive(drive, 3, 0), { ...drive, concurrency: 3 });
-  assert.deepEqual(warmUpDrive(drive, 9, 0), drive);
-  assert.deepEqual(warmUpDrive(drive, 3, 100), drive, "a time has no number");
+test("the concurrency does not exceed the number of requests, unless time decides", async () => {
+  assert.deepEqual(warmUpStep(step, 3, 100), step);
+  const { clock, done, client } = begin(3, 0);
+  await settleWithin(clock, 1000, done);
+  assert.equal(client.maxActive, 3);
 });
 
 test("a number of requests is sent and answered", async () => {

@@ -7,9 +7,9 @@ import { makeLevel, settleWithin } from "./make-level.ts";
 const ENDLESS = Number.POSITIVE_INFINITY;
 
 test("windows follow one another without a gap, and each request is in one of them", async () => {
-  const { clock, context, meter, driver } = makeLevel();
+  const { clock, context, driver } = makeLevel();
   await driver.start({ kind: "closed", concurrency: 2 }, ENDLESS);
-  const windows = new WindowCutter(context, meter);
+  const windows = new WindowCutter(context);
   await windows.begin(undefined);
   const found: number[][] = [];
   for (const lengthMs of [95, 30, 75]) {
@@ -35,10 +35,10 @@ test("windows follow one another without a gap, and each request is in one of th
 });
 
 test("records before the first window are discarded", async () => {
-  const { clock, context, meter, driver } = makeLevel();
+  const { clock, context, driver } = makeLevel();
   await driver.start({ kind: "closed", concurrency: 1 }, ENDLESS);
   await clock.advanceMs(55);
-  const windows = new WindowCutter(context, meter);
+  const windows = new WindowCutter(context);
   await windows.begin(undefined);
   await clock.advanceMs(10);
   const { requestCount, durationNs } = await windows.cut(clock.nowNs());
@@ -47,11 +47,11 @@ test("records before the first window are discarded", async () => {
 });
 
 test("without load the window begins once the server has reported its counters", async () => {
-  const { clock, context, meter } = makeLevel({
+  const { clock, context } = makeLevel({
     counters: () => new Promise((resolve) => clockOf().after(40, () => resolve([makeDelta(0)]))),
   });
   const clockOf = (): typeof clock => clock;
-  const windows = new WindowCutter(context, meter);
+  const windows = new WindowCutter(context);
   await settleWithin(clock, 100, windows.begin(undefined));
   assert.equal(windows.startNs, 50.04e9);
   assert.equal(windows.hasServerCounters, true);
@@ -59,19 +59,19 @@ test("without load the window begins once the server has reported its counters",
 
 test("the server's increase is that of the window; undefined without counters", async () => {
   let count = 5;
-  const { clock, context, meter, driver } = makeLevel({
+  const { clock, context, driver } = makeLevel({
     counters: () => Promise.resolve([makeDelta(count, { name: "m" })]),
   });
   const { name, version } = context.session.service.model;
   const counters = () => Promise.resolve([makeDelta(count, { name, version: version === "" ? "1" : version })]);
-  const windows = new WindowCutter({ ...context, session: { ...context.session, counters } }, meter);
+  const windows = new WindowCutter({ ...context, session: { ...context.session, counters } });
   await windows.begin(undefined);
   await driver.start({ kind: "closed", concurrency: 1 }, 3);
   await clock.advanceMs(50);
   count = 8;
   assert.equal((await windows.cut(clock.nowNs())).server?.successCount, 3);
   const silent = makeLevel();
-  const none = new WindowCutter(silent.context, silent.meter);
+  const none = new WindowCutter(silent.context);
   await none.begin(undefined);
   assert.deepEqual([(await none.cut(silent.clock.nowNs())).server, none.hasServerCounters], [undefined, false]);
   driver.close();
@@ -79,10 +79,10 @@ test("the server's increase is that of the window; undefined without counters", 
 
 test("counters that can no longer be read end the run, and the window keeps its requests", async () => {
   let isAway = false;
-  const { clock, context, meter, driver, errors } = makeLevel({
+  const { clock, context, driver, errors } = makeLevel({
     counters: () => (isAway ? Promise.reject(new Error("gone")) : Promise.resolve([makeDelta(0)])),
   });
-  const windows = new WindowCutter(context, meter);
+  const windows = new WindowCutter(context);
   await windows.begin(undefined);
   await driver.start({ kind: "closed", concurrency: 1 }, 2);
   await clock.advanceMs(50);

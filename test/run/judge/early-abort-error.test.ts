@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RecordColumns } from "../../../src/measure/records.ts";
-import { WindowTally } from "../../../src/measure/tally/window-tally.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { EarlyAbort } from "../../../src/run/conduct/early-abort.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
-import type { Driver } from "../../../src/run/send/driver.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { fill } from "../../measure/make-records.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
+import { makeService } from "../send/fake-client.ts";
 
 /** A run is not ended by chance, however often its limit is judged, and is ended when the limit breaks. */
 
@@ -30,13 +29,17 @@ async function run(
   latencyNs: (second: number) => number,
 ): Promise<number | undefined> {
   const clock = new FakeClock();
-  const driver = { clock, drain: () => {}, guard: (work: () => void) => work() } as unknown as Driver;
+  const sender = {
+    drain: () => ({ lastEndNs: 0, lastSendNs: 0, collected: 0 }),
+    takeRecentTokens: async () => undefined,
+  };
   const signal = new RunSignal();
-  const abort = new EarlyAbort({ plan: makePlan({ assertions: [assertion] }), driver, signal, tokens: undefined });
-  abort.resume(
-    () => new WindowTally({ isScheduled: false, countsReading: true, isDecoupled: false }),
-    () => [],
-  );
+  const abort = new EarlyAbort({
+    ...{ plan: makePlan({ assertions: [assertion] }), session: { service: makeService() }, sender, clock, signal },
+    hasTokens: false,
+    fail: (error) => assert.fail(String(error)),
+  });
+  abort.resume(false);
   const records = new RecordColumns((columns, count) => abort.add(columns, count));
   for (let tick = 0; tick < seconds * TICKS_PER_SEC; tick++) {
     const second = tick / TICKS_PER_SEC;

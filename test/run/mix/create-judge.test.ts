@@ -4,14 +4,14 @@ import { RequestJudge } from "../../../src/run/judge/judge.ts";
 import { createJudge } from "../../../src/run/mix/create-judge.ts";
 import { MixedJudge } from "../../../src/run/mix/mixed-judge.ts";
 import type { Session } from "../../../src/run/open/session.ts";
-import type { RunParts } from "../../../src/run/run-parts.ts";
+import type { SenderParts } from "../../../src/run/run-parts.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 
-function makeParts(session: Session): RunParts {
+function makeParts(session: Session): SenderParts {
   const feed = new RequestFeed(session.service, session.dataset, { usesIds: false });
-  return { plan: makePlan(), observer: {}, session, feed, tokens: undefined } as unknown as RunParts;
+  return { plan: makePlan(), observer: {}, session, feed, tokens: undefined } as unknown as SenderParts;
 }
 
 function makeSession(): Session {

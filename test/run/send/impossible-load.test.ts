@@ -116,7 +116,7 @@ test("a level ends at its time although the schedule is behind, and sends nothin
   driver.setLanes(LANES);
   slowDown(client, clock);
   made.server.latencyMs = 1;
-  const run = new LevelRun({ ...made.context, isScheduled: true, unit: "request-rate" }, made.meter, 1e6);
+  const run = new LevelRun({ ...made.context, isScheduled: true, unit: "request-rate" }, 1e6);
   const startMs = clock.nowMs;
   await driver.start({ kind: "scheduled", arrivals: constantArrivals(1e6) }, ENDLESS);
   await run.begin(undefined);

@@ -14,23 +14,21 @@ export async function measureDuration(
   frame: LevelFrame,
   { durationMs, graceMs }: Extract<MeasurementModePlan, { kind: "duration" }>,
 ): Promise<LevelResult> {
-  const { driver, signal, handOver } = frame.context;
-  const { timeline } = frame.meter;
+  const { sender, signal, handOver } = frame.context;
   const stopNs = frame.windows.startNs + msToNs(durationMs);
   await sleepUnless(Math.max(0, nsToMs(stopNs - frame.clock.nowNs())), signal.stopped, frame.clock);
   if (handOver !== undefined && !signal.isStopped) await handOver.prepare("measured");
   if (graceMs === undefined) await finishRound(frame);
   if (handOver !== undefined) return frame.cutAndChange(handOver);
-  const laneCount = driver.activeLanes;
+  const laneCount = sender.state().activeLanes;
   frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
   const nowNs = frame.clock.nowNs();
-  driver.drain();
-  frame.meter.timeline = undefined;
+  const { lastEndNs } = sender.drain();
   const isWhole = graceMs !== undefined && !signal.isStopped;
   // After sending has stopped, only responses extend the window, not the wait for missing ones.
-  const endNs = isWhole ? Math.max(stopNs, frame.meter.lastEndNs) : nowNs;
-  const buckets = timeline?.finish(endNs, frame.windows.openSentNs()) ?? [];
+  const endNs = isWhole ? Math.max(stopNs, lastEndNs) : nowNs;
+  const buckets = sender.takeTimeline(endNs);
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
   const sendingEndNs = isWhole ? stopNs : endNs;
   return frame.finish(await frame.windows.cut(endNs, { laneCount, afterEndNs, sendingEndNs }), buckets);
@@ -44,13 +42,14 @@ const MOST_ROUNDS = 3;
  * of the moment at which the time was over.
  */
 async function finishRound({ context, windows, clock }: LevelFrame): Promise<void> {
-  const { driver, signal, roundSize } = context;
-  if (roundSize === undefined || driver.activeLanes === 0 || signal.isStopped) return;
-  const { endedCount } = windows;
+  const { sender, signal, roundSize } = context;
+  const { activeLanes, endedCount: allEnded, longestNs } = sender.state();
+  if (roundSize === undefined || activeLanes === 0 || signal.isStopped) return;
+  const endedCount = allEnded - windows.endedBefore;
   const missing = roundSize - (endedCount % roundSize);
   const roundNs = (clock.nowNs() - windows.startNs) / Math.max(1, endedCount / roundSize);
-  const limitNs = Math.min(MOST_ROUNDS * roundNs, drainLimitNs(driver.ended.longestNs));
-  const ended = driver.reachEnded(driver.endedCount + missing);
+  const limitNs = Math.min(MOST_ROUNDS * roundNs, drainLimitNs(longestNs));
+  const ended = sender.untilEnded(allEnded + missing);
   await sleepUnless(nsToMs(limitNs), Promise.race([ended, signal.stopped]), clock);
 }
 
@@ -59,11 +58,12 @@ async function awaitLast(
   frame: LevelFrame,
   graceMs: number,
 ): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
-  const { driver, signal } = frame.context;
-  frame.delayedByLimit = driver.delayedByLimit;
-  await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]), frame.clock);
-  if (driver.outstanding === 0 || signal.isStopped) return undefined;
-  const cancelled = { count: driver.outstanding, atNs: frame.clock.nowNs() };
-  driver.cancel(`cancelled without an answer at the end of the grace period of ${formatDurationNs(msToNs(graceMs))}`);
+  const { sender, signal } = frame.context;
+  frame.delayedByLimit = sender.delayedByLimit();
+  await sleepUnless(graceMs, Promise.race([sender.stop(), signal.stopped]), frame.clock);
+  const { outstanding } = sender.state();
+  if (outstanding === 0 || signal.isStopped) return undefined;
+  const cancelled = { count: outstanding, atNs: frame.clock.nowNs() };
+  sender.cancel(`cancelled without an answer at the end of the grace period of ${formatDurationNs(msToNs(graceMs))}`);
   return cancelled;
 }

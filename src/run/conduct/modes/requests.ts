@@ -9,22 +9,17 @@ type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
 
 /** Measures a number of requests in one window that ends with the last answer. */
 export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Promise<LevelResult> {
-  const { driver, signal, handOver } = frame.context;
+  const { sender, signal, handOver } = frame.context;
   if (handOver !== undefined && !handOver.isLast) {
-    const sent = new Promise<void>((resolve) => {
-      driver.onAllSent = resolve;
-      if (driver.quota <= 0) resolve();
-    });
+    const sent = sender.untilAllSent();
     await handOver.prepare("measured");
     await Promise.race([sent, signal.stopped]);
     return frame.cutAndChange(handOver);
   }
-  await Promise.race([driver.finished(), signal.stopped]);
+  await Promise.race([sender.untilFinished(), signal.stopped]);
   const nowNs = frame.clock.nowNs();
-  driver.onSend = undefined;
-  driver.drain();
   // Nothing happens after the last response, so the window ends with it.
-  const { lastEndNs, lastSendNs } = frame.meter;
+  const { lastEndNs, lastSendNs } = sender.drain();
   const { startNs } = frame.windows;
   const hasEnd = !signal.isStopped && lastEndNs > startNs;
   const isDue = hasEnd && frame.context.isScheduled;
@@ -36,20 +31,12 @@ export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Pr
  * Ends a load with the first query that is due (server) or sent (otherwise) when the shortest time is over, and that completes the lowest
  * number of requests, as LoadGen does. Call before the load starts. Loads without a shortest time have a quota instead.
  */
-export function endAtMinimums({ context, windows, clock }: LevelFrame, { count, minDurationMs }: RequestsMode): void {
+export function endAtMinimums({ context, windows }: LevelFrame, { count, minDurationMs }: RequestsMode): void {
   if (minDurationMs === undefined) return;
-  const { driver, plan } = context;
+  const { sender, plan } = context;
   const { samplesPerQuery = 1 } = mlperfRulesOf(plan) ?? {};
   const minDurationNs = msToNs(minDurationMs);
-  let sentCount = 0;
-  driver.onSend = (intendedNs) => {
-    // The requests of a query are sent at once: the first one decides for all.
-    if (sentCount++ % samplesPerQuery > 0 || sentCount - 1 + samplesPerQuery < (count ?? 0)) return;
-    const atNs = Number.isNaN(intendedNs) ? clock.nowNs() : intendedNs;
-    if (atNs - windows.startNs < minDurationNs) return;
-    driver.onSend = undefined;
-    driver.quota = samplesPerQuery;
-  };
+  sender.endAtMinimums({ startNs: windows.startNs, minDurationNs, leastCount: count ?? 0, samplesPerQuery });
 }
 
 /** Returns MLPerf's rules for the load of a plan; undefined for all other loads. */
@@ -59,18 +46,20 @@ export function mlperfRulesOf({ load }: Plan): MlperfRules | undefined {
 
 /** Returns the result with what the rules of MLPerf say, and the tokens that they judge. */
 async function judgeQueries(
-  { context, meter, windowCount }: LevelFrame,
+  { context, windowCount }: LevelFrame,
   { count, minDurationMs = 0 }: RequestsMode,
   startNs: number,
   result: LevelResult,
 ): Promise<LevelResult> {
   const rules = mlperfRulesOf(context.plan);
-  if (rules === undefined || meter.mlperf === undefined) return result;
+  if (rules === undefined) return result;
+  const sample = context.sender.queries();
+  if (sample === undefined) return result;
   const { judgeMlperf } = await import("../../../measure/mlperf/judge-mlperf.ts");
   const { sampleTokens } = await import("../../../measure/mlperf/token-sample.ts");
   const required = { minQueryCount: (count ?? 0) / rules.samplesPerQuery, minDurationNs: msToNs(minDurationMs) };
-  const merged = await context.tokens?.mergeLevel(windowCount);
+  const merged = await context.sender.mergeTokens(windowCount);
   const tokens = merged?.tokenRows && sampleTokens(merged.tokenRows);
-  const mlperf = judgeMlperf(rules, required, meter.mlperf.sample(), startNs, tokens);
-  return { ...(merged === undefined ? result : addTokens(result, merged)), mlperf };
+  const mlperf = judgeMlperf(rules, required, sample, startNs, tokens);
+  return { ...addTokens(result, merged), mlperf };
 }

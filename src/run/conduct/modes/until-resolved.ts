@@ -10,18 +10,18 @@ export async function measureUntilResolved(
   frame: LevelFrame,
   { windowMs, maxMs }: Extract<MeasurementModePlan, { kind: "until-resolved" }>,
 ): Promise<LevelResult> {
-  const { plan, signal, tokens, observer } = frame.context;
+  const { plan, signal, sender, hasTokens, observer } = frame.context;
   const { resolveLimits } = await import("../resolve-limits.ts");
   const windows: Measurement[] = [];
   const nextWindow = async (trial: number): Promise<Measurement | undefined> => {
-    tokens?.resume();
+    sender.resumeTokens();
     await sleepUnless(windowMs, signal.stopped, frame.clock);
     if (signal.isStopped) return undefined;
     const window = await frame.windows.cut(frame.clock.nowNs());
     windows.push(window);
     if (window.requestCount === 0) observer.onEmptyWindow?.(trial);
     else observer.onWindow?.(trial, window, stabilizingLatencyNs(window, plan.measurement.percentile));
-    return withTokens(window, await tokens?.mergeLevel(1));
+    return hasTokens ? withTokens(window, await sender.mergeTokens(1)) : window;
   };
   const { level, batchSize } = frame;
   const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow });

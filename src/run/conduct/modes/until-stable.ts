@@ -26,7 +26,7 @@ export async function measureUntilStable(frame: LevelFrame, mode: WindowsMode): 
   const recent: Measurement[] = [];
   let trials = 0;
   while (trials < mode.maxTrials) {
-    frame.context.tokens?.resume();
+    frame.context.sender.resumeTokens();
     await waitForWindow(frame, mode);
     if (signal.isStopped) break;
     const window = await frame.windows.cut(frame.clock.nowNs());
@@ -95,15 +95,16 @@ function instabilityOf(
   };
 }
 
-async function waitForWindow({ context, meter, clock }: LevelFrame, mode: WindowsMode): Promise<void> {
-  const { driver, signal } = context;
+async function waitForWindow({ context, clock }: LevelFrame, mode: WindowsMode): Promise<void> {
+  const { sender, signal } = context;
   if (mode.kind === "time-windows") {
     await sleepUnless(mode.windowMs * WINDOW_STRETCH, signal.stopped, clock);
     return;
   }
+  let collected = 0;
   do {
     await sleepUnless(COUNT_POLL_MS, signal.stopped, clock);
-    driver.drain();
+    collected = sender.drain().collected;
     context.checkFailures();
-  } while (!signal.isStopped && meter.collected < mode.requestsPerWindow);
+  } while (!signal.isStopped && collected < mode.requestsPerWindow);
 }

@@ -102,7 +102,7 @@ interface Run {
 async function simulate({ load, minDurationMs, queries }: Case, times: Times, count?: number): Promise<Run> {
   const samplesPerQuery = load === MULTI ? MULTI.samplesPerQuery : 1;
   const level = makeLevel({ load, mode: { kind: "requests", count: queries * samplesPerQuery, minDurationMs } });
-  const { clock, context, meter, driver, client } = level;
+  const { clock, context, driver, client } = level;
   const latencies = times.latenciesMs.flatMap((query) => query.slice(0, samplesPerQuery));
   Object.defineProperty(level.server, "latencyMs", { get: () => latencies[client.sent.length - 1] });
   const drives: Readonly<Record<string, Drive>> = {
@@ -110,7 +110,7 @@ async function simulate({ load, minDurationMs, queries }: Case, times: Times, co
     mlperf: load === MULTI ? { kind: "groups", size: samplesPerQuery } : { kind: "closed", concurrency: 1 },
   };
   driver.setLanes({ ...driver.lanes, laneCount: 1, isSync: load.kind === "mlperf" });
-  const run = new LevelRun(context, meter, 1);
+  const run = new LevelRun(context, 1);
   await run.begin(undefined);
   const startMs = clock.nowMs;
   await driver.start(drives[load.kind] as Drive, (count ?? Number.POSITIVE_INFINITY) * samplesPerQuery);

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { prepareLoad } from "../../src/registry/load-modes.ts";
-import { hostLimitsOf } from "../../src/run/host-limits.ts";
-import { MeasuredRun } from "../../src/run/measured-run.ts";
-import { ALONE } from "../../src/run/peers/peers.ts";
-import { RunSignal } from "../../src/run/run-signal.ts";
-import { nowNs, toEpochNs } from "../../src/runtime/clock.ts";
-import { makePlan } from "../plan/make-plan.ts";
-import { FakeClient, makeDataset, makeDriver, makeService } from "./send/fake-client.ts";
+import type { RecordColumns } from "../../../src/measure/records.ts";
+import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import { Conductor } from "../../../src/run/conduct/conductor.ts";
+import { hostLimitsOf } from "../../../src/run/host-limits.ts";
+import { openSender } from "../../../src/run/open-sender.ts";
+import { ALONE } from "../../../src/run/peers/peers.ts";
+import { RunSignal } from "../../../src/run/run-signal.ts";
+import { nowNs, systemClock, toEpochNs } from "../../../src/runtime/clock.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { FakeClient, makeDataset, makeDriver, makeService } from "../send/fake-client.ts";
 
 /** A client whose requests are answered one turn of the event loop after they were sent. */
 class EagerClient extends FakeClient {
@@ -23,14 +25,13 @@ test("a run begins once its rehearsal is over, and before its first request", as
   const { driver, feed } = makeDriver({ createClient: ({ onDone }) => new EagerClient(onDone) });
   const sentEpochNs: bigint[] = [];
   let rehearsedNs = 0;
-  const run = new MeasuredRun({
+  const parts = {
     plan,
     observer: {
-      onBatch: ({ sendStartNs }, count) => {
+      onBatch: ({ sendStartNs }: RecordColumns, count: number) => {
         for (let row = 0; row < count; row++) sentEpochNs.push(toEpochNs(sendStartNs[row] as number));
       },
     },
-    signal: new RunSignal(),
     load: prepareLoad(plan.load),
     session: {
       service: makeService(),
@@ -39,12 +40,14 @@ test("a run begins once its rehearsal is over, and before its first request", as
       shared: undefined,
       counters: async () => undefined,
     },
-    feed,
-    driver,
+  };
+  const run = new Conductor({
+    ...parts,
+    signal: new RunSignal(),
+    createSender: (listener) =>
+      openSender({ ...parts, feed, driver, canceller: undefined, tokens: undefined }, listener),
+    ...{ clock: systemClock, laneCount: driver.laneCount, timestampsMs: [], hasTokens: false, poller: undefined },
     hostLimits: hostLimitsOf(plan, prepareLoad(plan.load).search),
-    canceller: undefined,
-    poller: undefined,
-    tokens: undefined,
     peers: ALONE,
     rehearse: async () => {
       rehearsedNs = nowNs();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Drive } from "../../../src/load/drive.ts";
-import { prepareChange } from "../../../src/run/conduct/change-load.ts";
+import { prepareChange } from "../../../src/run/send/change-load.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { type DriverUnderTest, makeDriver, scheduled } from "../send/fake-client.ts";
+import { type DriverUnderTest, makeDriver, scheduled } from "./fake-client.ts";
 
 /** From one load to another while requests are in flight: none is waited for, and none is lost. */
 

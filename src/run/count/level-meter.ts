@@ -3,9 +3,8 @@ import type { MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import { WindowTally } from "../../measure/tally/window-tally.ts";
 import type { Timeline } from "../../measure/timeline.ts";
-import type { EarlyAbort, WatchedParts } from "./early-abort.ts";
 
-/** Receives the driver's records and divides them into windows. */
+/** Receives the records of a sender and divides them into windows. */
 export class LevelMeter {
   /** Of the current level. */
   gaps: CompletionGaps | undefined;
@@ -30,10 +29,9 @@ export class LevelMeter {
   begin(newTally: () => WindowTally, newGroups: () => WindowTally[] = () => []): void {
     this.windowNumber++;
     this.count(newTally, newGroups);
-    this.abort?.resume(newTally, newGroups);
   }
 
-  /** Begins to count again, without a new window. Nothing ends the run early until one begins. */
+  /** Begins to count again, without a new window. */
   count(newTally: () => WindowTally, newGroups: () => WindowTally[]): void {
     this.newTally = newTally;
     this.newGroups = newGroups;
@@ -43,19 +41,8 @@ export class LevelMeter {
     this.lastSendNs = 0;
   }
 
-  /** Ends the run when an assertion does not hold; undefined when none is watched. */
-  abort: EarlyAbort | undefined;
-
-  /** Watches the plan's assertions that may end the run. */
-  async watch(parts: WatchedParts): Promise<void> {
-    if (parts.plan.assertions.every(({ abortAfterMs }) => abortAfterMs === undefined)) return;
-    const { EarlyAbort } = await import("./early-abort.ts");
-    this.abort = new EarlyAbort(parts);
-  }
-
   /** Measures no level until the next `begin`. */
   pause(): void {
-    this.abort?.pause();
     this.tally = undefined;
     this.timeline = undefined;
     this.gaps = undefined;
@@ -73,7 +60,6 @@ export class LevelMeter {
     this.timeline?.add(records, count);
     this.gaps?.add(records, count);
     this.runTimeline?.add(records, count);
-    this.abort?.add(records, count);
     this.mlperf?.add(records, count);
   }
 
@@ -85,7 +71,6 @@ export class LevelMeter {
   /** Adds the values extracted from an answer, in the order of their names. @param atNs when the answer ended @param group that of the request; default: none */
   addExtracted(values: readonly unknown[], atNs: number, group?: number): void {
     this.tally?.extracted?.add(values, atNs);
-    this.abort?.addExtracted(values, atNs, group);
     if (group !== undefined) this.groupTallies[group]?.extracted?.add(values, atNs);
   }
 

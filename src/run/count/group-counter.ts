@@ -1,0 +1,89 @@
+import type { MeasuredGroup, Measurement } from "../../measure/measurement.ts";
+import { type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
+import { toMeasurement, type WindowFrame, type WindowTally } from "../../measure/tally/window-tally.ts";
+import type { Call } from "../../transport/client.ts";
+import type { RequestGroup, RequestGroups } from "../groups/request-groups.ts";
+
+/** The requests that are counted. */
+export interface CountedSends {
+  readonly sentCount: number;
+  readonly activeLanes: number;
+  readonly client: { readonly calls: readonly Pick<Call, "isActive" | "slot" | "sendStartNs">[] };
+  /** By slot: the step of its request. */
+  readonly slots: { readonly steps: readonly number[] };
+  /** Judges deferred responses, and passes the records. */
+  drain(): void;
+}
+
+/** What a group contributed to a window. */
+export interface GroupPart {
+  readonly group: RequestGroup;
+  readonly tally: WindowTally;
+  readonly sentCount: number;
+  readonly openBefore: OpenRequests;
+  readonly openAfter: OpenRequests;
+}
+
+/** Collects what each group of requests contributes to the windows of a level. */
+export class GroupCounter {
+  private readonly sends: CountedSends;
+  private readonly groups: RequestGroups;
+  private sentBefore: readonly number[] = [];
+  private openBefore: readonly OpenRequests[] = [];
+
+  constructor(sends: CountedSends, groups: RequestGroups) {
+    this.sends = sends;
+    this.groups = groups;
+  }
+
+  /** Begins the first window. */
+  begin(startNs: number): void {
+    this.sentBefore = [...this.groups.sentCounts];
+    this.openBefore = this.openAt(startNs);
+  }
+
+  /** Ends a window and begins the next one. @param tallies those of the groups */
+  cut(tallies: readonly WindowTally[], endNs: number): readonly GroupPart[] {
+    const { sentBefore, openBefore } = this;
+    this.begin(endNs);
+    return this.groups.list.map((group, index) => ({
+      group,
+      tally: tallies[index] as WindowTally,
+      sentCount: (this.sentBefore[index] as number) - (sentBefore[index] as number),
+      openBefore: openBefore[index] as OpenRequests,
+      openAfter: this.openBefore[index] as OpenRequests,
+    }));
+  }
+
+  /** Returns the requests in flight, by group. */
+  private openAt(atNs: number): OpenRequests[] {
+    const { client, slots } = this.sends;
+    const sentNs = this.groups.list.map((): number[] => []);
+    for (const { isActive, slot, sendStartNs } of client.calls)
+      if (isActive) sentNs[this.groups.ofStep[slots.steps[slot] as number] as number]?.push(sendStartNs);
+    return sentNs.map((times) => sumOpenRequests(times, atNs));
+  }
+}
+
+/** Returns the completed requests by member of a mix. */
+export function countByMember(parts: readonly GroupPart[]): readonly number[] {
+  const counts: number[] = [];
+  for (const { group, tally } of parts) counts[group.member] = (counts[group.member] ?? 0) + tally.latency.count;
+  return Array.from(counts, (count = 0) => count);
+}
+
+/** Computes the groups' parts of a window, which share its lanes. @param frame that of the whole window */
+export function toGroupWindows(
+  parts: readonly GroupPart[],
+  frame: WindowFrame,
+  { laneNs, overheadPct }: Measurement,
+): readonly MeasuredGroup[] {
+  return parts.map(({ group, tally, sentCount, openBefore, openAfter }) => ({
+    tags: group.tags,
+    window: {
+      ...toMeasurement(tally, { ...frame, sentCount, openBefore, openAfter }),
+      laneNs: laneNs / parts.length,
+      overheadPct,
+    },
+  }));
+}

@@ -1,0 +1,41 @@
+import { WindowTally } from "../../measure/tally/window-tally.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
+import type { Service } from "../../service/service.ts";
+import type { RequestGroups } from "../groups/request-groups.ts";
+import type { Session } from "../open/session.ts";
+
+/** What the tallies of a run depend on. */
+export interface TallyParts {
+  readonly plan: Plan;
+  readonly session: Pick<Session, "service" | "members">;
+  /** The groups of requests to measure apart; undefined when there are none. */
+  readonly groups?: Pick<RequestGroups, "list"> | undefined;
+}
+
+/** Creates the tallies of a window. */
+export interface NewTallies {
+  /** Of all requests. */
+  all(): WindowTally;
+  /** By group. */
+  groups(): WindowTally[];
+}
+
+/** Returns what creates the tallies of a run's windows. @param isScheduled whether requests have due times */
+export function talliesOf({ plan, session, groups }: TallyParts, isScheduled: boolean): NewTallies {
+  const create = (service: Service, isStreamed: boolean | undefined): WindowTally =>
+    new WindowTally({
+      isScheduled,
+      countsReading: service.wire === "http",
+      isDecoupled: service.isDecoupled || service.hasManyResponses === true,
+      isStreamed,
+      extractedNames: service.answerReader?.names,
+    });
+  return {
+    all: () => create(session.service, tokensPlanOf(plan)?.isStreamed),
+    groups: () =>
+      (groups?.list ?? []).map(({ member, tags }) =>
+        create((session.members?.[member]?.session ?? session).service, tokensPlanOf(plan, tags)?.isStreamed),
+      ),
+  };
+}

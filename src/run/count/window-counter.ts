@@ -1,0 +1,144 @@
+import { type CompletionGap, CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
+import type { Measurement } from "../../measure/measurement.ts";
+import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
+import type { Sketch } from "../../measure/sketch.ts";
+import { toMeasurement } from "../../measure/tally/window-tally.ts";
+import { Timeline } from "../../measure/timeline.ts";
+import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
+import type { RequestGroups } from "../groups/request-groups.ts";
+import { type CountedSends, countByMember, GroupCounter, toGroupWindows } from "./group-counter.ts";
+import type { LevelMeter } from "./level-meter.ts";
+import { type TallyParts, talliesOf } from "./tallies.ts";
+
+/** How what ends is counted. */
+export interface CountOptions {
+  readonly isScheduled: boolean;
+  /** Whether lanes may be idle. */
+  readonly canLanesWait: boolean;
+  /** Length of a level with a time line, in nanoseconds. Absent: it has none. */
+  readonly timelineNs?: number;
+}
+
+/** What the last window of a level knows after sending has stopped. */
+export interface LastWindow {
+  /** Active lanes before that. Default: those now. */
+  readonly laneCount?: number;
+  /** Time after the window in which requests of it were in flight, in nanoseconds. Default: 0. */
+  readonly afterEndNs?: number;
+  /** End of the time in which requests were due. Default: the end of the window. */
+  readonly sendingEndNs?: number;
+}
+
+/** A window that has ended. */
+export interface CutWindow {
+  /** Without what servers and GPUs report. */
+  readonly window: Measurement;
+  /** Number of the window that begins. */
+  readonly nextNumber: number;
+  /** Completed requests by member of a mix. Absent: the requests have no groups. */
+  readonly completedByMember?: readonly number[];
+}
+
+/** What a counter works with. */
+export interface CounterParts extends TallyParts {
+  readonly groups?: RequestGroups | undefined;
+  readonly sends: CountedSends;
+  readonly meter: LevelMeter;
+  readonly health: HealthMonitor;
+}
+
+/** Divides a level's time into windows and counts what ends in each. */
+export class WindowCounter {
+  private readonly parts: CounterParts;
+  private readonly groups: GroupCounter | undefined;
+  private startNs = 0;
+  private sentBefore = 0;
+  private canLanesWait = false;
+  private timelineNs: number | undefined;
+  private openBefore: OpenRequests = NO_OPEN_REQUESTS;
+  /** Of the whole level. */
+  private gaps: CompletionGaps | undefined;
+  /** Send times of the requests that were in flight at the end of the last window. */
+  private openSentAtCutNs: readonly number[] = [];
+
+  constructor(parts: CounterParts) {
+    this.parts = parts;
+    this.groups = parts.groups && new GroupCounter(parts.sends, parts.groups);
+  }
+
+  /** Begins a window. Requests in flight then are counted when they end. Returns its number. */
+  begin(startNs: number, options: CountOptions): number {
+    this.count(startNs, "begin", options);
+    return this.parts.meter.windowNumber;
+  }
+
+  /** Counts what ends, without a window. */
+  lead(startNs: number, options: CountOptions): void {
+    this.count(startNs, "count", options);
+  }
+
+  private count(startNs: number, way: "begin" | "count", options: CountOptions): void {
+    const { sends, meter, health } = this.parts;
+    const tallies = talliesOf(this.parts, options.isScheduled);
+    this.canLanesWait = options.canLanesWait;
+    this.timelineNs = options.timelineNs;
+    meter[way](tallies.all, tallies.groups);
+    this.sentBefore = sends.sentCount;
+    this.groups?.begin(startNs);
+    this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
+    this.restart(startNs);
+    health.start();
+  }
+
+  /** Moves the start of the window, in which nothing was sent yet. */
+  restart(startNs: number): void {
+    const { meter } = this.parts;
+    this.startNs = startNs;
+    this.gaps = new CompletionGaps(startNs);
+    meter.gaps = this.gaps;
+    if (this.timelineNs !== undefined) meter.timeline = new Timeline(startNs, { durationNs: this.timelineNs });
+  }
+
+  /** Ends the window at `endNs` and begins the next one. */
+  cut(endNs: number, last: LastWindow = {}): CutWindow {
+    const { sends, meter, health } = this.parts;
+    sends.drain();
+    const { windowNumber } = meter;
+    const tally = meter.cut();
+    const parts = this.groups?.cut(meter.cutGroups(), endNs);
+    const { startNs, openBefore } = this;
+    this.openSentAtCutNs = this.openSentNs();
+    const openAfter = sumOpenRequests(this.openSentAtCutNs, endNs);
+    const { laneCount = sends.activeLanes, afterEndNs = 0, sendingEndNs = endNs } = last;
+    const sendingNs = Math.max(0, sendingEndNs - startNs);
+    const counts = {
+      sentCount: sends.sentCount - this.sentBefore,
+      sendingNs,
+      openBefore,
+      openAfter,
+      afterEndNs,
+      laneCount,
+    };
+    const frame = { startNs, endNs, ...counts, canLanesWait: this.canLanesWait, health: health.take() };
+    this.startNs = endNs;
+    this.openBefore = openAfter;
+    this.sentBefore = sends.sentCount;
+    // The time before the first window has no number.
+    const numbers = windowNumber === 0 ? {} : { numbers: { first: windowNumber, last: windowNumber } };
+    const window = { ...toMeasurement(tally, frame), ...numbers };
+    const nextNumber = meter.windowNumber;
+    if (parts === undefined) return { window, nextNumber };
+    const groups = toGroupWindows(parts, frame, window);
+    return { window: { ...window, groups }, nextNumber, completedByMember: countByMember(parts) };
+  }
+
+  /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual. */
+  findGaps(endNs: number, latency: Sketch): CompletionGap[] {
+    return this.gaps?.find(endNs, this.openSentAtCutNs, latency) ?? [];
+  }
+
+  /** Returns the send time of each request in flight. */
+  openSentNs(): number[] {
+    return this.parts.sends.client.calls.filter(({ isActive }) => isActive).map(({ sendStartNs }) => sendStartNs);
+  }
+}

@@ -1,0 +1,272 @@
+import type { Drive } from "../../load/drive.ts";
+import { limitConcurrency } from "../../load/drive.ts";
+import type { PreparedLoad } from "../../load/load-mode.ts";
+import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
+import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
+import type { Sketch } from "../../measure/sketch.ts";
+import { Timeline, type TimelineBucket } from "../../measure/timeline.ts";
+import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import type { ProgressCounts } from "../../result/observer.ts";
+import type { DelayedRequests } from "../../result/run-result.ts";
+import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
+import type { LevelMeter } from "../count/level-meter.ts";
+import type { TallyParts } from "../count/tallies.ts";
+import { type CountOptions, type CutWindow, type LastWindow, WindowCounter } from "../count/window-counter.ts";
+import type { RequestGroups } from "../groups/request-groups.ts";
+import type { Canceller } from "./canceller.ts";
+import { prepareChange } from "./change-load.ts";
+import type { Driver } from "./driver.ts";
+import type { Drained, LoadSender, LoadStep, QueryMinimums, SenderState, SenderTotals } from "./messages.ts";
+import type { SessionFeed } from "./session-feed.ts";
+
+/** What a sender of this thread consists of. */
+export interface LocalSenderParts extends TallyParts {
+  readonly groups?: RequestGroups | undefined;
+  readonly driver: Driver;
+  readonly meter: LevelMeter;
+  readonly health: HealthMonitor;
+  readonly load: Pick<PreparedLoad, "drive" | "phases">;
+  /** Due time of each step, when the load follows the data. */
+  readonly timestampsMs: readonly number[];
+  /** Cancels some of the requests; undefined when the plan requests none. */
+  readonly canceller: Canceller | undefined;
+  /** Measures the tokens of responses; undefined when the plan requests none. */
+  readonly tokens: RunTokens | undefined;
+  /** Set for a load of sessions. */
+  readonly sessions: Pick<SessionFeed, "tally"> | undefined;
+}
+
+/** Returns how to send at a level. */
+export function driveOf(
+  { load, timestampsMs }: Pick<LocalSenderParts, "load" | "timestampsMs">,
+  step: LoadStep,
+): Drive {
+  const { phaseIndex, level, draw, mostRequests } = step;
+  const prepared = phaseIndex === undefined ? load : load.phases?.[phaseIndex]?.load;
+  if (prepared === undefined) throw new Error(`the load has no phase ${phaseIndex}`);
+  const drive = prepared.drive(level, phaseIndex === undefined ? timestampsMs : [], draw);
+  return mostRequests === undefined ? drive : limitConcurrency(drive, mostRequests);
+}
+
+/** Sends from the conductor's own thread. */
+export class LocalSender implements LoadSender {
+  private readonly parts: LocalSenderParts;
+  private readonly driver: Driver;
+  private readonly counter: WindowCounter;
+  /** Begins the level that was prepared. */
+  private next: ((quota: number) => void) | undefined;
+
+  constructor(parts: LocalSenderParts) {
+    this.parts = parts;
+    this.driver = parts.driver;
+    this.counter = new WindowCounter({ ...parts, sends: parts.driver });
+  }
+
+  prepare(step: LoadStep): Promise<void> {
+    return this.driver.prepare(driveOf(this.parts, step));
+  }
+
+  admits(step: LoadStep): boolean {
+    return this.driver.admits(driveOf(this.parts, step));
+  }
+
+  start(step: LoadStep, quota: number): Promise<void> {
+    return this.driver.start(driveOf(this.parts, step), quota);
+  }
+
+  async prepareChange(step: LoadStep): Promise<void> {
+    this.next = undefined;
+    this.next = await prepareChange(this.driver, driveOf(this.parts, step));
+  }
+
+  change(quota: number): void {
+    const { next } = this;
+    this.next = undefined;
+    this.driver.onAllSent = undefined;
+    next?.(quota);
+  }
+
+  setQuota(quota: number): void {
+    this.driver.quota = quota;
+  }
+
+  /** The requests of a query are sent at once: the first one decides for all. */
+  endAtMinimums({ startNs, minDurationNs, leastCount, samplesPerQuery }: QueryMinimums): void {
+    const { driver } = this;
+    let sentCount = 0;
+    driver.onSend = (intendedNs) => {
+      if (sentCount++ % samplesPerQuery > 0 || sentCount - 1 + samplesPerQuery < leastCount) return;
+      const atNs = Number.isNaN(intendedNs) ? driver.clock.nowNs() : intendedNs;
+      if (atNs - startNs < minDurationNs) return;
+      driver.onSend = undefined;
+      driver.quota = samplesPerQuery;
+    };
+  }
+
+  setWarmup(isWarmup: boolean): void {
+    const { canceller } = this.parts;
+    if (canceller !== undefined) canceller.isEnabled = !isWarmup;
+  }
+
+  rewind(): void {
+    this.driver.rewind();
+  }
+
+  stop(): Promise<void> {
+    return this.driver.stop();
+  }
+
+  cancel(message: string, which?: "all" | "unsent"): void {
+    this.driver.cancel(message, which);
+  }
+
+  close(cancelMessage?: string): void {
+    this.driver.close(cancelMessage);
+    this.parts.health.stop();
+  }
+
+  untilEnded(count: number): Promise<void> {
+    return this.driver.reachEnded(count);
+  }
+
+  untilAllSent(): Promise<void> {
+    return new Promise((resolve) => {
+      this.driver.onAllSent = resolve;
+      if (this.driver.quota <= 0) resolve();
+    });
+  }
+
+  async untilFinished(): Promise<void> {
+    await this.driver.finished();
+    this.driver.onSend = undefined;
+  }
+
+  state(): SenderState {
+    const { sentCount, endedCount, outstanding, quota, isSending, activeLanes, ended } = this.driver;
+    const { completedCount, failedCount, cancelledCount, lastSuccessNs, longestNs } = ended;
+    const counts = { completedCount, failedCount, cancelledCount, lastSuccessNs, longestNs };
+    return { sentCount, endedCount, outstanding, quota, isSending, activeLanes, ...counts };
+  }
+
+  delayedByLimit(): DelayedRequests | undefined {
+    return this.driver.delayedByLimit;
+  }
+
+  takeUnsent(atNs: number): number {
+    return this.driver.load.takeUnsent?.(atNs) ?? 0;
+  }
+
+  openSentNs(): readonly number[] {
+    return this.counter.openSentNs();
+  }
+
+  totals(): SenderTotals {
+    const { connectionCount, resendCount, received, servers } = this.driver.client;
+    const statuses = [...(received?.statusCounts.entries() ?? [])].filter(([, count]) => count > 0);
+    return {
+      connectionCount,
+      resendCount,
+      ...(received === undefined
+        ? {}
+        : { received: { bytes: received.bytes, statuses: Object.fromEntries(statuses) } }),
+      servers,
+      sessions: this.parts.sessions?.tally,
+    };
+  }
+
+  counts(): ProgressCounts {
+    const { sentCount, outstanding, ended, client } = this.driver;
+    const { completedCount, failedCount, cancelledCount } = ended;
+    let openResponses = 0;
+    for (const { isActive, messageCount } of client.calls) if (isActive) openResponses += messageCount;
+    return { sentCount, completedCount, failedCount, cancelledCount, outstanding, openResponses };
+  }
+
+  /** Not {@link drain}, which would also judge the deferred responses. */
+  drainRecords(): void {
+    this.driver.ended.drainRecords();
+  }
+
+  drain(): Drained {
+    this.driver.drain();
+    const { lastEndNs, lastSendNs, collected } = this.parts.meter;
+    return { lastEndNs, lastSendNs, collected };
+  }
+
+  beginWindow(startNs: number, options: CountOptions): number {
+    return this.counter.begin(startNs, options);
+  }
+
+  lead(startNs: number, options: CountOptions): void {
+    this.counter.lead(startNs, options);
+  }
+
+  restartWindow(startNs: number): void {
+    this.counter.restart(startNs);
+  }
+
+  cut(endNs: number, last?: LastWindow): CutWindow {
+    const cut = this.counter.cut(endNs, last);
+    this.parts.tokens?.cut({ startNs: cut.window.startNs, endNs });
+    return cut;
+  }
+
+  pauseCounting(): void {
+    this.parts.meter.pause();
+  }
+
+  takeTimeline(endNs: number): readonly TimelineBucket[] {
+    const { meter } = this.parts;
+    const { timeline } = meter;
+    meter.timeline = undefined;
+    return timeline?.finish(endNs, this.openSentNs()) ?? [];
+  }
+
+  beginRunTimeline(startNs: number): void {
+    this.parts.meter.runTimeline = new Timeline(startNs);
+  }
+
+  takeRunTimeline(leastEndNs: number): readonly TimelineBucket[] {
+    const { meter } = this.parts;
+    const { runTimeline } = meter;
+    meter.runTimeline = undefined;
+    return runTimeline?.finish(Math.max(leastEndNs, runTimeline.lastEndNs)) ?? [];
+  }
+
+  findGaps(endNs: number, latency: Sketch): readonly CompletionGap[] {
+    return this.counter.findGaps(endNs, latency);
+  }
+
+  async countQueries(samplesPerQuery: number): Promise<void> {
+    const { MlperfTally } = await import("../../measure/mlperf/mlperf-tally.ts");
+    this.parts.meter.mlperf = new MlperfTally(samplesPerQuery);
+  }
+
+  queries(): MlperfSample | undefined {
+    return this.parts.meter.mlperf?.sample();
+  }
+
+  beginTokens(startNs: number, options: BeginOptions): void {
+    this.parts.tokens?.begin(this.parts.plan, startNs, options);
+  }
+
+  warmUpTokens(): void {
+    this.parts.tokens?.warmUp();
+  }
+
+  resetTokens(): void {
+    this.parts.tokens?.reset();
+  }
+
+  resumeTokens(): void {
+    this.parts.tokens?.resume();
+  }
+
+  async mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
+    return this.parts.tokens?.mergeLevel(windowCount);
+  }
+
+  async takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
+    return this.parts.tokens?.takeRecent(tap);
+  }
+}

@@ -1,0 +1,166 @@
+import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
+import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
+import type { RecordColumns } from "../../measure/records.ts";
+import type { Sketch } from "../../measure/sketch.ts";
+import type { TimelineBucket } from "../../measure/timeline.ts";
+import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import type { ProgressCounts } from "../../result/observer.ts";
+import type { DelayedRequests, RunResult } from "../../result/run-result.ts";
+import type { Failure } from "../../transport/failure.ts";
+import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
+
+/**
+ * What a conductor and a sender say to each other. Everything that passes is plain data, so that a sender may live in another thread or on
+ * another host; in the conductor's own thread the messages are calls.
+ */
+
+/** A level of the plan's load. The sender prepares the load itself. */
+export interface LoadStep {
+  /** Index of the phase. Absent: the load has none. */
+  readonly phaseIndex?: number;
+  /** Concurrency or request rate. */
+  readonly level: number;
+  /** Number of measurements before it: random arrivals differ from one to the next. */
+  readonly draw: number;
+  /** Number of requests of a load that cannot keep more in flight. Absent: no limit. */
+  readonly mostRequests?: number;
+}
+
+/** Ends a load with the first query that completes both. */
+export interface QueryMinimums {
+  readonly startNs: number;
+  readonly minDurationNs: number;
+  readonly leastCount: number;
+  /** The requests of a query are sent at once. */
+  readonly samplesPerQuery: number;
+}
+
+/** Where a sender stands. */
+export interface SenderState {
+  readonly sentCount: number;
+  /** Requests that have ended, whether or not they were judged yet. */
+  readonly endedCount: number;
+  readonly outstanding: number;
+  /** Number of requests still to send; infinite when time decides. */
+  readonly quota: number;
+  /** Whether the load still sends requests. */
+  readonly isSending: boolean;
+  /** Lanes that can have a request outstanding. */
+  readonly activeLanes: number;
+  readonly completedCount: number;
+  readonly failedCount: number;
+  readonly cancelledCount: number;
+  /** Time of the last success; initially the start. */
+  readonly lastSuccessNs: number;
+  /** Longest latency of a success. */
+  readonly longestNs: number;
+}
+
+/** What has ended so far in the current window, and when. */
+export interface Drained {
+  /** End of the last request that was not cancelled, and send time of the last one to be sent. */
+  readonly lastEndNs: number;
+  readonly lastSendNs: number;
+  /** Number of requests in the current window, including failed ones. */
+  readonly collected: number;
+}
+
+/** What a sender reports about its connections at the end. */
+export type SenderTotals = Pick<RunResult, "connectionCount" | "resendCount" | "received" | "servers" | "sessions">;
+
+/** Sends a plan's load, and counts what ends. */
+export interface LoadSender {
+  /** Opens the connections of a level, so that its first requests do not wait for them. */
+  prepare(step: LoadStep): Promise<void>;
+  /** Whether the limit of outstanding requests allows a level from its start. If not, reports it, and sends nothing more. */
+  admits(step: LoadStep): boolean;
+  /** Starts a level, or changes to another one without a pause. */
+  start(step: LoadStep, quota: number): Promise<void>;
+  /** Prepares another level while the current one continues. */
+  prepareChange(step: LoadStep): Promise<void>;
+  /** Changes to the level that was prepared, at once: requests in flight end under it. */
+  change(quota: number): void;
+  /** Sends this number of requests more; 0: none but the ends of open sequences. */
+  setQuota(quota: number): void;
+  endAtMinimums(minimums: QueryMinimums): void;
+  /** Whether requests belong to a warm-up, of which none is cancelled on purpose. */
+  setWarmup(isWarmup: boolean): void;
+  /** Restarts the data at its first step. */
+  rewind(): void;
+  /** Stops sending, except for the ends of open sequences. Resolves when nothing is outstanding. */
+  stop(): Promise<void>;
+  /** Cancels requests in flight. @param which "unsent": those that wait for a connection. Default: all */
+  cancel(message: string, which?: "all" | "unsent"): void;
+  /** Fails outstanding requests and closes the connections. @param cancelMessage set: cancel them for this reason instead */
+  close(cancelMessage?: string): void;
+
+  /** Resolves when this number of requests has ended. A new wait resolves the previous one. */
+  untilEnded(count: number): Promise<void>;
+  /** Resolves when the quota is used up. */
+  untilAllSent(): Promise<void>;
+  /** Resolves when the quota is used up and nothing is outstanding. */
+  untilFinished(): Promise<void>;
+
+  state(): SenderState;
+  /** Requests delayed by the load's limit of outstanding requests; undefined without a limit. */
+  delayedByLimit(): DelayedRequests | undefined;
+  /** Returns the number of requests that are due by then and not sent, and skips them. */
+  takeUnsent(atNs: number): number;
+  /** Returns the send time of each request in flight. */
+  openSentNs(): readonly number[];
+  totals(): SenderTotals;
+  counts(): ProgressCounts;
+  /** Passes the records of what was judged. */
+  drainRecords(): void;
+
+  /** Judges and counts what has ended. */
+  drain(): Drained;
+  /** Begins a window. Requests in flight then are counted when they end. Returns its number. */
+  beginWindow(startNs: number, options: CountOptions): number;
+  /** Counts what ends before the load is steady, without a window. */
+  lead(startNs: number, options: CountOptions): void;
+  /** Moves the start of the window, in which nothing was sent yet. */
+  restartWindow(startNs: number): void;
+  /** Ends the window and begins the next one. */
+  cut(endNs: number, last?: LastWindow): CutWindow;
+  /** Counts nothing until a window begins. */
+  pauseCounting(): void;
+  /** Ends the level's time line, and returns it; nothing without one. */
+  takeTimeline(endNs: number): readonly TimelineBucket[];
+  /** Begins a time line over several levels. */
+  beginRunTimeline(startNs: number): void;
+  /** Ends it. @param leastEndNs it ends then, or with what ended last */
+  takeRunTimeline(leastEndNs: number): readonly TimelineBucket[];
+  /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual. */
+  findGaps(endNs: number, latency: Sketch): readonly CompletionGap[];
+  /** Counts the queries of MLPerf. */
+  countQueries(samplesPerQuery: number): Promise<void>;
+  queries(): MlperfSample | undefined;
+
+  /** Begins to measure tokens, if the plan does. */
+  beginTokens(startNs: number, options: BeginOptions): void;
+  /** Following tokens belong to a warm-up. */
+  warmUpTokens(): void;
+  /** Forgets the tokens of earlier levels. */
+  resetTokens(): void;
+  /** Starts another window of tokens. */
+  resumeTokens(): void;
+  /** Returns the tokens of the last windows of a level as one; undefined when none are measured. */
+  mergeTokens(windowCount: number): Promise<LevelTokens | undefined>;
+  /** Returns the tokens since the last call for the same tap. */
+  takeRecentTokens(tap: number): Promise<LevelTokens | undefined>;
+}
+
+/** What a sender reports by itself. */
+export interface SenderListener {
+  /** Receives ended requests in batches, in the columns that the next batch reuses. */
+  records(records: RecordColumns, count: number): void;
+  /** Receives the values extracted from a successful answer. @param atNs when it ended @param group that of the request, if there are groups */
+  extracted(values: readonly unknown[], atNs: number, group: number | undefined): void;
+  /** @param sentNs start of sending the request */
+  failed(failure: Failure, lane: number, sentNs: number): void;
+  /** Sending has ended because the load needs more outstanding requests than allowed. @param wanted their number, for a load that was not begun */
+  limited(wanted: number | undefined): void;
+  /** The run cannot continue. */
+  broken(error: unknown): void;
+}
