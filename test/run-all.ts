@@ -76,7 +76,7 @@ const RUNTIME_TESTS: readonly string[] = [
   "inputs/prompts/prompt-thread",
   "mock/",
   "run/ends",
-  "run/measured-run",
+  "run/conduct/conductor",
   "run/peers/mpi-peers",
   "run/run-plan",
   "run/send/burst-sharing",

@@ -89,7 +89,7 @@ export async function executePlan(
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
   const runOnce = async (number: number): Promise<RunResult> => {
-    running = startPlan(planOfRun(plan, number), openReports, check, peers, meter, held);
+    running = startPlan(planOfRun(plan, number), { openObserver: openReports, check, peers, meter, held });
     // An interrupt between two runs of a repeated plan found no run to interrupt.
     if (isInterrupted) running.interrupt();
     return running.result;

@@ -25,7 +25,7 @@ import type { OpenTokens } from "./judge/open-tokens.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";
 import { traceSends } from "./open/create-client.ts";
-import { openTarget, type Session, type Target } from "./open/session.ts";
+import { openTarget, type Session, type Target, type TargetOptions } from "./open/session.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RehearsalBounds, Rehearsed } from "./rehearsal.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -47,39 +47,36 @@ export interface RunningPlan {
   interrupt(): void;
 }
 
+/** What a run needs besides its plan. */
+export interface RunOptions {
+  /** Creates the run's observer, once, before the target is contacted; may reject. */
+  openObserver(): Promise<RunObserver>;
+  /**
+   * Rejects when the plan is not valid. Called outside of measured time, after the load has begun: front ends validate user input
+   * themselves, so this only guards against their defects.
+   */
+  check(): Promise<unknown>;
+  /** The other processes of the measurement. Default: none. */
+  readonly peers?: Peers | undefined;
+  /** Measures the tokens of responses and stays open. Default: a separate thread for the run, if the plan measures tokens. */
+  readonly meter?: TokenLink | undefined;
+  /** The entries of the plan's input file. Default: the file is read. */
+  readonly held?: HeldEntries | undefined;
+}
+
 /**
  * Starts a plan's run: connects to the target and sends the first request as soon as possible. Before that it refuses parts of the
  * plan that do not fit together.
- * @param openObserver creates the run's observer, once, before the target is contacted; may reject
- * @param check rejects when the plan is not valid. Called outside of measured time, after the load has begun: front ends validate user
- *   input themselves, so this only guards against their defects
- * @param peers the other processes of the measurement; default: none
- * @param meter measures the tokens of responses and stays open; default: a separate thread for the run, if the plan measures tokens
- * @param held the entries of the plan's input file; default: the file is read
  */
-export function startPlan(
-  plan: Plan,
-  openObserver: () => Promise<RunObserver>,
-  check: () => Promise<unknown>,
-  peers: Peers = ALONE,
-  meter?: TokenLink,
-  held?: HeldEntries,
-): RunningPlan {
+export function startPlan(plan: Plan, options: RunOptions): RunningPlan {
   const signal = new RunSignal();
-  return {
-    result: runPlan(plan, openObserver, signal, check, peers, meter, held),
-    interrupt: () => signal.interrupt(),
-  };
+  return { result: runPlan(plan, signal, options), interrupt: () => signal.interrupt() };
 }
 
 async function runPlan(
   plan: Plan,
-  openObserver: () => Promise<RunObserver>,
   signal: RunSignal,
-  check: () => Promise<unknown>,
-  peers: Peers,
-  meter: TokenLink | undefined,
-  held: HeldEntries | undefined,
+  { openObserver, check, peers = ALONE, meter, held }: RunOptions,
 ): Promise<RunResult> {
   const conflicts = findConflicts(plan);
   if (conflicts.length > 0) throw new UserError(conflicts);
@@ -87,7 +84,7 @@ async function runPlan(
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
   const hostLimits = hostLimitsOf(plan, load.search);
   const observer = await openObserver();
-  const target = await openAnyTarget(plan, observer, load.search, signal, held);
+  const target = await openAnyTarget(plan, { observer, search: load.search, signal, held });
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
   const members = memberPlansOf(plan);
@@ -137,9 +134,9 @@ async function runPlan(
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { Conductor } = await import("./conduct/conductor.ts");
       const { openSender, timestampsOf } = await import("./open-sender.ts");
-      const alone = { plan, session, feed };
-      const rehearsed = session.members ?? [alone];
-      const rehearse = await loadRehearsal(rehearsed, load.search, observer, driver, (undo) => undos.push(undo));
+      const rehearsed = session.members ?? [{ plan, session, feed }];
+      const atEnd = (undo: () => void): number => undos.push(undo);
+      const rehearse = await loadRehearsal(rehearsed, { search: load.search, observer, driver, atEnd });
       const createCheck = plan.check && (await openContentCheck(plan.check));
       const parts: RunParts = { plan, observer, load, session, groups };
       const sending = { feed, driver, createCheck, canceller, tokens };
@@ -202,13 +199,17 @@ async function openContentCheck(named: FunctionPlan): Promise<(plan: Plan) => Co
   return (plan) => createContentCheck(plan, named);
 }
 
-/** @param atEnd registers what to undo after the run */
+interface RehearsalParts {
+  readonly search: LevelSearch;
+  readonly observer: RunObserver;
+  readonly driver: Driver;
+  /** Registers what to undo after the run. */
+  atEnd(undo: () => void): void;
+}
+
 async function loadRehearsal(
   rehearsed: readonly Rehearsed[],
-  search: LevelSearch,
-  observer: RunObserver,
-  driver: Driver,
-  atEnd: (undo: () => void) => void,
+  { search, observer, driver, atEnd }: RehearsalParts,
 ): Promise<() => Promise<void>> {
   const { rehearse, EMBEDDED_BOUNDS, OWN_BOUNDS, PROMPT_BOUNDS, SHORT_BOUNDS } = await import("./rehearsal.ts");
   const startsEarly = ({ plan }: Rehearsed): boolean => plan.behaviour?.startsEarly === true;
@@ -263,16 +264,10 @@ async function openGroups(plan: Plan, session: Session): Promise<RequestGroups |
 }
 
 /** Opens the plan's target, or the targets of a mix. */
-async function openAnyTarget(
-  plan: Plan,
-  observer: RunObserver,
-  search: LevelSearch,
-  signal: RunSignal,
-  held: HeldEntries | undefined,
-): Promise<Target> {
-  if (membersOf(plan.target).length === 0) return openTarget(plan, observer, search, signal, held);
+async function openAnyTarget(plan: Plan, options: TargetOptions): Promise<Target> {
+  if (membersOf(plan.target).length === 0) return openTarget(plan, options);
   const { openMixedTarget } = await import("./mix/mixed-target.ts");
-  return openMixedTarget(plan, observer, search, signal);
+  return openMixedTarget(plan, options.observer, options.search, options.signal);
 }
 
 /** Ignores an opening error, which was reported where it was awaited. */

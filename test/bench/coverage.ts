@@ -75,7 +75,8 @@ async function measure(server: TruthServer, known: number): Promise<Run & { read
   ]);
   const plan = toPlan(defineScenario({ name: "coverage", target, load: hold(USERS, { for: "1 s" }) }), "/");
   const observer = async () => ({});
-  const { levels, error } = await startPlan(plan, observer, async () => checkPlan(plan)).result;
+  const { levels, error } = await startPlan(plan, { openObserver: observer, check: async () => checkPlan(plan) })
+    .result;
   const [level] = levels;
   if (level === undefined || level.window.failedCount > 0)
     throw new Error(`a run failed: ${error?.message ?? "requests failed"}`);

@@ -43,11 +43,10 @@ async function runCase(row: ConformanceRow, aCase: Case): Promise<void> {
   const starting = Array.from({ length: serverCount }, start).filter((server) => server !== undefined);
   const servers = await Promise.all(starting);
   try {
-    const running = startPlan(
-      checkPlan(planOf(row, aCase, servers)),
-      async () => ({}),
-      async () => {},
-    );
+    const running = startPlan(checkPlan(planOf(row, aCase, servers)), {
+      openObserver: async () => ({}),
+      check: async () => {},
+    });
     if (interruptAt !== undefined) {
       running.result.catch(() => {});
       await servers[0]?.traffic.until(interruptAt);

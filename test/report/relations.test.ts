@@ -242,11 +242,7 @@ async function runAndCheck(scenario: Partial<ScenarioDefinition>): Promise<Repor
     defineScenario({ ...base, load: hold(1), assert: assertions, ...scenario } as ScenarioDefinition),
     "/",
   );
-  const { result } = startPlan(
-    plan,
-    async () => ({}),
-    async () => checkPlan(plan),
-  );
+  const { result } = startPlan(plan, { openObserver: async () => ({}), check: async () => checkPlan(plan) });
   return checkRelations(plan, await result);
 }
 

@@ -27,11 +27,7 @@ const PATIENT = { stallTimeoutMs: 120_000 };
 const NEVER = new Promise<undefined>(() => {});
 
 function start(plan: Plan, observer: RunObserver = {}): RunningPlan {
-  return startPlan(
-    plan,
-    async () => observer,
-    async () => {},
-  );
+  return startPlan(plan, { openObserver: async () => observer, check: async () => {} });
 }
 
 function planFor({ url }: KserveServer, change: PlanChange = {}): Plan {

@@ -50,11 +50,7 @@ test("a request that is aborted as the run ends is not followed by another", LIM
       load: { kind: "concurrency", levels: { kind: "list", values: [2] }, search: "linear" },
       target: { url: server.url },
     });
-    const run = startPlan(
-      plan,
-      () => Promise.resolve({}),
-      () => Promise.resolve(),
-    );
+    const run = startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() });
     const { sentCount, completedCount, failedCount } = await run.result;
     assert.equal(sentCount, completedCount + failedCount);
   });

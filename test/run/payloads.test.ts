@@ -54,11 +54,7 @@ async function run(answer: Answer): Promise<Ran> {
   try {
     checkPlan(plan);
     const report = createProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
-    const running = startPlan(
-      plan,
-      () => Promise.resolve(report),
-      () => Promise.resolve(),
-    );
+    const running = startPlan(plan, { openObserver: () => Promise.resolve(report), check: () => Promise.resolve() });
     const result = await running.result;
     report.finish(result);
     const about = JSON.parse(await readFile(profileExportFile, "utf8"));

@@ -14,11 +14,8 @@ import { type KserveServer, withServer } from "./kserve-server.ts";
 const LIMIT = { timeout: 180_000 };
 
 function run(change: PlanChange, observer: RunObserver = {}): Promise<RunResult> {
-  return startPlan(
-    makePlan(change),
-    () => Promise.resolve(observer),
-    () => Promise.resolve(),
-  ).result;
+  return startPlan(makePlan(change), { openObserver: () => Promise.resolve(observer), check: () => Promise.resolve() })
+    .result;
 }
 
 const closedAt = (level: number): Plan["load"] => ({

@@ -28,7 +28,8 @@ test("what a run measures goes through a clone and through JSON and comes back e
   ]);
   const plan = toPlan(defineScenario({ name: "x", target, load: rate(200, { requests: 120 }) }), "/folder");
   const observer = async () => ({});
-  const { levels, error } = await startPlan(plan, observer, async () => checkPlan(plan)).result;
+  const { levels, error } = await startPlan(plan, { openObserver: observer, check: async () => checkPlan(plan) })
+    .result;
   assert.equal(error, undefined, error?.message);
   const { window } = levels[0] ?? assert.fail();
   const { groups = [], memberServers, tokens, scheduledLatency, completions, numbers } = window;

@@ -175,11 +175,8 @@ describe("onRecord", () => {
 describe("onRecord of a run", () => {
   const LIMIT = { timeout: 60_000 };
   const run = async (scenario: ReturnType<typeof defineScenario>): Promise<RunResult> => {
-    const result = await startPlan(
-      toPlan(scenario, "/"),
-      async () => ({}),
-      async () => {},
-    ).result;
+    const result = await startPlan(toPlan(scenario, "/"), { openObserver: async () => ({}), check: async () => {} })
+      .result;
     assert.equal(result.error, undefined, result.error?.message);
     return result;
   };

@@ -97,7 +97,7 @@ async function opened(
         ? { inputs: files([demoProto]) }
         : {};
   const plan = toPlan(defineScenario({ name: "x", target, load: hold(2, { requests: 4 }), ...inputs } as never), "/");
-  const to = await openTarget(plan, {}, prepareLoad(plan.load).search, new RunSignal());
+  const to = await openTarget(plan, { observer: {}, search: prepareLoad(plan.load).search, signal: new RunSignal() });
   try {
     await use({ plan, session: await to.setUp() });
   } finally {

@@ -22,11 +22,7 @@ function planFor(server: { url: string }, change: PlanChange = {}): Plan {
 }
 
 function run(plan: Plan, observer: RunObserver = {}): Promise<RunResult> {
-  return startPlan(
-    plan,
-    () => Promise.resolve(observer),
-    () => Promise.resolve(),
-  ).result;
+  return startPlan(plan, { openObserver: () => Promise.resolve(observer), check: () => Promise.resolve() }).result;
 }
 
 function checkSums(result: RunResult, server?: KserveServer): void {
@@ -52,7 +48,7 @@ test("what the kind of the target refuses is refused before the target is contac
       openedCount++;
       return Promise.resolve({});
     };
-    const { result } = startPlan(plan, openObserver, () => Promise.resolve());
+    const { result } = startPlan(plan, { openObserver, check: () => Promise.resolve() });
     await assert.rejects(result, (error) => {
       assert.ok(error instanceof UserError);
       assert.deepEqual(
@@ -98,7 +94,7 @@ for (const [name, change] of [
         askedCount = server.requests.length;
         return Promise.resolve({});
       };
-      checkSums(await startPlan(plan, open, () => Promise.resolve()).result, server);
+      checkSums(await startPlan(plan, { openObserver: open, check: () => Promise.resolve() }).result, server);
       assert.equal(askedCount, 0);
     });
   });
@@ -188,11 +184,10 @@ test("an interrupt ends the run with the measurements so far", LIMIT, async () =
   // Far below the rate at which the first level waits for compiled code, so that the measurement begins within the first 20 requests.
   await withServer({ onInfer: () => takeMs(5) }, async (server) => {
     const measurement = { mode: { kind: "duration", durationMs: 120_000 } } as const;
-    const running = startPlan(
-      planFor(server, { load: closedAt(2), measurement }),
-      async () => ({}),
-      () => Promise.resolve(),
-    );
+    const running = startPlan(planFor(server, { load: closedAt(2), measurement }), {
+      openObserver: async () => ({}),
+      check: () => Promise.resolve(),
+    });
     await server.until(() => server.successCount >= 60);
     running.interrupt();
     const result = await running.result;
@@ -487,11 +482,10 @@ test("an interrupted warm-up is not followed by its level", LIMIT, async () => {
     const told: string[] = [];
     const measurement = { warmupRequests: 3, mode: { kind: "requests", count: 20 } } as const;
     const observer: RunObserver = { onLevelStart: (_unit, level, isWarmup) => told.push(`${level} ${isWarmup}`) };
-    const running = startPlan(
-      planFor(server, { load: closedAt(3), measurement }),
-      async () => observer,
-      () => Promise.resolve(),
-    );
+    const running = startPlan(planFor(server, { load: closedAt(3), measurement }), {
+      openObserver: async () => observer,
+      check: () => Promise.resolve(),
+    });
     await server.until(() => server.outstanding === 3);
     running.interrupt();
     server.release();

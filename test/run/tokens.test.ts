@@ -37,11 +37,7 @@ function planOf(llm: EmbeddedLlmOptions, change: Partial<ScenarioDefinition> = {
 }
 
 async function run(plan: Plan): Promise<RunResult> {
-  const result = await startPlan(
-    plan,
-    async () => ({}),
-    async () => checkPlan(plan),
-  ).result;
+  const result = await startPlan(plan, { openObserver: async () => ({}), check: async () => checkPlan(plan) }).result;
   assert.equal(result.error, undefined, result.error?.message);
   return result;
 }
@@ -222,11 +218,7 @@ describe("a run of a language model", () => {
   test("ends before anything is sent when the tokenizer does not exist", LIMIT, async () => {
     const plan = planOf({ streaming: true, tokenizer: "/nowhere/tokenizer" }, { inputs: prompts({ file: "/x" }) });
     await assert.rejects(
-      startPlan(
-        plan,
-        async () => ({}),
-        async () => checkPlan(plan),
-      ).result,
+      startPlan(plan, { openObserver: async () => ({}), check: async () => checkPlan(plan) }).result,
       (error: unknown) => error instanceof UserError && /tokenizer/.test(error.problems[0]?.path ?? ""),
     );
   });
@@ -347,11 +339,7 @@ describe("an assertion on tokens that may end the run", () => {
       assert: assertions ?? [],
       ...(tags === undefined ? {} : { tags }),
     };
-    return startPlan(
-      planOf(llm, change),
-      async () => ({}),
-      async () => {},
-    ).result;
+    return startPlan(planOf(llm, change), { openObserver: async () => ({}), check: async () => {} }).result;
   };
   const slow = p99("timeToFirstToken").below("1 ms");
   const keeps = p99("interTokenLatency").below("10 s").abortAfter("100 ms");

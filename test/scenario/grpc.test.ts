@@ -37,11 +37,7 @@ const run = (options: GrpcOptions) => runPlan(planOf(options));
 
 async function runPlan(plan: ReturnType<typeof planFor>) {
   await server.reset();
-  const { result } = startPlan(
-    plan,
-    async () => ({}),
-    async () => {},
-  );
+  const { result } = startPlan(plan, { openObserver: async () => ({}), check: async () => {} });
   const { completedCount, failedCount, failures } = await result;
   return { completedCount, failedCount, example: failures[0]?.example, counter: await server.counter() };
 }

@@ -32,11 +32,7 @@ async function run(scenario: Scenario): Promise<Ran> {
   assert.deepEqual(JSON.parse(JSON.stringify(plan)), plan, "a plan is printable");
   const failures: FailedRequest["failure"][] = [];
   const observer = { onFailed: ({ failure }: FailedRequest) => void failures.push(failure) };
-  const running = startPlan(
-    plan,
-    () => Promise.resolve(observer),
-    () => Promise.resolve(),
-  );
+  const running = startPlan(plan, { openObserver: () => Promise.resolve(observer), check: () => Promise.resolve() });
   return { result: await running.result, failures };
 }
 

@@ -52,14 +52,11 @@ export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Ques
       failed = one;
     },
   };
-  const running = startPlan(
-    plan,
-    () => Promise.resolve(observer),
-    () => Promise.resolve(),
-    undefined,
-    undefined,
+  const running = startPlan(plan, {
+    openObserver: () => Promise.resolve(observer),
+    check: () => Promise.resolve(),
     held,
-  );
+  });
   const result = await running.result;
   const asked = { result, ...(failed === undefined ? {} : { failed }) };
   if (record === undefined) return asked;

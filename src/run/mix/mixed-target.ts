@@ -30,7 +30,7 @@ export async function openMixedTarget(
 ): Promise<Target> {
   const plans = memberPlansOf(plan);
   const names = plans.map(({ name }) => name);
-  const opening = await Promise.allSettled(plans.map((member) => openTarget(member, observer, search, signal)));
+  const opening = await Promise.allSettled(plans.map((member) => openTarget(member, { observer, search, signal })));
   const members = opening.flatMap((opened, index): OpenMember[] =>
     opened.status === "fulfilled"
       ? [{ name: names[index] ?? "", plan: plans[index] ?? plan, target: opened.value }]

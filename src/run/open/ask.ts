@@ -6,14 +6,17 @@ import type { Ask, Query, ServiceAddress } from "../../service/service.ts";
 import { ControlError } from "../../transport/control-client.ts";
 import type { QueryClients } from "./query-clients.ts";
 
-/**
- * Creates the function for queries. It converts failures into `RunError`.
- * @param serverName what the server should be, for errors: `a KServe v2 server`
- */
+/** The server that is asked. */
+export interface AskedServer {
+  readonly control: QueryClients;
+  readonly address: ServiceAddress;
+  /** What the server should be, for errors: `a KServe v2 server`. */
+  readonly serverName: string;
+}
+
+/** Creates the function for queries. It converts failures into `RunError`. */
 export function createAsk(
-  control: QueryClients,
-  address: ServiceAddress,
-  serverName: string,
+  { control, address, serverName }: AskedServer,
   observer: RunObserver,
   isTracing: boolean,
 ): Ask {

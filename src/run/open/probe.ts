@@ -26,7 +26,7 @@ export async function probeModels(target: ServerTargetPlan): Promise<ListedModel
   const control = new QueryClients(await open(address), (url) => open({ ...address, url }));
   try {
     const front = await kind.open(target);
-    return await front.listModels(createAsk(control, address, kind.server, {}, false));
+    return await front.listModels(createAsk({ control, address, serverName: kind.server }, {}, false));
   } finally {
     control.close();
   }

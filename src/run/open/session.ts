@@ -68,18 +68,18 @@ export interface Session {
   counters(): Promise<ServerCounters[] | undefined>;
 }
 
-/**
- * Opens the plan's target; starts the embedded one first.
- * @param signal shortens timeouts when interrupted
- * @param held the entries of the plan's input file; default: the file is read
- */
-export async function openTarget(
-  plan: Plan,
-  observer: RunObserver,
-  search: LevelSearch,
-  signal: RunSignal,
-  held?: HeldEntries,
-): Promise<Target> {
+/** What opening a target needs besides its plan. */
+export interface TargetOptions {
+  readonly observer: RunObserver;
+  readonly search: LevelSearch;
+  /** Shortens timeouts when interrupted. */
+  readonly signal: RunSignal;
+  /** The entries of the plan's input file. Default: the file is read. */
+  readonly held?: HeldEntries | undefined;
+}
+
+/** Opens the plan's target; starts the embedded one first. */
+export async function openTarget(plan: Plan, { observer, search, signal, held }: TargetOptions): Promise<Target> {
   const started = await startOwnTarget(plan.target);
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
   const kind = serviceKindOf(target);
@@ -94,7 +94,7 @@ export async function openTarget(
     return openControl(plan, { ...address, url }, create, observer);
   });
   void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
-  const send = createAsk(control, address, kind.server, observer, plan.outputs.verbosity === 2);
+  const send = createAsk({ control, address, serverName: kind.server }, observer, plan.outputs.verbosity === 2);
   let isQueried = false;
   const ask: Ask = (query, what) => {
     isQueried = true;

@@ -50,11 +50,7 @@ export async function writeReports(scenario: object): Promise<Written> {
   for (let run = 1; run <= count; run++) {
     const observer = broadcast(reports);
     if (plan.repeat !== undefined) observer.onRun?.(run, count);
-    const { result } = startPlan(
-      plan,
-      async () => observer,
-      async () => checkPlan(plan),
-    );
+    const { result } = startPlan(plan, { openObserver: async () => observer, check: async () => checkPlan(plan) });
     runs.push(await result);
   }
   for (const report of reports)

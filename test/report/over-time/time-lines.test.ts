@@ -262,11 +262,10 @@ test("a real run has one truth in the time lines of its level, its page and its 
       }
     },
   };
-  const { result } = startPlan(
-    plan,
-    async () => broadcast([truth, over.observer, state]),
-    async () => checkPlan(plan),
-  );
+  const { result } = startPlan(plan, {
+    openObserver: async () => broadcast([truth, over.observer, state]),
+    check: async () => checkPlan(plan),
+  });
   const run = await result;
   state.finish();
   const json = toReportJson(plan, run, { overTime: over.toJson([run]) });

@@ -50,11 +50,10 @@ describe("an assertion that ends the run", () => {
     // Failures of the warm-up are not judged: it lasts longer than the time.
     const phases = [time(hold(7), 150, { isWarmup: true }), time(hold(7), 60_000), time(hold(1), 60)];
     const plan = makePlan({ target: { url: server.url }, load: { kind: "phases", phases }, ...failing });
-    const { error, aborted, levels, phased, isInterrupted } = await startPlan(
-      plan,
-      () => Promise.resolve({}),
-      () => Promise.resolve(),
-    ).result;
+    const { error, aborted, levels, phased, isInterrupted } = await startPlan(plan, {
+      openObserver: () => Promise.resolve({}),
+      check: () => Promise.resolve(),
+    }).result;
     assert.deepEqual([error?.code, isInterrupted, aborted?.assertionIndex], ["assertion-failed", false, 0]);
     assert.match(error?.message ?? "", /"error rate is 0 %" did not hold over the last 60 ms, with [\d.]+ %/);
     assert.ok((aborted?.measured ?? 0) > 0);
@@ -69,16 +68,14 @@ describe("an assertion that ends the run", () => {
   test("ends a run without phases too, and one that holds ends nothing", LIMIT, async () => {
     const at = { target: { url: server.url }, load: hold(7) };
     const mode = { kind: "duration", durationMs: 60_000 } as const;
-    const abort = await startPlan(
-      makePlan({ ...at, ...failing, measurement: { mode } }),
-      () => Promise.resolve({}),
-      () => Promise.resolve(),
-    ).result;
+    const abort = await startPlan(makePlan({ ...at, ...failing, measurement: { mode } }), {
+      openObserver: () => Promise.resolve({}),
+      check: () => Promise.resolve(),
+    }).result;
     assert.deepEqual([abort.error?.code, abort.levels[0]?.outcome], ["assertion-failed", "partial"]);
     const holds = await startPlan(
       makePlan({ ...at, assertions: [failing.assertions[1]], measurement: { mode: { ...mode, durationMs: 200 } } }),
-      () => Promise.resolve({}),
-      () => Promise.resolve(),
+      { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() },
     ).result;
     assert.deepEqual([holds.error, holds.aborted, holds.levels[0]?.outcome], [undefined, undefined, "measured"]);
   });
@@ -98,11 +95,7 @@ describe("an assertion on extracted values of requests with tags", () => {
   const run = async (scenario: object) => {
     const definition = { name: "a test", load: hold4, ...scenario } as never;
     const plan = toPlan(defineScenario(definition) as Scenario, "/");
-    return startPlan(
-      plan,
-      () => Promise.resolve({}),
-      () => Promise.resolve(),
-    ).result;
+    return startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() }).result;
   };
   const hold4 = scenarioHold(4, { for: "60 s" });
   const extract = { score: "score" };

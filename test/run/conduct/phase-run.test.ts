@@ -73,11 +73,10 @@ async function run(phases: readonly PhasePlan[], change: PlanChange = {}, observ
     measurement: { mode: { kind: "time-windows", windowMs: 100, stabilityPct: 1e6, maxTrials: 100 } },
     client: { callMode: "async" },
   });
-  const result = await startPlan(
-    plan,
-    () => Promise.resolve(observer),
-    () => Promise.resolve(),
-  ).result;
+  const result = await startPlan(plan, {
+    openObserver: () => Promise.resolve(observer),
+    check: () => Promise.resolve(),
+  }).result;
   assert.equal(result.error, undefined);
   return result as Run;
 }
@@ -228,16 +227,15 @@ test("an interrupted run has the phases that began, and counts every request", L
     load: { kind: "phases", phases: [time(hold(2)), time(hold(4), 60_000), time(hold(1))] },
     client: { callMode: "async" },
   });
-  const running = startPlan(
-    plan,
-    () =>
+  const running = startPlan(plan, {
+    openObserver: () =>
       Promise.resolve({
         onLevelStart: (_unit, level) => {
           if (level === 4) setTimeout(() => running.interrupt(), 50);
         },
       }),
-    () => Promise.resolve(),
-  );
+    check: () => Promise.resolve(),
+  });
   const result = (await running.result) as Run;
   checkSums(result);
   assert.deepEqual([result.isInterrupted, result.phased.phases.length], [true, 2]);

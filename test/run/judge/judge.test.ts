@@ -29,11 +29,7 @@ const OBSERVERS: readonly (readonly [name: string, observer: RunObserver])[] = [
 ];
 
 async function run(plan: Plan, observer: RunObserver): Promise<RunResult> {
-  return startPlan(
-    plan,
-    async () => observer,
-    async () => {},
-  ).result;
+  return startPlan(plan, { openObserver: async () => observer, check: async () => {} }).result;
 }
 
 /** Counts and the only failure's kind and message. */

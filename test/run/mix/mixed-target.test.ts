@@ -29,11 +29,7 @@ const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.u
 
 function run(scenario: Parameters<typeof toPlan>[0], observer: RunObserver = {}): Promise<RunResult> {
   const plan = toPlan(scenario, "/folder");
-  return startPlan(
-    plan,
-    async () => observer,
-    async () => checkPlan(plan),
-  ).result;
+  return startPlan(plan, { openObserver: async () => observer, check: async () => checkPlan(plan) }).result;
 }
 
 /** What a member's requests came to at a level: sent, completed, failed, cancelled. */

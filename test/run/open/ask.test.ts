@@ -26,7 +26,7 @@ function query(name: string): Query {
 function askThrough(call: (query: Query) => Promise<Uint8Array>, trace?: TraceEvent[], address = ADDRESS): Ask {
   const clients = { call } as QueryClients;
   const observer = trace === undefined ? {} : { onTrace: (event: TraceEvent) => void trace.push(event) };
-  return createAsk(clients, address, "a test server", observer, trace !== undefined);
+  return createAsk({ control: clients, address, serverName: "a test server" }, observer, trace !== undefined);
 }
 
 /** Asks a server that fails, and returns the error. */

@@ -31,11 +31,10 @@ interface Ran {
 
 async function run(plan: Plan): Promise<Ran> {
   const late: RunWarning[] = [];
-  const result = await startPlan(
-    plan,
-    async () => ({ onWarning: (warning) => late.push(warning) }),
-    async () => {},
-  ).result;
+  const result = await startPlan(plan, {
+    openObserver: async () => ({ onWarning: (warning) => late.push(warning) }),
+    check: async () => {},
+  }).result;
   return { result, told: [...(result.prepared?.warnings ?? []), ...late.map(({ kind }) => kind)] };
 }
 

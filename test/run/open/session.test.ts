@@ -19,7 +19,7 @@ async function setUp(
   const plan = makePlan(change);
   const warnings: RunWarning[] = [];
   const observer = { onWarning: (warning: RunWarning) => warnings.push(warning) };
-  const target = await openTarget(plan, observer, prepareLoad(plan.load).search, new RunSignal());
+  const target = await openTarget(plan, { observer, search: prepareLoad(plan.load).search, signal: new RunSignal() });
   try {
     await use(await target.setUp(), warnings);
   } finally {

@@ -87,11 +87,7 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
   try {
     checkPlan(plan);
     const report = createProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
-    const running = startPlan(
-      plan,
-      () => Promise.resolve(report),
-      () => Promise.resolve(),
-    );
+    const running = startPlan(plan, { openObserver: () => Promise.resolve(report), check: () => Promise.resolve() });
     options.onRunning?.(running);
     const result = await running.result;
     report.finish(result);

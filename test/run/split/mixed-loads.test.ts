@@ -19,11 +19,10 @@ async function run(load: ScenarioDefinition["load"]): Promise<RunResult> {
     { name: "a", target: embedded(), weight: 3 },
     { name: "b", target: embedded({ protocol: "grpc" }) },
   ]);
-  const result = await startPlan(
-    toPlan(defineScenario({ name: "x", target, load }), "/"),
-    async () => ({}),
-    async () => {},
-  ).result;
+  const result = await startPlan(toPlan(defineScenario({ name: "x", target, load }), "/"), {
+    openObserver: async () => ({}),
+    check: async () => {},
+  }).result;
   assert.equal(result.error, undefined, result.error?.message);
   return result;
 }
