@@ -7,8 +7,8 @@ import { messageOf, type UserError, userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
-import type { PointParameters } from "../report/genai-perf/sweep/sweep.ts";
 import { writeReport } from "../report/write-report.ts";
+import type { PointParameters } from "../result/sweep.ts";
 import { loadFileText, readFileBytes } from "../runtime/files.ts";
 import { STORED_RESULT } from "./stored-result.ts";
 

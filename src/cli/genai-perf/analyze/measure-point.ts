@@ -3,7 +3,8 @@ import type { Checkpoint } from "../../../campaign/checkpoint.ts";
 import type { PointOutcome } from "../../../campaign/sweep.ts";
 import { saturationReason } from "../../../measure/metrics.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
-import { formatPoint, type PointParameters, type SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
+import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
+import { formatPoint, type PointParameters } from "../../../result/sweep.ts";
 import { seedOfNumber } from "../../../runtime/random.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isWhole, toKeepable } from "../checkpoint/keep.ts";
@@ -37,7 +38,7 @@ export async function measurePoint(
   parameters: PointParameters,
   isFirst: boolean,
   repeat: number,
-): Promise<PointOutcome> {
+): Promise<PointOutcome<SweepRow>> {
   const { given, io, checkpoint, tokens } = parts;
   const settings = drawAgain(applyPoint(parts.settings, parameters), repeat);
   const keepable = toKeepable(settings, given);
