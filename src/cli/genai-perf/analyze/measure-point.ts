@@ -3,6 +3,7 @@ import type { Checkpoint } from "../../../campaign/checkpoint.ts";
 import type { PointOutcome } from "../../../campaign/sweep.ts";
 import { saturationReason } from "../../../measure/metrics.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
+import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
 import { formatPoint, type PointParameters } from "../../../result/sweep.ts";
 import { seedOfNumber } from "../../../runtime/random.ts";
@@ -22,7 +23,7 @@ export interface SweepParts {
   readonly settings: GenaiSettings;
   readonly given: GivenSettings;
   readonly io: CommandIo;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: Checkpoint<GenAiPerfResult>;
   /** Keeps the tokenizer loaded. */
   readonly tokens: SharedTokenWork;
 }
