@@ -1,13 +1,7 @@
 import { runSweep, type SweepSearch } from "../../../campaign/sweep.ts";
 import { createLadder } from "../../../load/load-ladder.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
-import {
-  formatLimit,
-  formatVerdict,
-  judgeLimits,
-  parseLimit,
-  type ResultLimit,
-} from "../../../report/genai-perf/limits.ts";
+import { findBrokenLimits, formatLimit, parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import { drawSweep } from "../../../report/genai-perf/plots.ts";
 import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
 import {
@@ -81,10 +75,7 @@ function toSearch({ analyze, rampart }: GenaiSettings): SweepSearch<SweepRow> | 
     parameter: load.type,
     ladder: createLadder(load, !isDecimal(load.type)),
     limits: limits.map(formatLimit),
-    findBroken: ({ result }) =>
-      judgeLimits(result, limits)
-        .filter(({ isKept }) => !isKept)
-        .map(formatVerdict),
+    findBroken: ({ result }) => findBrokenLimits(result, limits),
   };
 }
 
