@@ -181,6 +181,17 @@ test("reports and runs both depend on results, not on each other", () => {
   assert.deepEqual(reaching, []);
 });
 
+test("sweeps, searches, repeated runs and checkpoints know nothing of genai-perf mode", () => {
+  const knowing = sources
+    .filter(({ path }) => path.startsWith("campaign/"))
+    .flatMap(({ path, imports }) => imports.map((one) => `${path} → ${resolveImport(path, one)}`));
+  assert.deepEqual(
+    knowing.filter((one) => one.includes("/genai-perf/")),
+    [],
+  );
+  assert.ok(knowing.length > 0);
+});
+
 test("src contains only the entries and the folders of the list", () => {
   const unknown = readdirSync(SRC).filter((name) => ![...ORDER, ...ENTRIES, GUIDE].includes(name));
   assert.deepEqual(unknown, []);

@@ -5,68 +5,80 @@ import * as v from "valibot";
 import { parseOutsideJson } from "../plan/document/json-depth.ts";
 import { messageOf, type UserError, userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
-import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
-import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
-import type { PointParameters } from "../report/genai-perf/sweep/sweep.ts";
 import { writeReport } from "../report/write-report.ts";
+import type { PointParameters } from "../result/sweep.ts";
 import { loadFileText, readFileBytes } from "../runtime/files.ts";
-import { STORED_RESULT } from "./stored-result.ts";
 
 /** Results that are kept between commands: `checkpoint.json` in GenAI-Perf's layout, with an additional part of Rampart in each entry. */
 
 /** A run whose result can be stored. */
-export interface KeepableRun {
+export interface KeepableRun<Result> {
   /** Returns the identity of the run: two runs with the same one measure the same. */
   fingerprint(): string;
   /** Returns the path of its JSON report. @param folder of its files */
   reportIn(folder: string): string;
   /** Returns the parts of its entry that GenAI-Perf defines. */
-  toEntry(parameters: PointParameters, result: GenAiPerfResult): Readonly<Record<string, PythonJson>>;
+  toEntry(parameters: PointParameters, result: Result): Readonly<Record<string, unknown>>;
 }
 
 /** A result and its place. */
-export interface KeptResult {
+export interface KeptResult<Result> {
   /** For example `tiny_run_config_0`. */
   readonly name: string;
   /** Folder of the run's files. */
   readonly folder: string;
-  readonly result: GenAiPerfResult;
+  readonly result: Result;
+}
+
+/** Where and how results are kept. */
+export interface CheckpointParts<Result> {
+  /** Begins the names of results. */
+  readonly model: string;
+  /** Undefined: results are named, and not stored. */
+  readonly folder: string | undefined;
+  /** Schema of a stored result, which returns the result. */
+  readonly schema: v.GenericSchema<unknown, Result>;
+  /** Returns the text of a JSON document. */
+  format(document: object): string;
+  /** Receives which results are reused. */
+  note(text: string): void;
 }
 
 const ENTRY = v.looseObject({ name: v.string() });
 const DOCUMENT = v.object({ Results: v.object({ run_configs: v.array(ENTRY) }) });
-const OWN = v.object({
-  fingerprint: v.string(),
-  folder: v.string(),
-  /** SHA-256 of the JSON report, to detect that another run has replaced it. */
-  report_sha256: v.string(),
-  result: STORED_RESULT,
-});
+
+/** Returns the schema of Rampart's part of an entry. */
+function ownPart<Result>(result: v.GenericSchema<unknown, Result>) {
+  return v.object({
+    fingerprint: v.string(),
+    folder: v.string(),
+    /** SHA-256 of the JSON report, to detect that another run has replaced it. */
+    report_sha256: v.string(),
+    result,
+  });
+}
 
 /** Finds and stores results in one folder. Entries of GenAI-Perf are kept unchanged and never used as results. Without a folder, only names results. */
-export class Checkpoint {
-  private readonly model: string;
+export class Checkpoint<Result> {
+  private readonly parts: CheckpointParts<Result>;
   /** Undefined without a folder. */
   private readonly path: string | undefined;
-  private readonly note: (text: string) => void;
   /** Names of the results of this command. */
   private readonly names: string[] = [];
   private entries: v.InferOutput<typeof ENTRY>[] = [];
 
-  private constructor(model: string, folder: string | undefined, note: (text: string) => void) {
-    this.model = model;
-    this.path = folder === undefined ? undefined : join(folder, "checkpoint.json");
-    this.note = note;
+  private constructor(parts: CheckpointParts<Result>) {
+    this.parts = parts;
+    this.path = parts.folder === undefined ? undefined : join(parts.folder, "checkpoint.json");
   }
 
   /**
    * Reads the checkpoint if the file exists.
-   * @param model begins the names of results
-   * @param note receives which results are reused
    * @throws UserError when the file is not a checkpoint, or the folder is not writable
    */
-  static async open(model: string, folder: string | undefined, note: (text: string) => void): Promise<Checkpoint> {
-    const checkpoint = new Checkpoint(model, folder, note);
+  static async open<Result>(parts: CheckpointParts<Result>): Promise<Checkpoint<Result>> {
+    const { folder } = parts;
+    const checkpoint = new Checkpoint(parts);
     await checkpoint.read();
     // Check before measuring, not after.
     if (folder !== undefined)
@@ -80,16 +92,19 @@ export class Checkpoint {
   }
 
   /** Returns the result of an earlier run if its report still exists unchanged, and notes it. @param what the run in words */
-  find(run: KeepableRun, what: string): KeptResult | undefined {
+  find(run: KeepableRun<Result>, what: string): KeptResult<Result> | undefined {
     if (this.entries.length === 0) return undefined;
     const fingerprint = run.fingerprint();
+    const schema = ownPart(this.parts.schema);
     for (const { name, rampart } of this.entries) {
-      const own = v.safeParse(OWN, rampart);
+      const own = v.safeParse(schema, rampart);
       if (!own.success || own.output.fingerprint !== fingerprint) continue;
       const { folder, report_sha256: reportSha256, result } = own.output;
       if (hashFile(run.reportIn(folder)) !== reportSha256) return undefined;
       this.names.push(name);
-      this.note(`${what}: ${name} of ${this.path} has been measured, its files are in ${folder}: not measured again`);
+      this.parts.note(
+        `${what}: ${name} of ${this.path} has been measured, its files are in ${folder}: not measured again`,
+      );
       return { name, folder, result };
     }
     return undefined;
@@ -99,7 +114,7 @@ export class Checkpoint {
   nameResult(): string {
     const names = [...this.names, ...this.entries.map(({ name }) => name)];
     const ids = names.map((name) => Number(/_run_config_(\d+)$/.exec(name)?.[1] ?? -1));
-    const name = `${this.model}_run_config_${Math.max(-1, ...ids) + 1}`;
+    const name = `${this.parts.model}_run_config_${Math.max(-1, ...ids) + 1}`;
     this.names.push(name);
     return name;
   }
@@ -110,7 +125,11 @@ export class Checkpoint {
    * @param parameters the varied parameters
    * @throws RunError when it cannot be written
    */
-  async add(run: KeepableRun, parameters: PointParameters, { name, folder, result }: KeptResult): Promise<void> {
+  async add(
+    run: KeepableRun<Result>,
+    parameters: PointParameters,
+    { name, folder, result }: KeptResult<Result>,
+  ): Promise<void> {
     if (this.path === undefined) return;
     await this.read();
     const fingerprint = run.fingerprint();
@@ -119,8 +138,7 @@ export class Checkpoint {
       ({ rampart }) => (rampart as typeof own | undefined)?.fingerprint !== fingerprint,
     );
     const runs = [...others, { name, ...run.toEntry(parameters, result), rampart: own }];
-    const text = formatPythonJson({ Results: { run_configs: runs } } as object as PythonJson);
-    writeReport(this.path, text, "checkpoint.folder");
+    writeReport(this.path, this.parts.format({ Results: { run_configs: runs } }), "checkpoint.folder");
     await this.read();
   }
 

@@ -1,14 +1,13 @@
 import type { Ladder } from "../load/load-ladder.ts";
-import { formatLimit, formatVerdict, judgeLimits, type ResultLimit } from "../report/genai-perf/limits.ts";
+import { LoadSearch } from "../load/search.ts";
 import {
   type FailedPoint,
   formatPoint,
+  type MeasuredPoint,
   type PointParameters,
   type SearchSummary,
-  type SweepRow,
   type SweepSummary,
-} from "../report/genai-perf/sweep/sweep.ts";
-import { searchHighest } from "./search.ts";
+} from "../result/sweep.ts";
 
 /** Many runs as one: measures the points of a sweep, or searches the highest load that meets limits. */
 
@@ -19,10 +18,10 @@ export interface SweepAxis {
 }
 
 /** Result of a point. */
-export type PointOutcome =
+export type PointOutcome<Point extends MeasuredPoint> =
   | {
       readonly kind: "measured";
-      readonly point: SweepRow;
+      readonly point: Point;
       /** Why the point does not count as passed: failed requests, or an unstable measurement. Undefined if it passed. */
       readonly complaint: string | undefined;
       /** Whether the client may have been the limit instead of the server. Unknown for results from a checkpoint. */
@@ -33,26 +32,29 @@ export type PointOutcome =
   | { readonly kind: "interrupted" };
 
 /** A search along one axis, once for each combination of the other parameters. */
-export interface SweepSearch {
+export interface SweepSearch<Point extends MeasuredPoint> {
   /** Name of the axis, which is a load. */
   readonly parameter: string;
   readonly ladder: Ladder;
-  readonly limits: readonly ResultLimit[];
+  /** In words. */
+  readonly limits: readonly string[];
+  /** Returns the limits that a point breaks, in words with the measured values. */
+  findBroken(point: Point): readonly string[];
 }
 
 /** What to measure, and how. */
-export interface SweepTask {
+export interface SweepTask<Point extends MeasuredPoint> {
   readonly axes: readonly SweepAxis[];
   /** Undefined: every point is measured. */
-  readonly search: SweepSearch | undefined;
+  readonly search: SweepSearch<Point> | undefined;
   /**
    * Measures a point. What it throws ends the sweep.
    * @param repeat number of earlier measurements of the point
    * @param isFirst whether this is the first point of all
    */
-  measure(parameters: PointParameters, repeat: number, isFirst: boolean): Promise<PointOutcome>;
+  measure(parameters: PointParameters, repeat: number, isFirst: boolean): Promise<PointOutcome<Point>>;
   /** Receives the sweep so far after each point, and at the end. */
-  onChange(sweep: SweepSummary): void;
+  onChange(sweep: SweepSummary<Point>): void;
   /** Receives progress in words. */
   note(text: string): void;
 }
@@ -69,25 +71,27 @@ export function combineAxes(axes: readonly SweepAxis[]): PointParameters[] {
  * Measures a sweep. A failed point is reported and the sweep continues; an interrupted one ends it.
  * @returns what was measured, and whether all points passed or all searches found an answer
  */
-export async function runSweep(task: SweepTask): Promise<{ readonly sweep: SweepSummary; readonly isPassed: boolean }> {
+export async function runSweep<Point extends MeasuredPoint>(
+  task: SweepTask<Point>,
+): Promise<{ readonly sweep: SweepSummary<Point>; readonly isPassed: boolean }> {
   const running = new RunningSweep(task);
   const isPassed = await (task.search === undefined ? running.measureAll() : running.searchAll(task.search));
   task.onChange(running.sweep);
   return { sweep: running.sweep, isPassed };
 }
 
-class RunningSweep {
-  private readonly task: SweepTask;
-  private readonly points: SweepRow[] = [];
+class RunningSweep<Point extends MeasuredPoint> {
+  private readonly task: SweepTask<Point>;
+  private readonly points: Point[] = [];
   private readonly failed: FailedPoint[] = [];
   private readonly answers: SearchSummary[] = [];
   private readonly brokenLimits = new Map<string, readonly string[]>();
-  readonly sweep: SweepSummary;
+  readonly sweep: SweepSummary<Point>;
 
-  constructor(task: SweepTask) {
+  constructor(task: SweepTask<Point>) {
     const { points, failed, answers, brokenLimits } = this;
     this.task = task;
-    const search = task.search && { limits: task.search.limits.map(formatLimit), answers };
+    const search = task.search && { limits: task.search.limits, answers };
     this.sweep = { points, failed, search, brokenLimits };
   }
 
@@ -102,7 +106,7 @@ class RunningSweep {
     return isPassed;
   }
 
-  async searchAll(search: SweepSearch): Promise<boolean> {
+  async searchAll(search: SweepSearch<Point>): Promise<boolean> {
     const others = this.task.axes.filter(({ name }) => name !== search.parameter);
     let hasAll = true;
     for (const fixed of combineAxes(others)) {
@@ -114,33 +118,32 @@ class RunningSweep {
   }
 
   /** Undefined when the search was interrupted. */
-  private async searchOne(
-    { parameter, ladder, limits }: SweepSearch,
-    fixed: PointParameters,
-  ): Promise<boolean | undefined> {
+  private async searchOne(task: SweepSearch<Point>, fixed: PointParameters): Promise<boolean | undefined> {
+    const { parameter } = task;
     const clientLimited = new Set<number>();
-    const answer = await searchHighest(ladder, async (value, repeat) => {
+    const search = new LoadSearch(task.ladder, "ends");
+    for (let value = search.next(); value !== undefined; value = search.next()) {
       const parameters = this.place(parameter, value, fixed);
+      const repeat = search.timesTried(value);
       const outcome = await this.measure(parameters, repeat === 0 ? "search" : "search, to confirm", repeat);
+      if (outcome.kind === "interrupted") return undefined;
       if (outcome.kind === "measured" && outcome.isClientLimited) clientLimited.add(value);
-      return outcome.kind === "interrupted" ? undefined : this.judge(outcome, parameters, limits);
-    });
-    if (answer.kind === "stopped") return undefined;
-    const isFound = answer.kind === "found";
-    const lowestBroken = isFound ? (answer.broken ?? null) : answer.lowest;
+      search.add(value, this.judge(outcome, parameters, task));
+    }
+    const { highest, broken } = search.ends;
     this.answers.push({
       parameter,
       fixed,
-      highest: isFound ? answer.highest : null,
-      lowestBroken,
-      isClientLimited: lowestBroken !== null && clientLimited.has(lowestBroken),
-      highestVotes: isFound ? answer.highestVotes : null,
-      lowestBrokenVotes: (isFound ? answer.brokenVotes : answer.lowestVotes) ?? null,
+      highest: highest ?? null,
+      lowestBroken: broken ?? null,
+      isClientLimited: broken !== undefined && clientLimited.has(broken),
+      highestVotes: highest === undefined ? null : search.votesOf(highest),
+      lowestBrokenVotes: broken === undefined ? null : search.votesOf(broken),
     });
-    return isFound;
+    return highest !== undefined;
   }
 
-  private async measure(parameters: PointParameters, progress: string, repeat: number): Promise<PointOutcome> {
+  private async measure(parameters: PointParameters, progress: string, repeat: number): Promise<PointOutcome<Point>> {
     const { points, failed, task } = this;
     task.note(`${progress}: ${formatPoint(parameters)}`);
     const outcome = await task.measure(parameters, repeat, points.length + failed.length === 0);
@@ -162,13 +165,12 @@ class RunningSweep {
    * where required.
    */
   private judge(
-    outcome: Exclude<PointOutcome, { readonly kind: "interrupted" }>,
+    outcome: Exclude<PointOutcome<Point>, { readonly kind: "interrupted" }>,
     parameters: PointParameters,
-    limits: readonly ResultLimit[],
+    search: SweepSearch<Point>,
   ): boolean {
     const failure = outcome.kind === "failed" ? outcome.reason : outcome.complaint;
-    const verdicts = outcome.kind === "failed" ? [] : judgeLimits(outcome.point.result, limits);
-    const broken = verdicts.filter(({ isKept }) => !isKept).map(formatVerdict);
+    const broken = outcome.kind === "failed" ? [] : search.findBroken(outcome.point);
     const failures = failure === undefined ? [] : [failure];
     if (outcome.kind === "measured") this.brokenLimits.set(outcome.point.name, [...failures, ...broken]);
     const found = [

@@ -1,3 +1,8 @@
+import type { LevelsPlan } from "../plan/load-plan.ts";
+import { LEVEL_UNITS } from "./level-units.ts";
+import { levelAt } from "./levels.ts";
+import type { LevelSearch } from "./load-mode.ts";
+
 /** Which loads a search for the highest load tries. */
 
 /** The loads that can be tried. */
@@ -7,6 +12,11 @@ export interface Ladder {
   above(kept: number): number | undefined;
   /** Load between the two; undefined when they are close enough. */
   between(kept: number, broken: number): number | undefined;
+}
+
+/** The levels of a load to climb: rungs are levels, or their indices where the search takes them in the order of the plan. */
+export interface LevelLadder extends Ladder {
+  levelAt(rung: number): number;
 }
 
 /** Bisection ends at this ratio of the range's lower end, for concurrencies at 1. Measurements vary by more than that. */
@@ -28,6 +38,41 @@ export function createLadder(
   closeEnoughRatio: number = CLOSE_ENOUGH_RATIO,
 ): Ladder {
   return loads.kind === "list" ? climbList(loads.values) : climbRange(loads.min, loads.max, isWhole, closeEnoughRatio);
+}
+
+/** Returns the ladder of a load's levels. */
+export function ladderOf({ levels, search, unit }: LevelSearch): LevelLadder {
+  if (search === "linear") return climbInOrder(levels);
+  if (levels.kind !== "range" || levels.end === null) throw new Error(`a ${search} search needs a range with an end`);
+  const { start, end, step } = levels;
+  const { isWhole } = LEVEL_UNITS[unit];
+  // Like in perf_analyzer, both are measured even if they are equal.
+  if (search === "binary" && end <= start) return climbInOrder({ kind: "list", values: [start, end] });
+  const ladder =
+    search === "binary" ? bisectRange(start, end, step, isWhole) : climbRange(start, end, isWhole, CLOSE_ENOUGH_RATIO);
+  return { ...ladder, levelAt: (level) => level };
+}
+
+function climbInOrder(levels: LevelsPlan): LevelLadder {
+  return {
+    first: 0,
+    above: (index) => (levelAt(levels, index + 1) === undefined ? undefined : index + 1),
+    between: () => undefined,
+    levelAt: (index) => levelAt(levels, index) as number,
+  };
+}
+
+/** The start, the end, then midpoints until the distance is as small as the step. */
+function bisectRange(start: number, end: number, step: number, isWhole: boolean): Ladder {
+  return {
+    first: start,
+    above: (kept) => (kept < end ? end : undefined),
+    between: (kept, broken) => {
+      if (broken - kept <= step) return undefined;
+      const middle = (kept + broken) / 2;
+      return isWhole ? Math.floor(middle) : middle;
+    },
+  };
 }
 
 function climbRange(min: number, max: number, isWhole: boolean, closeEnoughRatio: number): Ladder {

@@ -1,7 +1,7 @@
-import { nextLoad } from "../load/highest-load.ts";
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import { levelAt } from "../load/levels.ts";
 import { createLadder, type Ladder } from "../load/load-ladder.ts";
+import { LoadSearch } from "../load/search.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { msToSec } from "../plan/units.ts";
@@ -84,13 +84,13 @@ function mostPoints({ start, end }: LevelsPlan & { readonly kind: "range" }, uni
 
 /** @param limit the highest load that keeps the limits */
 function countPoints(ladder: Ladder, limit: number): number {
-  const kept: number[] = [];
-  const notKept: number[] = [];
-  for (;;) {
-    const load = nextLoad(ladder, { kept, notKept });
-    if (load === undefined) return kept.length + notKept.length;
-    (load <= limit ? kept : notKept).push(load);
+  const search = new LoadSearch(ladder);
+  let pointCount = 0;
+  for (let load = search.next(); load !== undefined; load = search.next()) {
+    search.add(load, load <= limit);
+    pointCount++;
   }
+  return pointCount;
 }
 
 /** Returns the latest `timestamp` of a file of requests, in milliseconds; undefined when it has none. */

@@ -2,30 +2,26 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { combineAxes, type PointOutcome, runSweep, type SweepTask } from "../../src/campaign/sweep.ts";
 import { createLadder } from "../../src/load/load-ladder.ts";
-import type { GenAiPerfResult } from "../../src/report/genai-perf/result.ts";
-import type { PointParameters } from "../../src/report/genai-perf/sweep/sweep.ts";
+import type { MeasuredPoint, PointParameters } from "../../src/result/sweep.ts";
 
 /** Sweeps and searches of runs that take no time: parameters have names of no front door. */
 
 const WIDTHS = { name: "width", values: [1, 2, 4] };
 const DEPTHS = { name: "depth", values: [5, 6] };
 
-function resultOf(latencyMs: number): GenAiPerfResult {
-  const statistics = new Map([["request_latency", { unit: "ms", values: new Map([["avg", latencyMs] as const]) }]]);
-  const about = { family: "plain", endpointType: "any", isStreaming: false, hasGoodput: false } as const;
-  return { ...about, statistics, sessions: new Map() };
+interface Point extends MeasuredPoint {
+  readonly latencyMs: number;
 }
 
 /** The point took as many milliseconds as the product of its parameters. */
-function measured(parameters: PointParameters, complaint?: string): PointOutcome {
+function measured(parameters: PointParameters, complaint?: string): PointOutcome<Point> {
   const latencyMs = parameters.reduce((product, [, value]) => product * value, 1);
   const name = parameters.map(([, value]) => value).join("x");
-  const point = { name, parameters, result: resultOf(latencyMs), folder: name, load: 1, datasetEntries: 1 };
-  return { kind: "measured", point, complaint, isClientLimited: false };
+  return { kind: "measured", point: { name, parameters, latencyMs }, complaint, isClientLimited: false };
 }
 
 interface Ran {
-  readonly ran: Awaited<ReturnType<typeof runSweep>>;
+  readonly ran: Awaited<ReturnType<typeof runSweep<Point>>>;
   readonly tried: string[];
   /** Number of points at each change. */
   readonly changes: number[];
@@ -33,9 +29,9 @@ interface Ran {
 }
 
 async function run(
-  axes: SweepTask["axes"],
-  measure: (name: string, parameters: PointParameters) => PointOutcome,
-  search?: SweepTask["search"],
+  axes: SweepTask<Point>["axes"],
+  measure: (name: string, parameters: PointParameters) => PointOutcome<Point>,
+  search?: SweepTask<Point>["search"],
 ): Promise<Ran> {
   const tried: string[] = [];
   const changes: number[] = [];
@@ -89,8 +85,12 @@ test("an interrupted point ends the sweep and is in no summary", async () => {
 });
 
 test("a search answers once for each combination of the other parameters", async () => {
-  const limits = [{ metric: "request_latency", statistic: "avg", bound: "most", value: 10 }] as const;
-  const search = { parameter: "width", ladder: createLadder({ kind: "list", values: WIDTHS.values }, true), limits };
+  const search = {
+    parameter: "width",
+    ladder: createLadder({ kind: "list", values: WIDTHS.values }, true),
+    limits: ["latency <= 10 ms"],
+    findBroken: ({ latencyMs }: Point) => (latencyMs <= 10 ? [] : [`latency <= 10 ms: ${latencyMs}`]),
+  };
   const { ran, tried, notes } = await run([WIDTHS, DEPTHS], (_name, parameters) => measured(parameters), search);
   const answers = ran.sweep.search?.answers.map(({ fixed, highest, lowestBroken }) => [fixed, highest, lowestBroken]);
   assert.deepEqual(answers, [
@@ -99,7 +99,7 @@ test("a search answers once for each combination of the other parameters", async
   ]);
   // The searched value stays at the place of its axis.
   assert.ok(ran.isPassed && tried[0] === "1x5");
-  assert.match(notes, /^width 2, depth 6 breaks request_latency\.avg <= 10\.00 ms: 12\.00$/m);
+  assert.match(notes, /^width 2, depth 6 breaks latency <= 10 ms: 12$/m);
   assert.deepEqual(ran.sweep.brokenLimits.get("1x6"), []);
   const unstable = await run([WIDTHS], (_name, parameters) => measured(parameters, "unstable"), search);
   assert.equal(unstable.ran.isPassed, false);

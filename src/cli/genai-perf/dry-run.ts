@@ -6,7 +6,7 @@ import { msToSec } from "../../plan/units.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import { formatPoint, type PointParameters } from "../../report/genai-perf/sweep/sweep.ts";
+import { formatPoint, type PointParameters } from "../../result/sweep.ts";
 import { formatJson } from "../../service/json-text.ts";
 import type { CommandIo } from "../execute.ts";
 import type { GenaiSettings } from "./options/settings.ts";

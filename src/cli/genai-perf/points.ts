@@ -1,5 +1,5 @@
 import type { SweepAxis } from "../../campaign/sweep.ts";
-import type { PointParameters } from "../../report/genai-perf/sweep/sweep.ts";
+import type { PointParameters } from "../../result/sweep.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { isLoadName, type LoadName, loadOf } from "./loads.ts";
 import type { GenaiSettings, Sweep, SweepType } from "./options/settings.ts";

@@ -15,14 +15,6 @@ export interface ResultLimit {
   readonly value: number;
 }
 
-/** A limit and whether it was met. */
-export interface ResultVerdict {
-  readonly limit: ResultLimit;
-  /** Undefined if the run has no such number. The limit then counts as broken. */
-  readonly measured: number | undefined;
-  readonly isKept: boolean;
-}
-
 const STATISTICS: readonly StatisticName[] = [
   ...(["avg", "min", "max"] as const),
   ...(["p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"] as const),
@@ -39,13 +31,16 @@ export function parseLimit(name: string, value: number): ResultLimit | string {
   return { metric, statistic: known, bound, value };
 }
 
-/** Compares a result with limits, in their order. */
-export function judgeLimits(result: GenAiPerfResult, limits: readonly ResultLimit[]): ResultVerdict[] {
-  return limits.map((limit) => {
-    const measured = result.statistics.get(limit.metric)?.values.get(limit.statistic);
-    const isKept =
-      measured !== undefined && (limit.bound === "most" ? measured <= limit.value : measured >= limit.value);
-    return { limit, measured, isKept };
+/**
+ * Returns the limits that a result breaks, with the measured values: `request_latency.p99 <= 200.00 ms: 231.07`. A limit of a number that the
+ * result does not have counts as broken.
+ */
+export function findBrokenLimits({ statistics }: GenAiPerfResult, limits: readonly ResultLimit[]): string[] {
+  return limits.flatMap((limit) => {
+    const measured = statistics.get(limit.metric)?.values.get(limit.statistic);
+    if (measured === undefined) return [`${formatLimit(limit)}: not measured`];
+    const isKept = limit.bound === "most" ? measured <= limit.value : measured >= limit.value;
+    return isKept ? [] : [`${formatLimit(limit)}: ${formatTwoDecimals(measured)}`];
   });
 }
 
@@ -53,9 +48,4 @@ export function judgeLimits(result: GenAiPerfResult, limits: readonly ResultLimi
 export function formatLimit({ metric, statistic, bound, value }: ResultLimit): string {
   const unit = bound === "most" ? " ms" : " per second";
   return `${metric}.${statistic} ${bound === "most" ? "<=" : ">="} ${formatTwoDecimals(value)}${unit}`;
-}
-
-/** Formats a limit with the measured value: `request_latency.p99 <= 200.00 ms: 231.07`. */
-export function formatVerdict({ limit, measured }: ResultVerdict): string {
-  return `${formatLimit(limit)}: ${measured === undefined ? "not measured" : formatTwoDecimals(measured)}`;
 }

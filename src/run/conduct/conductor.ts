@@ -18,11 +18,11 @@ import type { EarlyAbort } from "./early-abort.ts";
 import { LevelRun } from "./level.ts";
 import type { LevelContext } from "./level-context.ts";
 import { repeatLevel } from "./level-repeats.ts";
+import type { LevelVerdict, RunLevel } from "./level-search.ts";
 import { searchLevels } from "./level-search.ts";
 import { mlperfRulesOf } from "./modes/requests.ts";
 import type { PhaseRun } from "./phase-run.ts";
 import { explainEnd, toRunError } from "./run-error.ts";
-import type { LevelVerdict, RunLevel } from "./run-level.ts";
 import { isFromNothing, measureSteady } from "./steady-level.ts";
 import type { WarmUpTally } from "./warm-up.ts";
 

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LevelSearch } from "../../../src/load/load-mode.ts";
-import { searchLevels } from "../../../src/run/conduct/level-search.ts";
-import type { LevelVerdict, RunLevel } from "../../../src/run/conduct/run-level.ts";
+import type { LimitState } from "../../../src/measure/limits/judge-limits.ts";
+import type { LevelResult } from "../../../src/result/run-result.ts";
+import type { LevelVerdict, RunLevel } from "../../../src/run/conduct/level-search.ts";
+import { findMaxOf, searchLevels } from "../../../src/run/conduct/level-search.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
+import { makeLevel } from "../../report/make-result.ts";
 
 /** The levels that a search measures, when those above `most` are too much, or the run is stopped at one. */
 async function measuredBy(search: LevelSearch, most: number, stopAt?: number): Promise<number[]> {
@@ -19,7 +22,7 @@ async function measuredBy(search: LevelSearch, most: number, stopAt?: number): P
   return measured;
 }
 
-function range(start: number, end: number | null, step: number, search: "linear" | "binary"): LevelSearch {
+function range(start: number, end: number | null, step: number, search: LevelSearch["search"]): LevelSearch {
   return { unit: "concurrency", levels: { kind: "range", start, end, step }, search };
 }
 
@@ -43,7 +46,29 @@ test("a binary search whose start is too much, or whose end is not, ends there",
   await assert.rejects(measuredBy(range(1, null, 1, "binary"), 5), /needs a range with an end/);
 });
 
+test("a binary search of one level measures it as its start and as its end, and an unstable level is too much", async () => {
+  assert.deepEqual(await measuredBy(range(3, 3, 1, "binary"), 5), [3, 3]);
+  assert.deepEqual(await measuredBy(range(3, 1, 1, "binary"), 5), [3, 1]);
+  const measured: number[] = [];
+  const unstable: RunLevel = async (level) => {
+    measured.push(level);
+    return level <= 5 ? "kept" : "ended";
+  };
+  await searchLevels(range(1, 16, 1, "binary"), new RunSignal(), unstable, { isConfirmed: false });
+  assert.deepEqual(measured, [1, 16, 8, 4, 6, 5]);
+});
+
+test("a search for the highest level doubles and bisects", async () => {
+  assert.deepEqual(await measuredBy(range(1, 64, 1, "highest"), 5), [1, 2, 4, 8, 6, 5]);
+});
+
+test("levels that are given twice are measured twice", async () => {
+  const list = { unit: "concurrency", levels: { kind: "list", values: [4, 1, 4, 9, 2] }, search: "linear" } as const;
+  assert.deepEqual(await measuredBy(list, 8), [4, 1, 4, 9]);
+});
+
 test("a run that is stopped measures no level more", async () => {
+  assert.deepEqual(await measuredBy(range(1, 64, 1, "highest"), 100, 4), [1, 2, 4]);
   assert.deepEqual(await measuredBy(range(1, 9, 1, "linear"), 100, 3), [1, 2, 3]);
   assert.deepEqual(await measuredBy(range(1, 16, 1, "binary"), 5, 8), [1, 16, 8]);
 });
@@ -77,3 +102,28 @@ for (const [name, said, expected] of CONFIRMED) {
     assert.deepEqual(measured, expected);
   });
 }
+
+function levelsOf(states: Readonly<Record<number, LimitState>>): LevelResult[] {
+  return Object.entries(states).map(([level, state]) =>
+    makeLevel({ level: Number(level), limits: { state, verdicts: [] } }),
+  );
+}
+
+test("the answer is the highest level below all that do not keep the limits", () => {
+  const levels = levelsOf({ 1: "kept", 2: "kept", 4: "broken", 8: "kept" });
+  assert.deepEqual(findMaxOf(levels, true), { highest: 2, next: 4, isResolved: true });
+});
+
+test("an answer below an unresolved level is not certain", () => {
+  const levels = levelsOf({ 1: "kept", 2: "unresolved", 4: "broken" });
+  assert.deepEqual(findMaxOf(levels, true), { highest: 1, next: 2, isResolved: false });
+});
+
+test("a search that ended early is not certain", () => {
+  assert.deepEqual(findMaxOf(levelsOf({ 1: "kept" }), false), { highest: 1, isResolved: false });
+  assert.deepEqual(findMaxOf(levelsOf({ 1: "kept" }), true), { highest: 1, isResolved: true });
+});
+
+test("without a level that keeps the limits there is no answer", () => {
+  assert.deepEqual(findMaxOf(levelsOf({ 1: "broken" }), true), { next: 1, isResolved: true });
+});

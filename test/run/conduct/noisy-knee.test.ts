@@ -5,7 +5,8 @@ import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
-import { findHighest, findMaxOf } from "../../../src/run/conduct/find-highest.ts";
+import type { RunLevel } from "../../../src/run/conduct/level-search.ts";
+import { findMaxOf, searchLevels } from "../../../src/run/conduct/level-search.ts";
 import { resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
@@ -73,7 +74,7 @@ function serve(users: number, draw: () => number): (untilNs: number) => number[]
 /** Returns the answer of one search. */
 async function search(random: Random, correlation: number): Promise<number | undefined> {
   const levels: LevelResult[] = [];
-  await findHighest(SEARCH, new RunSignal(), async (level) => {
+  const runLevel: RunLevel = async (level) => {
     const until = serve(level, drawTimes(random, correlation));
     let atNs = SECOND_NS;
     until(atNs);
@@ -88,7 +89,8 @@ async function search(random: Random, correlation: number): Promise<number | und
     assert.ok(resolved);
     levels.push(makeLevel({ level, limits: resolved.limits }));
     return resolved.limits.state === "kept" ? "kept" : "over";
-  });
+  };
+  await searchLevels(SEARCH, new RunSignal(), runLevel, { isConfirmed: false });
   return findMaxOf(levels, true).highest;
 }
 

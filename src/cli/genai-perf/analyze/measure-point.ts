@@ -3,7 +3,9 @@ import type { Checkpoint } from "../../../campaign/checkpoint.ts";
 import type { PointOutcome } from "../../../campaign/sweep.ts";
 import { saturationReason } from "../../../measure/metrics.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
-import { formatPoint, type PointParameters, type SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
+import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
+import { formatPoint, type PointParameters } from "../../../result/sweep.ts";
 import { seedOfNumber } from "../../../runtime/random.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isWhole, toKeepable } from "../checkpoint/keep.ts";
@@ -21,7 +23,7 @@ export interface SweepParts {
   readonly settings: GenaiSettings;
   readonly given: GivenSettings;
   readonly io: CommandIo;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: Checkpoint<GenAiPerfResult>;
   /** Keeps the tokenizer loaded. */
   readonly tokens: SharedTokenWork;
 }
@@ -37,7 +39,7 @@ export async function measurePoint(
   parameters: PointParameters,
   isFirst: boolean,
   repeat: number,
-): Promise<PointOutcome> {
+): Promise<PointOutcome<SweepRow>> {
   const { given, io, checkpoint, tokens } = parts;
   const settings = drawAgain(applyPoint(parts.settings, parameters), repeat);
   const keepable = toKeepable(settings, given);

@@ -1,9 +1,9 @@
 import { runSweep, type SweepSearch } from "../../../campaign/sweep.ts";
 import { createLadder } from "../../../load/load-ladder.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
-import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
+import { findBrokenLimits, formatLimit, parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import { drawSweep } from "../../../report/genai-perf/plots.ts";
-import { formatPoint, type SweepSummary } from "../../../report/genai-perf/sweep/sweep.ts";
+import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
 import {
   removeSweepFiles,
   type SweepFiles,
@@ -11,6 +11,7 @@ import {
   writeSweepFiles,
 } from "../../../report/genai-perf/sweep/sweep-files.ts";
 import { formatAnswer, formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
+import { formatPoint, type SweepSummary } from "../../../result/sweep.ts";
 import type { CommandIo } from "../../execute.ts";
 import { openCheckpoint } from "../checkpoint/keep.ts";
 import { loadOf } from "../loads.ts";
@@ -58,7 +59,7 @@ export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, 
 }
 
 /** Undefined if the settings ask for no search. @throws UserError for invalid limits */
-function toSearch({ analyze, rampart }: GenaiSettings): SweepSearch | undefined {
+function toSearch({ analyze, rampart }: GenaiSettings): SweepSearch<SweepRow> | undefined {
   const load = findLoadSweep(analyze.sweeps);
   if (rampart.searchLimits === null || load === undefined) return undefined;
   const limits: ResultLimit[] = [];
@@ -70,11 +71,16 @@ function toSearch({ analyze, rampart }: GenaiSettings): SweepSearch | undefined 
     else limits.push(limit);
   }
   if (problems.length > 0) throw new UserError(problems);
-  return { parameter: load.type, ladder: createLadder(load, !isDecimal(load.type)), limits };
+  return {
+    parameter: load.type,
+    ladder: createLadder(load, !isDecimal(load.type)),
+    limits: limits.map(formatLimit),
+    findBroken: ({ result }) => findBrokenLimits(result, limits),
+  };
 }
 
 function reportSweep(
-  { points, failed, search, brokenLimits }: SweepSummary,
+  { points, failed, search, brokenLimits }: SweepSummary<SweepRow>,
   { csv, json }: SweepFiles,
   io: CommandIo,
 ): void {

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { findExports } from "../../../campaign/find-exports.ts";
 import { joinExports, type RunGap } from "../../../campaign/join-exports.ts";
 import { writeMergedExport } from "../../../campaign/merged-export.ts";
 import { TokenGaps } from "../../../measure/tokens/token-gaps.ts";
@@ -23,6 +22,7 @@ import { readingOf } from "../profile/answer-rules.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { toReportsPlan } from "../profile/to-outputs.ts";
 import { openTokenizer } from "../profile/token-work.ts";
+import { findExports } from "./find-exports.ts";
 import { type HostRun, readHost } from "./read-host.ts";
 
 /** `genai-perf process-export-files`: merges the requests that several hosts measured at the same time into one run. */

@@ -1,5 +1,4 @@
 import { isMap } from "yaml";
-import type { HostFiles } from "../../../campaign/find-exports.ts";
 import { readYaml } from "../../../plan/document/read-yaml.ts";
 import { UserError, userError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../../../report/genai-perf/result.ts";
@@ -9,6 +8,7 @@ import { readRawMembers } from "../../../report/read/raw-export.ts";
 import { readConfigText } from "../options/config.ts";
 import { defaultSettings } from "../options/defaults.ts";
 import { SettingsBuilder } from "../options/settings-builder.ts";
+import type { HostFiles } from "./find-exports.ts";
 
 /** The measurements and settings of one host. */
 export interface HostRun {

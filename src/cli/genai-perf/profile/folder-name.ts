@@ -1,4 +1,4 @@
-import type { PointParameters } from "../../../report/genai-perf/sweep/sweep.ts";
+import type { PointParameters } from "../../../result/sweep.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
 import { passedLoadName } from "../lift-load.ts";

@@ -1,8 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { SweepSummary } from "../../../result/sweep.ts";
 import { writeReport } from "../../write-report.ts";
 import { removePlots } from "../plots.ts";
-import type { SweepSummary } from "./sweep.ts";
+import type { SweepRow } from "./sweep.ts";
 import { formatSweepCsv } from "./sweep-csv.ts";
 import { formatSweepJson } from "./sweep-json.ts";
 
@@ -34,7 +35,7 @@ export async function removeSweepFiles({ csv, json, plots }: SweepFiles): Promis
 /** Writes the tables, or nothing if there are no points. @throws RunError when a file cannot be written */
 export function writeSweepFiles(
   { csv, json }: SweepFiles,
-  sweep: SweepSummary,
+  sweep: SweepSummary<SweepRow>,
   loadTitle: "Concurrency" | "Request Rate",
 ): void {
   if (sweep.points.length === 0) return;

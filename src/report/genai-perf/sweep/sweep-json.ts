@@ -1,6 +1,7 @@
+import type { SweepSummary } from "../../../result/sweep.ts";
 import type { Statistics, TelemetryStatistics } from "../result.ts";
 import { chooseAxes, findPareto } from "./pareto.ts";
-import type { SweepPoint, SweepSummary } from "./sweep.ts";
+import type { SweepPoint } from "./sweep.ts";
 
 /**
  * Rampart's own summary of a sweep, `analyze_export_rampart.json`: all results of all points, the Pareto-optimal points, and the search.

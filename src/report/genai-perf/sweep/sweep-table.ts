@@ -1,8 +1,10 @@
+import type { Votes } from "../../../load/search.ts";
 import type { StatisticName } from "../../../measure/statistics.ts";
+import { type BrokenLimits, formatPoint, type SearchSummary } from "../../../result/sweep.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import { formatRichTable } from "../rich-table.ts";
 import { findPareto } from "./pareto.ts";
-import { type BrokenLimits, formatPoint, type SearchSummary, type SearchVotes, type SweepPoint } from "./sweep.ts";
+import type { SweepPoint } from "./sweep.ts";
 
 /** Table of a sweep's points for the console. */
 
@@ -57,6 +59,6 @@ export function formatAnswer(
 }
 
 /** Formats how many measurements of a load agree with the answer. */
-function formatVotes(agreeing: number, { kept, broken }: SearchVotes): string {
+function formatVotes(agreeing: number, { kept, broken }: Votes): string {
   return `${agreeing} of ${kept + broken} measurements`;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { nameFolder } from "../../../../src/cli/genai-perf/profile/folder-name.ts";
-import type { PointParameters } from "../../../../src/report/genai-perf/sweep/sweep.ts";
+import type { PointParameters } from "../../../../src/result/sweep.ts";
 import { readGood } from "../read.ts";
 
 const PAYLOAD = ["--input-file", `payload:${fileURLToPath(import.meta.url)}`];

@@ -1,8 +1,8 @@
 import { closeSync, readdirSync, readSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
-import { openFile } from "../runtime/files.ts";
+import { messageOf, type Problem, problem, UserError, userError } from "../../../plan/problem.ts";
+import { setting } from "../../../plan/setting-names.ts";
+import { openFile } from "../../../runtime/files.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
 export interface HostFiles {
