@@ -132,7 +132,7 @@ function toLoad(settings: Settings, warnings: string[]): LoadPlan {
   if (intervalsFile !== undefined) return { kind: "intervals", file: intervalsFile };
   const search = settings.isBinarySearch ? "binary" : "linear";
   if (requestRate !== undefined)
-    return { kind: "request-rate", levels: toLevels(requestRate), search, distribution, seed: POISSON_SEED };
+    return { kind: "request-rate", levels: toLevels(requestRate, search), search, distribution, seed: POISSON_SEED };
   return { kind: "concurrency", levels: toConcurrency(settings, warnings), search };
 }
 
@@ -147,11 +147,12 @@ function toConcurrency(settings: Settings, warnings: string[]): LevelsPlan {
     if (maxThreads !== undefined)
       warnings.push("WARNING: Overriding max_threads specification to ensure requested concurrency range.");
   }
-  return isBinarySearch ? { kind: "range", start, end: end ?? 1, step } : toLevels(concurrency);
+  return toLevels(concurrency, isBinarySearch ? "binary" : "linear");
 }
 
-/** Converts a range like perf_analyzer: an end of 1 (or no end) is a single level, and an end of 0 means no end. */
-function toLevels({ start, end = 1, step = 1 }: RangeValue): LevelsPlan {
+/** Converts a range like perf_analyzer: an end of 1 (or no end) is a single level, and an end of 0 means no end. A binary search has an end. */
+function toLevels({ start, end = 1, step = 1 }: RangeValue, search: "linear" | "binary"): LevelsPlan {
+  if (search === "binary") return { kind: "range", start, end, step };
   if (end === 1) return { kind: "list", values: [start] };
   return { kind: "range", start, end: end === 0 ? null : end, step };
 }

@@ -277,3 +277,14 @@ test("--input-data chooses the kind of data", () => {
     [` --input-data ${file} is ignored`, " --input-data .. is ignored"],
   );
 });
+
+test("a binary search has the ends that were given, of one level too", () => {
+  const levelsOf = (flags: string): unknown => {
+    const { load } = read(`${flags} -l 5`).built.plan;
+    return "levels" in load ? load.levels : undefined;
+  };
+  for (const range of ["--request-rate-range", "--concurrency-range"]) {
+    assert.deepEqual(levelsOf(`${range} 1:1 --binary-search`), { kind: "range", start: 1, end: 1, step: 1 });
+    assert.deepEqual(levelsOf(`${range} 2:8:2 --binary-search`), { kind: "range", start: 2, end: 8, step: 2 });
+  }
+});
