@@ -207,7 +207,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--request-timeout-seconds": "defineScenario.requestTimeout",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
   "--plot-formats": "It belongs to GenAI-Perf's plot files.",
-  "--records-file": "run --records",
+  "--records": "run --records",
   "--live": "run --live",
   "--report": "run --report",
   "--junit": "run --junit",

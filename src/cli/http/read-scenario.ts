@@ -8,13 +8,12 @@ import { parsePercent } from "../../scenario/fields.ts";
 import { hold, rate } from "../../scenario/loads.ts";
 import { file, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
-import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { HttpMethod } from "../../transport/request.ts";
-import { readDuration, readDurationMs } from "../duration-flags.ts";
-import { type FlagValues, readMaxOutstanding } from "../flags.ts";
+import { readDuration } from "../duration-flags.ts";
+import type { FlagValues } from "../flags.ts";
 import { readHeaders } from "../header-flags.ts";
-import { readLive } from "../live-flags.ts";
-import { readReportFiles } from "../report-flags.ts";
+import type { PlanValues } from "../options/shared-options.ts";
+import { readShared } from "../shared-flags.ts";
 import { DEFAULT_FOR } from "./flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
@@ -22,7 +21,7 @@ import { DEFAULT_FOR } from "./flags.ts";
 /** A scenario, and what belongs to no scenario. */
 export interface ReadScenario {
   readonly scenario: Scenario;
-  readonly overrides: PlanOverrides;
+  readonly values: PlanValues;
 }
 
 /** Reads the flags of `rampart http`. @throws UserError with all problems */
@@ -33,12 +32,11 @@ export function readScenario(flags: FlagValues): ReadScenario {
     problems.push(problem("missing", "URL", "is not given", "Write rampart http http://localhost:8080/predict."));
   const extent = readExtent(flags, problems);
   const options = readOptions(flags, problems);
-  const overrides = readOverrides(flags, problems);
+  const values = readShared(flags, "http", problems);
   const concurrency = readNumber(flags, "concurrency", problems, 1, true);
   const perSec = readNumber(flags, "rate", problems, 0, false);
   const maxErrorRate = readErrorRate(flags, problems);
   const warmup = readDuration(flags, "warmup", problems);
-  const client = flags.text("client") as "own" | "undici" | undefined;
   if (problems.length > 0 || url === undefined) throw new UserError(problems);
   const load =
     perSec === undefined
@@ -50,9 +48,8 @@ export function readScenario(flags: FlagValues): ReadScenario {
     load: load as ReturnType<typeof hold>,
     ...(maxErrorRate === undefined ? {} : { assert: [errorRate().atMost(maxErrorRate)] }),
     ...(warmup === undefined ? {} : { warmupFor: warmup }),
-    ...(client === undefined ? {} : { client }),
   });
-  return { scenario, overrides };
+  return { scenario, values };
 }
 
 /** Reads the largest share of failed requests; undefined without one. */
@@ -206,21 +203,6 @@ function readTls(flags: FlagValues): TlsOptions | undefined {
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
     ...(flags.has("insecure") ? { verify: false } : {}),
-  };
-}
-
-function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
-  const files = readReportFiles(flags, problems);
-  const requestTimeoutMs = readDurationMs(flags, "timeout", problems);
-  const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
-  return {
-    requestTimeoutMs,
-    stallTimeoutMs,
-    maxOutstanding: readMaxOutstanding(flags, problems),
-    files,
-    verbosity: flags.has("verbose") ? 1 : 0,
-    showsLines: true,
-    live: readLive(flags, problems),
   };
 }
 
