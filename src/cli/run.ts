@@ -21,7 +21,7 @@ import {
 } from "../scenario/params/read-values.ts";
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
 import { toLaterError } from "../scenario/scenario-error.ts";
-import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
+import { checkFields, toPlan } from "../scenario/to-plan.ts";
 import { withoutErrorsOf, withoutExitOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { explainErrors } from "./explain.ts";
@@ -43,12 +43,6 @@ export const FLAGS: readonly Flag[] = [
     value: "NAME=VALUE",
     help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
   },
-  {
-    name: "seed",
-    value: "N",
-    defaultText: "the scenario's, or 0",
-    help: "Seed of all random draws: the same number repeats arrivals and data, also of all runs of a scenario with repeat.",
-  },
   ...sharedFlags("run"),
   HELP_FLAG,
 ];
@@ -64,13 +58,15 @@ export async function runScenarioCommand(args: readonly string[], command: strin
       return EXIT.passed;
     }
     const hint = `Write ${command} FILE, such as ${command} first.ts, or make a scenario with rampart init.`;
-    const missing: Problem[] = file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
-    const changes = readChanges(flags, missing);
-    if (file === undefined) throw new UserError(missing);
+    const problems: Problem[] =
+      file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
+    problems.push(...flags.problems);
+    const values = readShared(flags, "run", problems);
+    if (file === undefined) throw new UserError(problems);
     const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
-      throw error instanceof UserError ? new UserError([...missing, ...error.problems]) : error;
+      throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
     });
-    return withoutExitOf(file, () => runLoaded(loaded, flags, changes, missing, io)).catch((error: unknown) => {
+    return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
       const { place } = loaded;
       if (place !== undefined && error instanceof UserError) throw new UserError(error.problems.map(place));
       throw explainLater(error, loaded);
@@ -95,9 +91,9 @@ export async function runEntryScenario(
       printHelp(file, loaded, io);
       return EXIT.passed;
     }
-    const problems: Problem[] = [];
-    const changes = readChanges(flags, problems);
-    return withoutExitOf(file, () => runLoaded(loaded, flags, changes, problems, io)).catch((error: unknown) => {
+    const problems: Problem[] = [...flags.problems];
+    const values = readShared(flags, "run", problems);
+    return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
       throw explainLater(error, loaded);
     });
   }).then((code) => withOutputFailure(code, io));
@@ -113,7 +109,7 @@ function explainLater(error: unknown, { file }: LoadedScenario): unknown {
 async function runLoaded(
   { scenario, file, folder }: LoadedScenario,
   flags: FlagValues,
-  { values: planValues, overrides: flagOverrides }: Changes,
+  planValues: PlanValues,
   problems: Problem[],
   io: CommandIo,
 ): Promise<number> {
@@ -122,7 +118,11 @@ async function runLoaded(
   const { values, plan: parameters } = readParameters(params, given, problems);
   problems.push(...checkHooks({ setup, teardown }));
   if (problems.length > 0) throw new UserError(problems);
-  const overrides = { ...flagOverrides, ...(params === undefined ? {} : { parameters }) };
+  const overrides = {
+    url: flags.text("url"),
+    client: flags.text("client") as Plan["client"]["kind"] | undefined,
+    ...(params === undefined ? {} : { parameters }),
+  };
   const context: FieldContext = { values, file, path: resolve(file) };
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
     runPlan(changePlan(toPlan(resolveFields(scenario, runContext), folder, overrides), planValues), file, flags, runIo);
@@ -200,38 +200,9 @@ function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunRe
     : `all ${failedCount} requests failed: ${example}`;
 }
 
-/** What the flags change about a scenario and its plan. */
-interface Changes {
-  readonly overrides: PlanOverrides;
-  readonly values: PlanValues;
-}
-
 /** Returns a plan with the values of flags. @throws UserError */
 export function changePlan(plan: Plan, values: PlanValues): Plan {
   return values.size === 0 ? plan : checkPlan(withPlanValues(plan, values));
-}
-
-/** Reads the flags. @param problems gets all problems */
-function readChanges(flags: FlagValues, problems: Problem[]): Changes {
-  problems.push(...flags.problems);
-  const values = readShared(flags, "run", problems);
-  return {
-    values,
-    overrides: {
-      url: flags.text("url"),
-      client: values.get("client.kind") as Plan["client"]["kind"] | undefined,
-      seed: readSeed(flags, problems),
-    },
-  };
-}
-
-/** Reads the seed; undefined when it is absent or no seed. @param problems gets the problem */
-function readSeed(flags: FlagValues, problems: Problem[]): number | undefined {
-  const text = flags.text("seed");
-  if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  problems.push(problem("invalid-value", "--seed", "is not a whole number", "Give one of at most 15 digits.", text));
-  return undefined;
 }
 
 /** Prints the help of a scenario, with its parameters. */

@@ -1,6 +1,5 @@
 import type { OutputFilesPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { readDurationMs } from "./duration-flags.ts";
 import type { Flag, FlagValues } from "./flags.ts";
 import {
   type Door,
@@ -13,6 +12,7 @@ import {
   toPlanValue,
 } from "./options/shared-options.ts";
 import { checkOutputFiles, findReadOutputs } from "./output-files.ts";
+import { readDurationMs, readNumber } from "./value-flags.ts";
 
 /** The options of `options/shared-options.ts` as flags of Rampart's own commands. */
 
@@ -85,17 +85,7 @@ function readGiven(flags: FlagValues, option: SharedOption, problems: Problem[])
   const { name, kind } = option;
   if (kind === "switch") return flags.has(name) || undefined;
   if (kind === "duration") return readDurationMs(flags, name, problems);
-  const text = flags.text(name);
-  return text === undefined || (kind !== "whole" && kind !== "decimal") ? text : readNumber(option, text, problems);
-}
-
-function readNumber(option: SharedOption, text: string, problems: Problem[]): number | undefined {
-  const { name, kind, min = 0, max, example } = option;
-  const number = Number(text);
-  const isNumber = kind === "whole" ? /^\d+$/.test(text) : text.trim() !== "" && Number.isFinite(number);
-  if (isNumber && number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
-  const range = max === undefined ? `of ${min} or more` : `from ${min} to ${max}`;
-  const message = `is not a ${kind === "whole" ? "whole number" : "number"} ${range}`;
-  problems.push(problem("invalid-value", `--${name}`, message, `Give a number, such as ${example ?? min}.`, text));
-  return undefined;
+  if (kind !== "whole" && kind !== "decimal") return flags.text(name);
+  const { min = 0, max, example } = option;
+  return readNumber(flags, name, { isWhole: kind === "whole", min, max, example }, problems);
 }

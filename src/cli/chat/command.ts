@@ -14,9 +14,9 @@ import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
-import { readHeaders } from "../header-flags.ts";
 import { CHAT_TIMEOUT_MS, type PlanValues, withPlanValues } from "../options/shared-options.ts";
 import { readShared } from "../shared-flags.ts";
+import { readHeaders, readNumber } from "../value-flags.ts";
 import { ask, type Question } from "./ask.ts";
 import { type CHAT_ENDPOINTS, FLAGS } from "./flags.ts";
 import { type CountedTokens, formatAnswer } from "./format-answer.ts";
@@ -117,16 +117,10 @@ function readArguments(flags: FlagValues, command: string): Arguments {
   const [url, text = DEFAULT_QUESTION] = flags.positionals;
   if (url === undefined)
     problems.push(problem("missing", "URL", "no address is given", `Write ${command} localhost:8000.`));
-  const maxTokens = Number(flags.value("max-tokens"));
-  if (!Number.isInteger(maxTokens) || maxTokens < 1) {
-    const hint = "Give a whole number of 1 or more.";
-    problems.push(
-      problem("invalid-value", "--max-tokens", "is not a number of tokens", hint, flags.text("max-tokens")),
-    );
-  }
+  const maxTokens = readNumber(flags, "max-tokens", { isWhole: true, min: 1 }, problems, flags.value("max-tokens"));
   const values = readShared(flags, "chat", problems);
   const headers = readHeaders(flags, problems);
-  if (problems.length > 0 || url === undefined) throw new UserError(problems);
+  if (problems.length > 0 || url === undefined || maxTokens === undefined) throw new UserError(problems);
   return { url, text, maxTokens, headers, values };
 }
 

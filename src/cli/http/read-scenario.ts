@@ -9,11 +9,10 @@ import { hold, rate } from "../../scenario/loads.ts";
 import { file, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";
-import { readDuration } from "../duration-flags.ts";
 import type { FlagValues } from "../flags.ts";
-import { readHeaders } from "../header-flags.ts";
 import type { PlanValues } from "../options/shared-options.ts";
 import { readShared } from "../shared-flags.ts";
+import { readDuration, readHeaders, readNumber } from "../value-flags.ts";
 import { DEFAULT_FOR } from "./flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
@@ -24,6 +23,8 @@ export interface ReadScenario {
   readonly values: PlanValues;
 }
 
+const COUNT = { isWhole: true, min: 1 };
+
 /** Reads the flags of `rampart http`. @throws UserError with all problems */
 export function readScenario(flags: FlagValues): ReadScenario {
   const problems: Problem[] = [...flags.problems];
@@ -33,8 +34,8 @@ export function readScenario(flags: FlagValues): ReadScenario {
   const extent = readExtent(flags, problems);
   const options = readOptions(flags, problems);
   const values = readShared(flags, "http", problems);
-  const concurrency = readNumber(flags, "concurrency", problems, 1, true);
-  const perSec = readNumber(flags, "rate", problems, 0, false);
+  const concurrency = readNumber(flags, "concurrency", COUNT, problems);
+  const perSec = readNumber(flags, "rate", { isWhole: false, min: 0 }, problems);
   const maxErrorRate = readErrorRate(flags, problems);
   const warmup = readDuration(flags, "warmup", problems);
   if (problems.length > 0 || url === undefined) throw new UserError(problems);
@@ -66,7 +67,7 @@ function readErrorRate(flags: FlagValues, problems: Problem[]): Percent | 0 | un
 type Extent = { readonly for: Duration } | { readonly requests: number };
 
 function readExtent(flags: FlagValues, problems: Problem[]): Extent {
-  const requests = readNumber(flags, "requests", problems, 1, true);
+  const requests = readNumber(flags, "requests", COUNT, problems);
   const time = readDuration(flags, "for", problems);
   if (requests !== undefined && time !== undefined)
     problems.push(problem("conflict", "--for", "--requests already says when to end", "Leave one of both out."));
@@ -204,28 +205,4 @@ function readTls(flags: FlagValues): TlsOptions | undefined {
     ...(key === undefined ? {} : { key }),
     ...(flags.has("insecure") ? { verify: false } : {}),
   };
-}
-
-function readNumber(
-  flags: FlagValues,
-  name: string,
-  problems: Problem[],
-  least: number,
-  isWhole: boolean,
-): number | undefined {
-  const value = flags.text(name);
-  if (value === undefined) return undefined;
-  const number = Number(value);
-  const isAllowed = value.trim() !== "" && number >= least && (!isWhole || Number.isInteger(number));
-  if (isAllowed) return number;
-  problems.push(
-    problem(
-      "invalid-value",
-      `--${name}`,
-      `is not a ${isWhole ? "whole number" : "number"} of ${least} or more`,
-      "Correct it.",
-      value,
-    ),
-  );
-  return undefined;
 }

@@ -48,9 +48,8 @@ export interface SharedOption {
   readonly resolve?: (text: string) => PlanValue;
   /** Other names in GenAI-Perf mode, such as AIPerf's. */
   readonly otherNames?: readonly string[];
-  /** An earlier name in GenAI-Perf mode, and of its key in files there. They still work, and are not shown. */
+  /** An earlier name in GenAI-Perf mode, which still works and is not shown. */
   readonly earlierName?: string;
-  readonly earlierKey?: string;
   /** What offers it. Absent: everything that measures. */
   readonly doors?: readonly Door[];
   /** What is different on one of them. */
@@ -81,7 +80,6 @@ const OPTIONS: readonly SharedOption[] = [
     name: "report",
     kind: "file",
     setting: "outputs.files.html",
-    earlierKey: "report_file",
     doors: [...MEASURING, "compare"],
     help: "Write the report as a page: one HTML file with verdicts, charts and tables that needs no network.",
     differs: {
@@ -119,14 +117,12 @@ const OPTIONS: readonly SharedOption[] = [
     setting: "outputs.files.records",
     doors: [...COMMANDS, "genai-perf"],
     earlierName: "records-file",
-    earlierKey: "records_file",
     help: "Write every request, also failed ones, as one line of JSON: times, outcome, sizes and level.",
   },
   {
     name: "junit",
     kind: "file",
     setting: "outputs.files.junit",
-    earlierKey: "junit_file",
     doors: [...MEASURING, "compare"],
     help: "Write the verdicts as JUnit XML, for GitLab, Jenkins and GitHub: a test case for each assertion and level.",
     differs: {
@@ -139,7 +135,6 @@ const OPTIONS: readonly SharedOption[] = [
     name: "markdown",
     kind: "file",
     setting: "outputs.files.markdown",
-    earlierKey: "markdown_file",
     doors: [...MEASURING, "compare"],
     help: "Write a summary in Markdown, for pull requests and $GITHUB_STEP_SUMMARY. - is standard output; the text then goes to stderr.",
     differs: {
@@ -147,6 +142,16 @@ const OPTIONS: readonly SharedOption[] = [
         help: "Write the comparison as Markdown, for a pull request. - is standard output; the text then goes to stderr.",
       },
     },
+  },
+  {
+    name: "seed",
+    kind: "whole",
+    setting: "seed",
+    doors: ["run"],
+    min: 0,
+    max: 999_999_999_999_999,
+    default: 0,
+    help: "Seed of all random draws: the same number repeats arrivals and data, also of all runs of a scenario with repeat.",
   },
   {
     name: "client",

@@ -10,7 +10,6 @@ import {
   toOutputPath,
   toPlanValue,
 } from "../../options/shared-options.ts";
-
 import type { Entry } from "./genai-option.ts";
 import type { GenaiSettings, SharedPath, SharedSetting } from "./settings.ts";
 
@@ -37,13 +36,14 @@ export const SHARED_OPTIONS = SHARED.map((shared) => {
   const defaultText = shared.default === undefined ? defaultTextOf(shared, false) : undefined;
   return {
     names: [`--${name}`, ...otherNames.map((other) => `--${other}`)],
-    key: keyOf(name),
+    key: `rampart.${name.replaceAll("-", "_")}`,
     kind: KINDS[kind][0],
     at: `rampart.shared.${name}`,
     default: defaultOf(shared),
     help,
     ...(earlierName === undefined ? {} : { documentedNames: [`--${earlierName}`] }),
-    ...(shared.earlierKey === undefined ? {} : { alias: shared.earlierKey }),
+    // As keys of files were called first.
+    ...(kind === "file" ? { alias: `${name}_file` } : {}),
     ...(value === undefined ? {} : { value: isTime ? "SEC" : value }),
     ...(setting === undefined ? {} : { setting: setting as PlanSettingPath }),
     ...(isTime ? { min: 0.001 } : min === undefined ? {} : { min }),
@@ -53,10 +53,6 @@ export const SHARED_OPTIONS = SHARED.map((shared) => {
     ...(defaultText === undefined ? {} : { defaultText }),
   } satisfies Entry as Entry & { readonly at: SharedPath };
 });
-
-function keyOf(name: string): string {
-  return `rampart.${name.replaceAll("-", "_")}`;
-}
 
 function defaultOf({ kind, default: value }: SharedOption): SharedSetting {
   return kind === "duration" && value !== undefined ? msToSec(value as number) : (value ?? KINDS[kind][1]);
