@@ -208,12 +208,20 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       },
     ],
   },
+  "an option on all commands": {
+    "cli/options/shared-options.ts": [
+      {
+        after: "const OPTIONS: readonly SharedOption[] = [",
+        added: '{ name: "draws", kind: "whole", setting: "seed", min: 0, help: "Seed of all draws." },',
+      },
+    ],
+  },
   "an option of perf_analyzer mode": {
     "cli/perf-analyzer/options/own.ts": [
       {
         after: "export const OWN: readonly UngroupedOption[] = [",
         added:
-          'option("outputs.files.records", { names: ["--log"], isOwn: true, value: "FILE", help: "Write requests.", parse: filled(GIVE_FILE) }),',
+          'option("outputs.files.records", { names: ["--log"], isOwn: true, value: "FILE", help: "Write requests.", parse: filled("Give it.") }),',
       },
     ],
   },
@@ -397,6 +405,37 @@ test("a made-up option is read, in the help, in the plan, and printed back", LIM
   assert.match(perfAnalyzer.formatHelp("rampart"), /^ +--log FILE +Write requests\.$/m);
   assert.match(await execute({ ...planOf({}), outputs: plan.outputs }), /^Request concurrency: 1$/m);
 });
+
+test("a made-up option on all commands is in the help and in the plan of each", LIMIT, async () => {
+  const { runCommandLine } = (await load("cli/commands.ts")) as typeof import("../src/cli/commands.ts");
+  const printed = async (args: readonly string[]): Promise<string> => {
+    const io = silentIo();
+    assert.equal(await runCommandLine("rampart", args, io), 0, io.text());
+    return io.text();
+  };
+  const [scenario, config] = [join(folder, "drawn.yaml"), join(folder, "config.yaml")];
+  writeFileSync(scenario, "name: a test\ntarget: embedded\nload: { hold: { concurrency: 1, requests: 1 } }\n");
+  const settings = ["model_names: m", "endpoint: { type: chat }", `tokenizer: { name: ${TINY} }`];
+  writeFileSync(config, [...settings, "rampart: { draws: 7, dry_run: true }", ""].join("\n"));
+  const doors: readonly (readonly [command: readonly string[], ...args: string[]])[] = [
+    [["run"], scenario],
+    [["http"], "localhost:1"],
+    [["perf_analyzer"], "-m", "simple"],
+    [["genai-perf", "profile"], "-m", "m", "--endpoint-type", "chat", "--tokenizer", TINY],
+  ];
+  for (const [command, ...args] of doors) {
+    assert.match(await printed([...command, "--help"]), /^ +--draws N +Seed of all draws\./m, command.join(" "));
+    const plan = JSON.parse(planIn(await printed([...command, ...args, "--draws", "7", "--dry-run"]))) as Plan;
+    assert.equal(plan.seed, 7, command.join(" "));
+    await assert.rejects(printed([...command, ...args, "--draws", "-1", "--dry-run"]), /--draws/);
+  }
+  assert.match(await printed(["genai-perf", "config", "-f", config]), /"seed": 7$/m);
+});
+
+/** Returns the plan in what a command printed. */
+function planIn(text: string): string {
+  return text.slice(text.indexOf("{\n"), text.lastIndexOf("\n}") + 2);
+}
 
 const BURSTS = { kind: "bursts", size: 5, everyMs: 500 } as unknown as Plan["load"];
 

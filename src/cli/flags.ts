@@ -75,26 +75,6 @@ export class FlagValues {
   }
 }
 
-/** The limit of requests in flight, of every command that sends load. */
-export const MAX_OUTSTANDING_FLAG: Flag = {
-  name: "max-outstanding",
-  value: "N",
-  defaultText: "what memory, open files and ports allow",
-  help: "Most requests in flight, above which the run ends with its report and exit code 66.",
-};
-
-/** Reads {@link MAX_OUTSTANDING_FLAG}. @param problems gets the problem */
-export function readMaxOutstanding(flags: FlagValues, problems: Problem[]): number | undefined {
-  const text = flags.text(MAX_OUTSTANDING_FLAG.name);
-  if (text === undefined || (/^\d+$/.test(text) && Number(text) > 0))
-    return text === undefined ? undefined : Number(text);
-  const path = `--${MAX_OUTSTANDING_FLAG.name}`;
-  problems.push(
-    problem("invalid-value", path, "is not a whole number of 1 or more", "Give a number, such as 50000.", text),
-  );
-  return undefined;
-}
-
 export const HELP_FLAG: Flag = { name: "help", short: "h", help: "Print this help and exit." };
 
 /**

@@ -16,6 +16,7 @@ import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { type FrontDoor, inScenario, wordError } from "./setting-names.ts";
+import { readNumber } from "./value-flags.ts";
 
 /** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
 
@@ -130,7 +131,7 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
   const problems: Problem[] = [...flags.problems];
   const latency = readLatency(flags, "latency", problems) ?? DEFAULT_MOCK.latency;
   const number = (name: string, max: number, isWhole: boolean, min = 0): number =>
-    readNumber(flags, name, { min, max, isWhole }, problems);
+    readNumber(flags, name, { min, max, isWhole }, problems, flags.value(name)) ?? min;
   const read = {
     plan: {
       latency,
@@ -152,22 +153,6 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
   };
   if (problems.length > 0) throw new UserError(problems);
   return read;
-}
-
-interface NumberRange {
-  readonly min: number;
-  readonly max: number;
-  readonly isWhole: boolean;
-}
-
-function readNumber(flags: FlagValues, name: string, { min, max, isWhole }: NumberRange, problems: Problem[]): number {
-  const text = flags.value(name);
-  const value = Number(text);
-  const isGood = text.trim() !== "" && value >= min && value <= max && (!isWhole || Number.isInteger(value));
-  if (isGood) return value;
-  const hint = `Give a ${isWhole ? "whole " : ""}number from ${min} to ${max}.`;
-  problems.push(problem("invalid-value", `--${name}`, "is out of range or not a number", hint, text));
-  return min;
 }
 
 /** Undefined when the flag is not given. */

@@ -5,6 +5,7 @@ import { membersOf } from "../registry/mix.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
+import { STDOUT_FILE } from "./options/shared-options.ts";
 
 /** Returns the state of a file or folder; undefined when nothing there can be used. */
 function find(path: string): Stats | undefined {
@@ -85,14 +86,6 @@ export function textsIn(value: unknown): string[] {
 /** Reports whether a write replaces the file at the path, instead of writing to it. */
 function isReplaced(path: string): boolean {
   return find(path)?.isFile() ?? true;
-}
-
-/** Standard output as a file. */
-const STDOUT_FILE = "/dev/stdout";
-
-/** Returns the path of an output file: `-` stands for standard output. */
-export function toOutputPath<T extends string | undefined>(path: T): T | typeof STDOUT_FILE {
-  return path === "-" ? STDOUT_FILE : path;
 }
 
 /** The reports that can have standard output for themselves. */

@@ -6,15 +6,19 @@ import { EXIT } from "../result/exit-codes.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
-import { besideReports, findReadOutputs } from "./output-files.ts";
-import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
+import { fileKeyOf, sharedOptions } from "./options/shared-options.ts";
+import { besideReports } from "./output-files.ts";
+import { readFiles, toFlag } from "./shared-flags.ts";
 
 /** `rampart report FILE.json`: shows a stored report, and makes others from it. */
+
+/** The files that it can write. */
+const FILES = sharedOptions("run").filter((option) => (fileKeyOf(option) ?? "") in STORED_FORMATS);
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [
   { name: "verbose", short: "v", help: "Show all tables and notes." },
-  ...REPORT_FLAGS.filter(({ file }) => file in STORED_FORMATS),
+  ...FILES.map((option) => toFlag(option)),
   HELP_FLAG,
 ];
 
@@ -29,9 +33,7 @@ export function runReportCommand(args: readonly string[], command: string, io: C
     const [path = ""] = flags.positionals;
     const problems: Problem[] = [...flags.problems];
     if (path === "") problems.push(problem("missing", "FILE", "is missing", "Give the JSON report of a run."));
-    const files = readReportFiles(flags, problems);
-    const named = REPORT_FLAGS.map(({ name, file }) => [`--${name}`, files[file]] as const);
-    problems.push(...findReadOutputs(named, [path]));
+    const files = readFiles(flags, FILES, [path], problems);
     if (problems.length > 0) throw new UserError(problems);
     const model = readStoredReport(path);
     const out = besideReports(io, files);

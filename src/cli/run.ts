@@ -5,6 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
+import { checkPlan } from "../registry/check-plan.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.ts";
@@ -20,27 +21,17 @@ import {
 } from "../scenario/params/read-values.ts";
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
 import { toLaterError } from "../scenario/scenario-error.ts";
-import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
-import { readDurationMs } from "./duration-flags.ts";
+import { checkFields, toPlan } from "../scenario/to-plan.ts";
 import { withoutErrorsOf, withoutExitOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { explainErrors } from "./explain.ts";
-import {
-  type Flag,
-  type FlagValues,
-  formatFlags,
-  formatHelpRows,
-  HELP_FLAG,
-  MAX_OUTSTANDING_FLAG,
-  parseFlags,
-  readMaxOutstanding,
-} from "./flags.ts";
+import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { LIVE_FLAGS, readLive } from "./live-flags.ts";
+import { type PlanValues, withPlanValues } from "./options/shared-options.ts";
 import { besideReports, findReadOutputs, inputFilesOf, silent } from "./output-files.ts";
-import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
 import type { Hooks } from "./run-hooks.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
+import { readShared, sharedFlags } from "./shared-flags.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
 
@@ -52,35 +43,7 @@ export const FLAGS: readonly Flag[] = [
     value: "NAME=VALUE",
     help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
   },
-  {
-    name: "seed",
-    value: "N",
-    defaultText: "the scenario's, or 0",
-    help: "Seed of all random draws: the same number repeats arrivals and data, also of all runs of a scenario with repeat.",
-  },
-  ...REPORT_FLAGS,
-  {
-    name: "client",
-    value: "NAME",
-    choices: ["own", "undici", "grpc-js"],
-    help: "Library that sends the requests, instead of the scenario's choice: Rampart's own, or a general one to compare with.",
-  },
-  {
-    name: "stall-timeout",
-    value: "DURATION",
-    defaultText: "the scenario's, or 60 s",
-    help: "A request fails when no byte arrives for this long.",
-  },
-  {
-    name: "request-timeout",
-    value: "DURATION",
-    defaultText: "the scenario's, or no limit",
-    help: "A request fails when its response is not complete after this long, however often bytes arrive.",
-  },
-  MAX_OUTSTANDING_FLAG,
-  ...LIVE_FLAGS,
-  { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },
-  { name: "verbose", short: "v", help: "Print each measuring window." },
+  ...sharedFlags("run"),
   HELP_FLAG,
 ];
 
@@ -95,13 +58,15 @@ export async function runScenarioCommand(args: readonly string[], command: strin
       return EXIT.passed;
     }
     const hint = `Write ${command} FILE, such as ${command} first.ts, or make a scenario with rampart init.`;
-    const missing: Problem[] = file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
-    const overrides = readOverrides(flags, missing);
-    if (file === undefined) throw new UserError(missing);
+    const problems: Problem[] =
+      file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
+    problems.push(...flags.problems);
+    const values = readShared(flags, "run", problems);
+    if (file === undefined) throw new UserError(problems);
     const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
-      throw error instanceof UserError ? new UserError([...missing, ...error.problems]) : error;
+      throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
     });
-    return withoutExitOf(file, () => runLoaded(loaded, flags, overrides, missing, io)).catch((error: unknown) => {
+    return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
       const { place } = loaded;
       if (place !== undefined && error instanceof UserError) throw new UserError(error.problems.map(place));
       throw explainLater(error, loaded);
@@ -126,9 +91,9 @@ export async function runEntryScenario(
       printHelp(file, loaded, io);
       return EXIT.passed;
     }
-    const problems: Problem[] = [];
-    const overrides = readOverrides(flags, problems);
-    return withoutExitOf(file, () => runLoaded(loaded, flags, overrides, problems, io)).catch((error: unknown) => {
+    const problems: Problem[] = [...flags.problems];
+    const values = readShared(flags, "run", problems);
+    return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
       throw explainLater(error, loaded);
     });
   }).then((code) => withOutputFailure(code, io));
@@ -144,7 +109,7 @@ function explainLater(error: unknown, { file }: LoadedScenario): unknown {
 async function runLoaded(
   { scenario, file, folder }: LoadedScenario,
   flags: FlagValues,
-  flagOverrides: PlanOverrides,
+  planValues: PlanValues,
   problems: Problem[],
   io: CommandIo,
 ): Promise<number> {
@@ -153,10 +118,14 @@ async function runLoaded(
   const { values, plan: parameters } = readParameters(params, given, problems);
   problems.push(...checkHooks({ setup, teardown }));
   if (problems.length > 0) throw new UserError(problems);
-  const overrides = { ...flagOverrides, ...(params === undefined ? {} : { parameters }) };
+  const overrides = {
+    url: flags.text("url"),
+    client: flags.text("client") as Plan["client"]["kind"] | undefined,
+    ...(params === undefined ? {} : { parameters }),
+  };
   const context: FieldContext = { values, file, path: resolve(file) };
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
-    runPlan(toPlan(resolveFields(scenario, runContext), folder, overrides), file, flags, runIo);
+    runPlan(changePlan(toPlan(resolveFields(scenario, runContext), folder, overrides), planValues), file, flags, runIo);
   const late = fieldsAfterSetup(scenario);
   const isPlanKnown = late.length === 0 || setup === undefined;
   // A plan is known without a server unless a field needs what setup returns.
@@ -231,32 +200,9 @@ function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunRe
     : `all ${failedCount} requests failed: ${example}`;
 }
 
-/** Reads the flags. @param problems gets all problems */
-function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
-  problems.push(...flags.problems);
-  const files = readReportFiles(flags, problems);
-  const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
-  const requestTimeoutMs = readDurationMs(flags, "request-timeout", problems);
-  return {
-    url: flags.text("url"),
-    client: flags.text("client") as Plan["client"]["kind"] | undefined,
-    stallTimeoutMs,
-    requestTimeoutMs,
-    maxOutstanding: readMaxOutstanding(flags, problems),
-    seed: readSeed(flags, problems),
-    verbosity: flags.has("verbose") ? 1 : 0,
-    files,
-    live: readLive(flags, problems),
-  };
-}
-
-/** Reads the seed; undefined when it is absent or no seed. @param problems gets the problem */
-function readSeed(flags: FlagValues, problems: Problem[]): number | undefined {
-  const text = flags.text("seed");
-  if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  problems.push(problem("invalid-value", "--seed", "is not a whole number", "Give one of at most 15 digits.", text));
-  return undefined;
+/** Returns a plan with the values of flags. @throws UserError */
+export function changePlan(plan: Plan, values: PlanValues): Plan {
+  return values.size === 0 ? plan : checkPlan(withPlanValues(plan, values));
 }
 
 /** Prints the help of a scenario, with its parameters. */

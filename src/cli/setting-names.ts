@@ -2,6 +2,7 @@ import { type Problem, RunError, UserError } from "../plan/problem.ts";
 import { nameSettings, type SettingPath } from "../plan/setting-names.ts";
 import type { TextSink } from "../report/report.ts";
 import type { RunResult } from "../result/run-result.ts";
+import { sharedNameOf } from "./options/shared-options.ts";
 
 /** Rewrites messages about a run in the words of a front door. */
 
@@ -39,16 +40,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "mock.grpcPort": "--grpc-port",
   "mock.grpcProto": "--grpc-proto",
   "mock.httpPort": "--http-port",
-  "outputs.files.csv": "--csv",
-  "outputs.files.html": "--report",
-  "outputs.files.json": "--json",
-  "outputs.files.junit": "--junit",
-  "outputs.files.markdown": "--markdown",
-  "outputs.files.profileExport": "--profile-export-file",
-  "outputs.files.records": "--records",
-  "outputs.otlpUrl": "--otlp",
   "outputs.verbosity": "-v",
-  "outputs.watchPort": "--watch-port",
   "overrides.client": "--client",
   "overrides.set": "--set",
   "overrides.url": "--url",
@@ -94,7 +86,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
 };
 
 /** The front door of scenarios and of Rampart's own commands. */
-export const inScenario: FrontDoor = (path) => SCENARIO_NAMES[path];
+export const inScenario: FrontDoor = (path) => SCENARIO_NAMES[path] ?? sharedNameOf("run", path);
 
 /** Rewrites a text in the words of a front door. A setting that it lacks keeps its path in the Plan. */
 export function wordFor(door: FrontDoor, text: string): string {

@@ -171,7 +171,7 @@ describe("rampart http exits with", () => {
     ["64 for a wrong expression", ["--success", "a =="], 64, /^rampart: --success: is not a JMESPath .*at its end/m],
     ["64 for a bare ratio", ["--max-error-rate", "0.01"], 64, /--max-error-rate: is not a percentage .*0\.01/],
     ["64 for a number", ["-c", "0"], 64, /--concurrency: is not a whole number of 1 or more \(got 0\)/],
-    ["64 for a duration", ["--timeout", "5"], 64, /--timeout: is not a duration/],
+    ["64 for a duration", ["--request-timeout", "5"], 64, /--request-timeout: is not a duration/],
     ["64 for a header", ["-H", "nothing"], 64, /--header: is not a header/],
     ["64 for a missing file", ["-d", "@none"], 64, /--data: cannot be read/],
     ["64 for two bodies", ["-d", "a", "-F", "a=b"], 64, /--form: --data is given too/],

@@ -93,10 +93,10 @@ const CLASHES: readonly Clash[] = [
   },
   {
     what: "genai-perf, its prompts",
-    args: [...profile(URL_OF_MOCK), "--input-file", "lines.jsonl", "--records-file", "lines.jsonl"],
+    args: [...profile(URL_OF_MOCK), "--input-file", "lines.jsonl", "--records", "lines.jsonl"],
     code: 1,
     input: "lines.jsonl",
-    said: /--records-file: is also a file that the run reads/,
+    said: /--records: is also a file that the run reads/,
   },
   {
     what: "genai-perf, the requests of the run before",
@@ -133,9 +133,9 @@ describe("output files", () => {
     [[...perf(NOBODY), "--profile-export-file", "same", "--markdown", "same"], 99, ["--markdown"]],
     [[...profile(NOBODY), "--report", "same", "--junit", "same"], 1, ["--report", "--junit"]],
     [
-      [...profile(NOBODY), "--profile-export-file", "x.json", "--records-file", `${ARTIFACTS}/x.json`],
+      [...profile(NOBODY), "--profile-export-file", "x.json", "--records", `${ARTIFACTS}/x.json`],
       1,
-      ["--profile-export-file", "--records-file"],
+      ["--profile-export-file", "--records"],
     ],
     [
       [...profile(NOBODY), "--markdown", `${ARTIFACTS}/profile_export_genai_perf.csv`],
@@ -167,7 +167,7 @@ describe("output files", () => {
     ["perf_analyzer, triton", (url) => `perf_analyzer -m m -u ${url}`.split(" ").concat(flags("-f")), PERF_OUTPUTS],
     [
       "genai-perf",
-      (url) => [...profile(url), "--records-file", "r.jsonl"],
+      (url) => [...profile(url), "--records", "r.jsonl"],
       ["profile_export.json", "profile_export_genai_perf.json", "profile_export_genai_perf.csv"].map(
         (name) => `${ARTIFACTS}/${name}`,
       ),
@@ -206,7 +206,7 @@ describe("output files", () => {
     ["scenario, export", ["run", "x.ts", "--profile-export-file", "pipe"], /^\{"experiments":\[[\s\S]*\}$/],
     ["perf_analyzer, JSON", [...perf(URL_OF_MOCK), "--json", "pipe"], /"version": 1,[\s\S]*\n\}\n$/],
     ["perf_analyzer, CSV", [...perf(URL_OF_MOCK), "-f", "pipe"], /^Concurrency,Inferences\/Second[\s\S]*\n$/],
-    ["genai-perf, records", [...profile(URL_OF_MOCK), "--records-file", "pipe"], /^(?:\{"metadata".*\}\n){2}$/],
+    ["genai-perf, records", [...profile(URL_OF_MOCK), "--records", "pipe"], /^(?:\{"metadata".*\}\n){2}$/],
   ];
   for (const [what, args, expected] of PIPES)
     test(`are written to a pipe, which stays one: ${what}`, LIMIT, () =>
@@ -233,7 +233,7 @@ describe("output files", () => {
       for (const args of [
         ["run", "x.ts", "--json", "null", "--csv", "null", "--profile-export-file", "null"],
         [...perf(URL_OF_MOCK), "--json", "null", "-f", "null"],
-        [...profile(URL_OF_MOCK), "--records-file", "null"],
+        [...profile(URL_OF_MOCK), "--records", "null"],
       ]) {
         const { code, text } = await runInFolder(folder, args);
         assert.equal(code, 0, text);

@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { readCsv } from "../report/read-csv.ts";
 import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
 
-/** Where a scenario's reports go, and what they look like there. */
+/** Where reports go, and what they look like there. */
+
+const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
 
 const SCENARIO = `import { defineScenario, embedded, errorRate, hold, throughput } from "rampart";
 export default defineScenario({
@@ -20,7 +23,7 @@ export default defineScenario({
 const LLM = `import { defineScenario, embeddedLlm, hold, prompts } from "rampart";
 export default defineScenario({
   name: "tokens",
-  target: embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms", tokenizer: ${JSON.stringify(join(ROOT, "test/tokenize/fixtures/tiny"))} }),
+  target: embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms", tokenizer: ${JSON.stringify(TINY)} }),
   load: hold(2, { requests: 10 }),
   inputs: prompts({ isl: 8, osl: 5 }),
 });
@@ -36,6 +39,26 @@ describe("reports of a scenario", () => {
       assert.match(err, /^FAILED {2}places: simple, /m);
       assert.match(err, /^ {2}FAIL +throughput/m);
     });
+  });
+
+  test("genai-perf's --markdown - is alone on standard output, and its table on standard error", async () => {
+    const mock = await startMock(
+      { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
+      { host: "127.0.0.1", httpPort: 0, grpcPort: 0 },
+    );
+    try {
+      await inFolder({}, async (cwd) => {
+        const target = ["-m", "tiny", "-u", `127.0.0.1:${mock.httpPort}`, "--endpoint-type", "chat"];
+        const rest = ["--osl", "2", "--request-count", "2", "--tokenizer", TINY, "--markdown", "-"];
+        const { code, out, err } = await runRampart(["genai-perf", "profile", ...target, ...rest], { cwd });
+        assert.equal(code, 0, err);
+        assert.match(out, /^## Measured: tiny\n/);
+        assert.doesNotMatch(out, /NVIDIA GenAI-Perf/);
+        assert.match(err, /NVIDIA GenAI-Perf \| LLM Metrics/);
+      });
+    } finally {
+      await mock.stop();
+    }
   });
 
   test("pass and FAIL have colours where they are asked for, and none otherwise", async () => {

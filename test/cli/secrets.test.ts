@@ -131,7 +131,7 @@ const KEYED = [
   "-H",
   `Cookie: a=${COOKIE}`,
 ];
-const RECORDS = ["--records-file", "records.jsonl", "--generate-plots"];
+const RECORDS = ["--records", "records.jsonl", "--generate-plots"];
 const target = (url: string, more = ""): string =>
   scenarioText({
     target: `openai("${url}", { model: "m", tokenizer: "none", apiKeyEnv: "${ENV}", headers: { "X-Api-Key": ${JSON.stringify(KEY)}, Cookie: "a=${COOKIE}" }${more} })`,

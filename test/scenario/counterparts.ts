@@ -1,4 +1,5 @@
 import { ALL_OPTIONS } from "../../src/cli/genai-perf/options/subcommands.ts";
+import { type Door, sharedOptions } from "../../src/cli/options/shared-options.ts";
 import { OPTIONS } from "../../src/cli/perf-analyzer/options/table.ts";
 
 /**
@@ -6,7 +7,17 @@ import { OPTIONS } from "../../src/cli/perf-analyzer/options/table.ts";
  * in a sentence why there is nothing.
  */
 
+/** Options that `rampart run` has too. What a scenario says with a field of its own is below. */
+function sharedWith(door: Door): Readonly<Record<string, string>> {
+  const ofRun = sharedOptions("run").map(({ name }) => name);
+  const shared = sharedOptions(door).filter(
+    ({ name, setting = "outputs" }) => ofRun.includes(name) && setting.startsWith("outputs"),
+  );
+  return Object.fromEntries(shared.map(({ name }) => [`--${name}`, `run --${name}`]));
+}
+
 const PERF_ANALYZER: Readonly<Record<string, string>> = {
+  ...sharedWith("perf_analyzer"),
   "-m": "triton.model",
   "-x": "triton.version",
   "--model-signature-name": "tfserving.signature",
@@ -90,22 +101,15 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--proto": "grpc.proto",
   "--proto-path": "grpc.importPaths",
   "--help": "run --help",
-  "--dry-run": "run --dry-run",
   "--client": "defineScenario.client",
   "--stall-timeout": "defineScenario.stallTimeout",
   "--request-timeout": "defineScenario.requestTimeout",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
   "--max-failure-ratio": "defineScenario.maxFailureRatio",
-  "--json": "run --json",
-  "--report": "run --report",
-  "--junit": "run --junit",
-  "--markdown": "run --markdown",
-  "--live": "run --live",
-  "--watch-port": "run --watch-port",
-  "--otlp": "run --otlp",
 };
 
 const GENAI_PERF: Readonly<Record<string, string>> = {
+  ...sharedWith("genai-perf"),
   "--file": "It names a YAML file of options or of exported results; rampart run takes the scenario itself.",
   "--override-config": "It belongs to files of options; a scenario is changed by run --set.",
   // Of a concurrency or a request rate; other parameters are swept by run --set.
@@ -207,14 +211,6 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--request-timeout-seconds": "defineScenario.requestTimeout",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
   "--plot-formats": "It belongs to GenAI-Perf's plot files.",
-  "--records-file": "run --records",
-  "--live": "run --live",
-  "--report": "run --report",
-  "--junit": "run --junit",
-  "--markdown": "run --markdown",
-  "--watch-port": "run --watch-port",
-  "--otlp": "run --otlp",
-  "--dry-run": "run --dry-run",
   "--search-limits": "findMax.where",
 };
 

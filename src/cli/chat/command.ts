@@ -1,7 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
-import type { Duration } from "../../plan/units.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { probeModels } from "../../run/open/probe.ts";
@@ -12,11 +11,12 @@ import { openai } from "../../scenario/targets/llm.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
-import { readDuration } from "../duration-flags.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
-import { readHeaders } from "../header-flags.ts";
+import { CHAT_TIMEOUT_MS, type PlanValues, withPlanValues } from "../options/shared-options.ts";
+import { readShared } from "../shared-flags.ts";
+import { readHeaders, readNumber } from "../value-flags.ts";
 import { ask, type Question } from "./ask.ts";
 import { type CHAT_ENDPOINTS, FLAGS } from "./flags.ts";
 import { type CountedTokens, formatAnswer } from "./format-answer.ts";
@@ -33,29 +33,31 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
       io.out(formatHelp(command));
       return EXIT.passed;
     }
-    const { url, text, maxTokens, headers, timeout } = readArguments(flags, command);
+    const { url, text, maxTokens, headers, values } = readArguments(flags, command);
     const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
     const name = flags.text("tokenizer");
     const tokenizer = name === undefined ? undefined : await loadTokenizer(name);
     const planFor = (model: string): Plan =>
-      toPlan(
-        defineScenario({
-          name: "chat",
-          target: openai(url, {
-            model,
-            endpoint,
-            streaming: true,
-            tokenizer: "none",
-            headers,
-            ...(flags.text("api-key-env") === undefined ? {} : { apiKeyEnv: flags.text("api-key-env") as string }),
-            ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
+      withPlanValues(
+        toPlan(
+          defineScenario({
+            name: "chat",
+            target: openai(url, {
+              model,
+              endpoint,
+              streaming: true,
+              tokenizer: "none",
+              headers,
+              ...(flags.text("api-key-env") === undefined ? {} : { apiKeyEnv: flags.text("api-key-env") as string }),
+              ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
+            }),
+            load: hold(1, { requests: 1 }),
+            // Held in memory: the file is not read.
+            inputs: payloads("the question"),
           }),
-          load: hold(1, { requests: 1 }),
-          // Held in memory: the file is not read.
-          inputs: payloads("the question"),
-          requestTimeout: timeout,
-        }),
-        process.cwd(),
+          process.cwd(),
+        ),
+        new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]),
       );
     const model = flags.text("model") ?? (await findModel(planFor("any").target as ServerTargetPlan));
     const question: Question = { text, model, endpoint, maxTokens };
@@ -106,7 +108,7 @@ interface Arguments {
   readonly text: string;
   readonly maxTokens: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly timeout: Duration;
+  readonly values: PlanValues;
 }
 
 /** @throws UserError with all problems */
@@ -115,17 +117,11 @@ function readArguments(flags: FlagValues, command: string): Arguments {
   const [url, text = DEFAULT_QUESTION] = flags.positionals;
   if (url === undefined)
     problems.push(problem("missing", "URL", "no address is given", `Write ${command} localhost:8000.`));
-  const maxTokens = Number(flags.value("max-tokens"));
-  if (!Number.isInteger(maxTokens) || maxTokens < 1) {
-    const hint = "Give a whole number of 1 or more.";
-    problems.push(
-      problem("invalid-value", "--max-tokens", "is not a number of tokens", hint, flags.text("max-tokens")),
-    );
-  }
-  const timeout = readDuration(flags, "timeout", problems, flags.value("timeout"));
+  const maxTokens = readNumber(flags, "max-tokens", { isWhole: true, min: 1 }, problems, flags.value("max-tokens"));
+  const values = readShared(flags, "chat", problems);
   const headers = readHeaders(flags, problems);
-  if (problems.length > 0 || url === undefined || timeout === undefined) throw new UserError(problems);
-  return { url, text, maxTokens, headers, timeout };
+  if (problems.length > 0 || url === undefined || maxTokens === undefined) throw new UserError(problems);
+  return { url, text, maxTokens, headers, values };
 }
 
 function formatHelp(command: string): string {

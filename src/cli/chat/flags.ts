@@ -1,5 +1,6 @@
 import type { LLM_ENDPOINTS } from "../../service/openai/endpoints.ts";
 import { type Flag, HELP_FLAG } from "../flags.ts";
+import { sharedFlags } from "../shared-flags.ts";
 
 /** The endpoints that answer with text. */
 export const CHAT_ENDPOINTS = [
@@ -26,14 +27,7 @@ export const FLAGS: readonly Flag[] = [
     help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, or an encoding of tiktoken.",
   },
   { name: "max-tokens", value: "N", default: "64", help: "Most tokens of the answer." },
-  { name: "header", short: "H", value: '"NAME: VALUE"', help: "Header; may be given several times." },
   { name: "api-key-env", value: "NAME", help: "Environment variable with the API key." },
-  { name: "insecure", short: "k", help: "Accept any certificate." },
-  {
-    name: "timeout",
-    value: "DURATION",
-    default: "60s",
-    help: "The request fails when the answer is not complete after this long.",
-  },
+  ...sharedFlags("chat"),
   HELP_FLAG,
 ];

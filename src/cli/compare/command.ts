@@ -1,4 +1,5 @@
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
+import type { OutputFilesPlan } from "../../plan/plan.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
@@ -23,7 +24,9 @@ import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
-import { besideReports, checkOutputFiles, findReadOutputs, toOutputPath } from "../output-files.ts";
+import { STDOUT_FILE, sharedOptions, toOutputPath } from "../options/shared-options.ts";
+import { besideReports } from "../output-files.ts";
+import { readFiles } from "../shared-flags.ts";
 import { FLAGS } from "./flags.ts";
 import { parseLimit, parsePrecision } from "./parse-limit.ts";
 import { type ReadSide, readSides } from "./run-sets.ts";
@@ -39,14 +42,11 @@ interface Request {
   readonly acceptsWithinRuns: boolean;
   readonly isStrict: boolean;
   readonly isAll: boolean;
-  readonly files: OutputFiles;
+  readonly files: OutputFilesPlan;
 }
 
 /** Width of the tables with all metrics. */
 const MOST_COLUMNS = 110;
-
-const OUTPUTS = ["json", "markdown", "html", "junit"] as const;
-type OutputFiles = Readonly<Partial<Record<(typeof OUTPUTS)[number], string>>>;
 
 /** Runs `rampart compare`. Returns the exit code. */
 export async function runCompareCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
@@ -94,18 +94,14 @@ function readRequest(given: GivenSides, flags: FlagValues): Request {
   };
 }
 
-function readOutputFiles(given: GivenSides, flags: FlagValues, problems: Problem[]): OutputFiles {
-  const paths = OUTPUTS.map((name) => [`--${name}`, toOutputPath(flags.text(name))] as const);
-  const standard = paths.filter(([, path]) => path === toOutputPath("-"));
-  const [first, second] = standard;
-  if (first !== undefined && second !== undefined)
-    problems.push(problem("conflict", second[0], `is standard output like ${first[0]}`, "Give one of them a file."));
-  problems.push(...checkOutputFiles(paths), ...findReadOutputs(paths, [...given.base, ...given.candidates.flat()]));
-  const known = OUTPUTS.flatMap((name) => {
-    const path = toOutputPath(flags.text(name));
-    return path === undefined ? [] : [[name, path] as const];
-  });
-  return Object.fromEntries(known);
+function readOutputFiles(given: GivenSides, flags: FlagValues, problems: Problem[]): OutputFilesPlan {
+  const options = sharedOptions("compare");
+  const [first, second] = options.filter(({ name }) => toOutputPath(flags.text(name)) === STDOUT_FILE);
+  if (first !== undefined && second !== undefined) {
+    const message = `is standard output like --${first.name}`;
+    problems.push(problem("conflict", `--${second.name}`, message, "Give one of them a file."));
+  }
+  return readFiles(flags, options, [...given.base, ...given.candidates.flat()], problems);
 }
 
 async function compare(request: Request, io: CommandIo): Promise<number> {
@@ -170,7 +166,7 @@ async function writeFiles(
   write("--junit", junit, () => formatJunit(model));
   if (html === undefined) return;
   const paint = createSvgPainter(await readChartLibrary(), "transparent");
-  write("--html", html, () => formatPicturePage(model, paint));
+  write("--report", html, () => formatPicturePage(model, paint));
 }
 
 /** Returns the exit code, and says what a limit without a result means. */
@@ -214,7 +210,7 @@ function formatHelp(command: string): string {
     `  ${command} base.json new.json`,
     `  ${command} base.json new.json --fail-if 'p99 > +5%' --fail-if 'throughput < -3%' --markdown comment.md`,
     `  ${command} base-1.json,base-2.json,base-3.json new-1.json,new-2.json,new-3.json`,
-    `  ${command} --base old/*.json --new new/*.json --html compare.html`,
+    `  ${command} --base old/*.json --new new/*.json --report compare.html`,
     "",
     "Exit codes: 0 passed, 64 wrong usage or files, 65 a limit is broken, 66 a limit cannot be decided: always when a side has one run,",
     "with --strict also when the interval is too wide; 74 a report could not be written, 1 internal error.",

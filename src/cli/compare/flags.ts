@@ -1,4 +1,5 @@
 import { type Flag, HELP_FLAG } from "../flags.ts";
+import { sharedFlags } from "../shared-flags.ts";
 
 /** The flags of `rampart compare`. `--base` and `--new` take all files up to the next flag; `sides.ts` reads them. */
 export const FLAGS: readonly Flag[] = [
@@ -29,21 +30,6 @@ export const FLAGS: readonly Flag[] = [
     help: "Smallest difference that matters: no difference is shown only when a larger one is excluded.",
   },
   { name: "all", help: "Show all metrics and notes. Without it: the metrics that changed or that --fail-if names." },
-  {
-    name: "json",
-    value: "FILE",
-    help: "Write the comparison as JSON. - is standard output; the text then goes to stderr.",
-  },
-  {
-    name: "markdown",
-    value: "FILE",
-    help: "Write it as Markdown, for a pull request. - is standard output; the text then goes to stderr.",
-  },
-  { name: "html", value: "FILE", help: "Write it as one HTML page that needs no other file." },
-  {
-    name: "junit",
-    value: "FILE",
-    help: "Write the limits of --fail-if as JUnit XML. A limit without a result is an error where the exit code is 66.",
-  },
+  ...sharedFlags("compare"),
   HELP_FLAG,
 ];

@@ -3,6 +3,7 @@ import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { readNumber } from "../value-flags.ts";
 import { CHECKS } from "./checks.ts";
 import { type AskedLoad, type Check, unknown } from "./finding.ts";
 import { FLAGS } from "./flags.ts";
@@ -44,8 +45,8 @@ export async function runCheck({ name, run }: Check, host: Host, load: AskedLoad
 /** @throws UserError */
 function readLoad(flags: FlagValues): AskedLoad {
   const problems: Problem[] = [...flags.problems];
-  const concurrency = readCount(flags, "concurrency", true, problems);
-  const ratePerSec = readCount(flags, "rate", false, problems);
+  const concurrency = readNumber(flags, "concurrency", { isWhole: true, min: 1 }, problems);
+  const ratePerSec = readNumber(flags, "rate", { isWhole: false, min: 0.001 }, problems);
   const url = readUrl(flags, problems);
   if (problems.length > 0) throw new UserError(problems);
   return {
@@ -54,17 +55,6 @@ function readLoad(flags: FlagValues): AskedLoad {
     ...(ratePerSec === undefined ? {} : { ratePerSec }),
     ...url,
   };
-}
-
-function readCount(flags: FlagValues, name: string, isWhole: boolean, problems: Problem[]): number | undefined {
-  const text = flags.text(name);
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (text.trim() !== "" && value > 0 && Number.isFinite(value) && (!isWhole || Number.isSafeInteger(value)))
-    return value;
-  const hint = `Give a ${isWhole ? "whole " : ""}number above 0.`;
-  problems.push(problem("invalid-value", `--${name}`, "is not such a number", hint, text));
-  return undefined;
 }
 
 function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host" | "port"> {

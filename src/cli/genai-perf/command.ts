@@ -9,6 +9,7 @@ import { resolveInputFormat } from "./input-format.ts";
 import { type GivenCommand, type ParsedCommand, parseCommand } from "./options/parse.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings } from "./options/settings-builder.ts";
+import { isDryRun } from "./options/shared-settings.ts";
 import { checkPassed, findPassedProblems } from "./profile/pass-through/passed-plan.ts";
 import { isOfRanks, runAsRank } from "./profile/rank-run.ts";
 import { runProfile } from "./profile/run-profile.ts";
@@ -79,7 +80,7 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   for (const warning of await checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
   const run = async (peers?: Peers): Promise<number> =>
     (await runAsked(resolved, given, io, peers)) ? EXIT.done : EXIT.failed;
-  if (!isOfRanks(resolved) || resolved.rampart.isDryRun) return run();
+  if (!isOfRanks(resolved) || isDryRun(resolved)) return run();
   return runAsRank(resolved, io, (peers) => explain(io, () => run(peers)));
 }
 
@@ -89,7 +90,7 @@ async function runAsked(settings: GenaiSettings, given: GivenSettings, io: Comma
     const { mergeExports } = await import("./merge/merge-exports.ts");
     return mergeExports(settings, io);
   }
-  if (settings.rampart.isDryRun) {
+  if (isDryRun(settings)) {
     const { dryRun } = await import("./dry-run.ts");
     await dryRun(settings, given, io);
     return true;

@@ -7,8 +7,9 @@ import { toPlan } from "../../scenario/to-plan.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { formatFlags, parseFlags } from "../flags.ts";
+import { sharedNameOf } from "../options/shared-options.ts";
 import { besideReports, findReadOutputs, inputFilesOf, silent } from "../output-files.ts";
-import { conclude } from "../run.ts";
+import { changePlan, conclude } from "../run.ts";
 import { type FrontDoor, inScenario, wordError, wordingIo } from "../setting-names.ts";
 import { FLAGS } from "./flags.ts";
 import { readScenario } from "./read-scenario.ts";
@@ -17,10 +18,6 @@ import { readScenario } from "./read-scenario.ts";
 
 /** What the settings of a scenario are called here. */
 const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
-  "client.kind": "--client",
-  "client.requestTimeoutMs": "--timeout",
-  "client.maxOutstanding": "--max-outstanding",
-  "client.stallTimeoutMs": "--stall-timeout",
   "inputs.data": "--data",
   "load.concurrency": "--concurrency",
   "measurement.warmupRequests": "--warmup",
@@ -34,7 +31,7 @@ const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url=https": "write https:// before the address",
 };
 
-const inHttp: FrontDoor = (path) => FLAG_NAMES[path] ?? inScenario(path);
+const inHttp: FrontDoor = (path) => FLAG_NAMES[path] ?? sharedNameOf("http", path) ?? inScenario(path);
 
 /** The flags of the fields of the scenario that the command makes, by the beginning of a problem's path. */
 const FIELDS: readonly (readonly [path: RegExp, flag: string])[] = [
@@ -59,9 +56,9 @@ export async function runHttpCommand(args: readonly string[], command: string, r
       io.out(formatHelp(command));
       return EXIT.passed;
     }
-    const { scenario, overrides } = readScenario(flags);
+    const { scenario, values } = readScenario(flags);
     try {
-      const plan = toPlan(scenario, process.cwd(), overrides);
+      const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), values);
       const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
       if (problems.length > 0) throw new UserError(problems);
       if (flags.has("dry-run")) {

@@ -1,9 +1,6 @@
-import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
-import { msToSec } from "../../plan/units.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
-import { type Flag, HELP_FLAG, MAX_OUTSTANDING_FLAG } from "../flags.ts";
-import { LIVE_FLAGS } from "../live-flags.ts";
-import { REPORT_FLAGS } from "../report-flags.ts";
+import { type Flag, HELP_FLAG } from "../flags.ts";
+import { sharedFlags } from "../shared-flags.ts";
 
 /** How long to measure without a number of requests. */
 export const DEFAULT_FOR = "10s";
@@ -24,7 +21,6 @@ export const FLAGS: readonly Flag[] = [
     help: "Method.",
   },
   { name: "request", short: "X", value: "METHOD", choices: HTTP_METHODS, help: "The same as --method, like in curl." },
-  { name: "header", short: "H", value: '"NAME: VALUE"', help: "Header; may be given several times." },
   {
     name: "data",
     short: "d",
@@ -58,29 +54,10 @@ export const FLAGS: readonly Flag[] = [
     value: "PERCENT",
     help: "Exit with 65 if a larger share of requests fails: 1%.",
   },
-  { name: "timeout", value: "DURATION", defaultText: "no limit", help: "A request fails when it takes longer." },
-  {
-    name: "stall-timeout",
-    value: "DURATION",
-    defaultText: `${msToSec(DEFAULT_STALL_TIMEOUT_MS)}s`,
-    help: "A request fails when no byte arrives for this long.",
-  },
   { name: "url", value: "URL", help: "Another server; requests go to all in turn. May be given several times." },
-  { name: "insecure", short: "k", help: "Accept any certificate." },
   { name: "cacert", value: "FILE", help: "PEM file of the authorities to trust." },
   { name: "cert", value: "FILE", help: "PEM file of the client's certificate." },
   { name: "key", value: "FILE", help: "PEM file of its private key." },
-  {
-    name: "client",
-    value: "NAME",
-    choices: ["own", "undici"],
-    defaultText: "own",
-    help: "Library that sends the requests.",
-  },
-  MAX_OUTSTANDING_FLAG,
-  ...REPORT_FLAGS,
-  ...LIVE_FLAGS,
-  { name: "verbose", short: "v", help: "Show all tables and notes of the report, and each measuring window." },
-  { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },
+  ...sharedFlags("http"),
   HELP_FLAG,
 ];

@@ -8,13 +8,11 @@ import { parsePercent } from "../../scenario/fields.ts";
 import { hold, rate } from "../../scenario/loads.ts";
 import { file, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
-import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { HttpMethod } from "../../transport/request.ts";
-import { readDuration, readDurationMs } from "../duration-flags.ts";
-import { type FlagValues, readMaxOutstanding } from "../flags.ts";
-import { readHeaders } from "../header-flags.ts";
-import { readLive } from "../live-flags.ts";
-import { readReportFiles } from "../report-flags.ts";
+import type { FlagValues } from "../flags.ts";
+import type { PlanValues } from "../options/shared-options.ts";
+import { readShared } from "../shared-flags.ts";
+import { readDuration, readHeaders, readNumber } from "../value-flags.ts";
 import { DEFAULT_FOR } from "./flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
@@ -22,8 +20,10 @@ import { DEFAULT_FOR } from "./flags.ts";
 /** A scenario, and what belongs to no scenario. */
 export interface ReadScenario {
   readonly scenario: Scenario;
-  readonly overrides: PlanOverrides;
+  readonly values: PlanValues;
 }
+
+const COUNT = { isWhole: true, min: 1 };
 
 /** Reads the flags of `rampart http`. @throws UserError with all problems */
 export function readScenario(flags: FlagValues): ReadScenario {
@@ -33,12 +33,11 @@ export function readScenario(flags: FlagValues): ReadScenario {
     problems.push(problem("missing", "URL", "is not given", "Write rampart http http://localhost:8080/predict."));
   const extent = readExtent(flags, problems);
   const options = readOptions(flags, problems);
-  const overrides = readOverrides(flags, problems);
-  const concurrency = readNumber(flags, "concurrency", problems, 1, true);
-  const perSec = readNumber(flags, "rate", problems, 0, false);
+  const values = readShared(flags, "http", problems);
+  const concurrency = readNumber(flags, "concurrency", COUNT, problems);
+  const perSec = readNumber(flags, "rate", { isWhole: false, min: 0 }, problems);
   const maxErrorRate = readErrorRate(flags, problems);
   const warmup = readDuration(flags, "warmup", problems);
-  const client = flags.text("client") as "own" | "undici" | undefined;
   if (problems.length > 0 || url === undefined) throw new UserError(problems);
   const load =
     perSec === undefined
@@ -50,9 +49,8 @@ export function readScenario(flags: FlagValues): ReadScenario {
     load: load as ReturnType<typeof hold>,
     ...(maxErrorRate === undefined ? {} : { assert: [errorRate().atMost(maxErrorRate)] }),
     ...(warmup === undefined ? {} : { warmupFor: warmup }),
-    ...(client === undefined ? {} : { client }),
   });
-  return { scenario, overrides };
+  return { scenario, values };
 }
 
 /** Reads the largest share of failed requests; undefined without one. */
@@ -69,7 +67,7 @@ function readErrorRate(flags: FlagValues, problems: Problem[]): Percent | 0 | un
 type Extent = { readonly for: Duration } | { readonly requests: number };
 
 function readExtent(flags: FlagValues, problems: Problem[]): Extent {
-  const requests = readNumber(flags, "requests", problems, 1, true);
+  const requests = readNumber(flags, "requests", COUNT, problems);
   const time = readDuration(flags, "for", problems);
   if (requests !== undefined && time !== undefined)
     problems.push(problem("conflict", "--for", "--requests already says when to end", "Leave one of both out."));
@@ -207,43 +205,4 @@ function readTls(flags: FlagValues): TlsOptions | undefined {
     ...(key === undefined ? {} : { key }),
     ...(flags.has("insecure") ? { verify: false } : {}),
   };
-}
-
-function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
-  const files = readReportFiles(flags, problems);
-  const requestTimeoutMs = readDurationMs(flags, "timeout", problems);
-  const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
-  return {
-    requestTimeoutMs,
-    stallTimeoutMs,
-    maxOutstanding: readMaxOutstanding(flags, problems),
-    files,
-    verbosity: flags.has("verbose") ? 1 : 0,
-    showsLines: true,
-    live: readLive(flags, problems),
-  };
-}
-
-function readNumber(
-  flags: FlagValues,
-  name: string,
-  problems: Problem[],
-  least: number,
-  isWhole: boolean,
-): number | undefined {
-  const value = flags.text(name);
-  if (value === undefined) return undefined;
-  const number = Number(value);
-  const isAllowed = value.trim() !== "" && number >= least && (!isWhole || Number.isInteger(number));
-  if (isAllowed) return number;
-  problems.push(
-    problem(
-      "invalid-value",
-      `--${name}`,
-      `is not a ${isWhole ? "whole number" : "number"} of ${least} or more`,
-      "Correct it.",
-      value,
-    ),
-  );
-  return undefined;
 }

@@ -46,7 +46,7 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
   for (const warning of warnings) io.err(`rampart: ${warning}\n`);
   for (const warning of built.warnings) io.err(`${warning}\n`);
   try {
-    return settings.isDryRun ? await showPlan(built.plan, io) : await measure(built.plan, io);
+    return settings.given.has("--dry-run") ? await showPlan(built.plan, io) : await measure(built.plan, io);
   } catch (error) {
     return explain(error, io);
   }

@@ -19,7 +19,7 @@ export function checkTogether(settings: Settings): Problem[] {
     ...targetRules(settings),
     ...searchRules(settings),
     ...countRules(settings),
-    ...outputRules(settings.outputs),
+    ...outputRules(settings),
     ...kindRules(settings),
   ];
   return rules
@@ -219,26 +219,17 @@ function hasManyLevels(range: RangeValue | undefined): boolean {
   return range !== undefined && range.start < (range.end ?? 1);
 }
 
+/** What perf_analyzer calls what it writes. */
+const OUTPUTS: Readonly<Record<string, string>> = { "-f": "the report", "--profile-export-file": "raw profile data" };
+
 /** Checks output files before a run, so that it does not fail at its end. */
-function outputRules({
-  files: { json, perfAnalyzerCsv, profileExport, html, junit, markdown },
-}: Settings["outputs"]): Rule[] {
-  const files = [
-    ["--json", json, "failed to open file for outputting the JSON report"],
-    ["--report", html, "failed to open file for outputting the page"],
-    ["--junit", junit, "failed to open file for outputting JUnit XML"],
-    ["--markdown", markdown, "failed to open file for outputting Markdown"],
-    ["-f", perfAnalyzerCsv, "failed to open file for outputting the report"],
-    ["--profile-export-file", profileExport, "failed to open file for outputting raw profile data"],
-  ] as const;
+function outputRules({ outputs: { files } }: Settings): Rule[] {
   const hint = "Give a path in an existing folder that can be written.";
-  return files.map(([flag, path, message]) => [
-    path !== undefined && whyNotWritable(path) !== undefined,
-    flag,
-    message,
-    hint,
-    path ?? "",
-  ]);
+  return OPTIONS.flatMap(({ names: [flag], setting }): Rule[] => {
+    const path = files[/^outputs\.files\.(\w+)$/.exec(setting ?? "")?.[1] as keyof typeof files];
+    const isBroken = path !== undefined && whyNotWritable(path) !== undefined;
+    return [[isBroken, flag, `failed to open file for outputting ${OUTPUTS[flag] ?? flag}`, hint, path ?? ""]];
+  });
 }
 
 /** What does not fit the service kind: its own rules, and options of another kind. */

@@ -98,7 +98,6 @@ export class Settings {
     isVerboseCsv: false,
   };
 
-  isDryRun = false;
   isHelp = false;
   isVersion = false;
 }

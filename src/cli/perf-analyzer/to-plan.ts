@@ -6,6 +6,8 @@ import type { TelemetryPlan } from "../../plan/telemetry.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import { registerPlan } from "../../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
+import { valueAt } from "../options/place.ts";
+import { type PlanValues, sharedOptions, withPlanValues } from "../options/shared-options.ts";
 import { isDirectory } from "../output-files.ts";
 import { asksZeros, pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
@@ -34,28 +36,39 @@ export function toPlan(settings: Settings): PlanFromFlags {
   warnAlone(settings, warnings);
   for (const flag of unusedFlags(settings))
     warnings.push(`rampart: ${flag} has no effect with ${kindOf(settings).server}.`);
-  const plan: Plan = {
-    version: 1,
-    name: settings.target.model,
-    target: kindOf(settings).toTarget(settings, { url: urlOf(settings), tls: toTls(settings, warnings) }),
-    load,
-    sequences: settings.sequences,
-    inputs: toInputs(settings, warnings),
-    measurement: {
-      ...settings.measurement,
-      mode: toMode(settings),
-      // Like perf_analyzer, which never warms up with sessions. A warning says so.
-      warmupRequests: settings.sessionConcurrency === undefined ? settings.measurement.warmupRequests : 0,
+  const plan = withPlanValues(
+    {
+      version: 1,
+      name: settings.target.model,
+      target: kindOf(settings).toTarget(settings, { url: urlOf(settings), tls: toTls(settings, warnings) }),
+      load,
+      sequences: settings.sequences,
+      inputs: toInputs(settings, warnings),
+      measurement: {
+        ...settings.measurement,
+        mode: toMode(settings),
+        // Like perf_analyzer, which never warms up with sessions. A warning says so.
+        warmupRequests: settings.sessionConcurrency === undefined ? settings.measurement.warmupRequests : 0,
+      },
+      client: { ...settings.client, callMode, maxLanes: toMaxLanes(settings, load, callMode) },
+      failures: settings.failures,
+      telemetry: toTelemetry(settings, warnings),
+      assertions: [],
+      outputs: settings.outputs,
+      behaviour: { ...COMPATIBLE_BEHAVIOUR, queriesThroughOwnClient: true, startsEarly: true },
     },
-    client: { ...settings.client, callMode, maxLanes: toMaxLanes(settings, load, callMode) },
-    failures: settings.failures,
-    telemetry: toTelemetry(settings, warnings),
-    assertions: [],
-    outputs: settings.outputs,
-    behaviour: { ...COMPATIBLE_BEHAVIOUR, queriesThroughOwnClient: true, startsEarly: true },
-  };
+    sharedValues(settings),
+  );
   registerPlan(plan);
   return { plan, problems: checkTogether(settings), warnings };
+}
+
+/** Returns the values of the options that other commands have too: the plan has them all, and the settings above only some. */
+function sharedValues(settings: Settings): PlanValues {
+  const values = sharedOptions("perf_analyzer").map(
+    ({ setting = "" }) => [setting, valueAt(settings, setting)] as const,
+  );
+  return new Map(values.filter(([, value]) => value !== undefined));
 }
 
 /** Given options that perf_analyzer ignores with this service kind. */

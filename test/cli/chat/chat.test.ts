@@ -137,8 +137,16 @@ describe("rampart chat", () => {
   });
 
   test("names all mistakes at once", async () => {
-    const { code, err } = await runRampart(["chat", "--max-tokens", "0", "--timeout", "soon", "--endpoint", "chats"]);
+    const { code, err } = await runRampart([
+      "chat",
+      "--max-tokens",
+      "0",
+      "--request-timeout",
+      "soon",
+      "--endpoint",
+      "chats",
+    ]);
     assert.equal(code, 64);
-    for (const name of ["URL", "--max-tokens", "--timeout", "--endpoint"]) assert.ok(err.includes(name), err);
+    for (const name of ["URL", "--max-tokens", "--request-timeout", "--endpoint"]) assert.ok(err.includes(name), err);
   });
 });

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
+import { sharedValues } from "../../../src/cli/genai-perf/options/shared-settings.ts";
 import { ALL_OPTIONS } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { toInputConfig } from "../../../src/cli/genai-perf/profile/to-input-config.ts";
-import { toOutputs } from "../../../src/cli/genai-perf/profile/to-outputs.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
 import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";
 import { golden, read, readBad, readGood, readYaml } from "./read.ts";
@@ -199,22 +199,29 @@ test("keys of Rampart's own outputs set the same as their flags", () => {
   const own = `rampart:
   watch_port: 0
   otlp: host:4318
-  report_file: page.html
-  junit_file: junit.xml
-  markdown_file: summary.md
-  records_file: records.jsonl
+  report: page.html
+  junit: junit.xml
+  markdown: summary.md
+  records: records.jsonl
 `;
-  const { settings } = readGood("config", "-f", file("own.yaml", `${CONFIG}${own}`));
+  // As the keys were called first.
+  const earlier = own.replace(/(report|junit|markdown|records):/g, "$1_file:");
   const flags = "--watch-port 0 --otlp host:4318 --report page.html --junit junit.xml --markdown summary.md";
-  const given = readGood("profile", "-m", "tiny", ...flags.split(" "), "--records-file", "records.jsonl").settings;
-  for (const one of [settings, given]) {
-    const { watchPort, otlpUrl, files } = toOutputs(one, new Map(), "folder");
-    assert.deepEqual([watchPort, otlpUrl], [0, "http://host:4318/v1/metrics"]);
-    assert.deepEqual(
-      [files.html, files.junit, files.markdown, files.records],
-      ["page.html", "junit.xml", "summary.md", "records.jsonl"],
-    );
-  }
+  const read = [
+    readGood("config", "-f", file("own.yaml", `${CONFIG}${own}`)),
+    readGood("config", "-f", file("earlier.yaml", `${CONFIG}${earlier}`)),
+    readGood("profile", "-m", "tiny", ...flags.split(" "), "--records", "records.jsonl"),
+    readGood("profile", "-m", "tiny", ...flags.split(" "), "--records-file", "records.jsonl"),
+  ];
+  for (const { settings } of read)
+    assert.deepEqual(Object.fromEntries(sharedValues(settings)), {
+      "outputs.watchPort": 0,
+      "outputs.otlpUrl": "http://host:4318/v1/metrics",
+      "outputs.files.html": "page.html",
+      "outputs.files.junit": "junit.xml",
+      "outputs.files.markdown": "summary.md",
+      "outputs.files.records": "records.jsonl",
+    });
   const wrong = readBad(
     "config",
     "-f",
@@ -222,7 +229,7 @@ test("keys of Rampart's own outputs set the same as their flags", () => {
   );
   assert.match(wrong.join(), /^User Config: 70000 exceeds upper bounds/);
   const bad = readGood("config", "-f", file("bad.yaml", `${CONFIG}${own.replace("host:4318", "ftp://host")}`)).settings;
-  assert.throws(() => toOutputs(bad, new Map(), "folder"), /ftp:\/\/host|OTLP|http/);
+  assert.throws(() => sharedValues(bad), /ftp:\/\/host|OTLP|http/);
 });
 
 test("a page, JUnit and Markdown are files of one run, and files of their own", () => {

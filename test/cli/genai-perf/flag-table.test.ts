@@ -101,8 +101,9 @@ test("every own option has a flag, a key and a setting below rampart", () => {
   }
   assert.deepEqual(
     own.map(({ at }) => at).sort(),
-    Object.keys(defaultSettings().rampart)
-      .map((key) => `rampart.${key}`)
+    Object.entries(defaultSettings().rampart)
+      .flatMap(([key, value]) => (key === "shared" ? Object.keys(value).map((name) => `${key}.${name}`) : [key]))
+      .map((path) => `rampart.${path}`)
       .sort(),
   );
 });

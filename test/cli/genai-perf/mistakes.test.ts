@@ -60,7 +60,7 @@ describe("an interrupted profile", () => {
     const server = createServer((request) => void request.resume().on("end", asked.resolve));
     await withServer(server, (url) =>
       inFolder({}, async (cwd) => {
-        const more = ["--artifact-dir", join(cwd, "artifacts"), "--records-file", join(cwd, "r.jsonl")];
+        const more = ["--artifact-dir", join(cwd, "artifacts"), "--records", join(cwd, "r.jsonl")];
         const running = startRampart(profileArgs(url, ...more), { cwd });
         await asked.promise;
         running.interrupt();

@@ -59,7 +59,7 @@ for (const [what, answer, args] of CASES)
     try {
       const load = args.some((arg) => arg.startsWith("--session")) ? [] : ["--request-count", String(REQUESTS)];
       const common = ["-m", "tiny", "--tokenizer", TOKENIZER, "--url", server.url, "--isl", "10"];
-      const records = ["--records-file", join(folder, "records.jsonl")];
+      const records = ["--records", join(folder, "records.jsonl")];
       const live = await runCaptured([
         ...["profile", ...common, ...args, ...load, ...records],
         ...["--artifact-dir", join(folder, "live"), "--num-dataset-entries", "5"],

@@ -204,7 +204,7 @@ describe("--more-urls", () => {
   });
 
   test("records and the profile export name the server of each request", LIMIT, async () => {
-    const records = (folder: string): string[] => ["--records-file", join(folder, "records.jsonl")];
+    const records = (folder: string): string[] => ["--records", join(folder, "records.jsonl")];
     const failing: Answer = (response) => response.writeHead(500).end();
     const ran = await run([answerAtOnce, failing, answerAtOnce], (urls, folder) =>
       profile("--request-count", "9", ...records(folder))(urls, folder),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
 
-/** `--records-file`: a line for each request, whatever came of it. */
+/** `--records`: a line for each request, whatever came of it. */
 
 const LIMIT = { timeout: 180_000 };
 
@@ -19,7 +19,7 @@ async function runRecorded(
   args: readonly string[],
   options: ChatRunOptions = {},
 ): Promise<ChatRun & { readonly text: string; readonly lines: readonly Line[] }> {
-  const run = await runChat((folder) => [...args, "--records-file", join(folder, "records.jsonl")], options);
+  const run = await runChat((folder) => [...args, "--records", join(folder, "records.jsonl")], options);
   const text = run.files.get("records.jsonl") ?? "";
   const rows = text.split("\n");
   assert.equal(rows.pop(), "");
@@ -30,7 +30,7 @@ async function runRecorded(
   return { ...run, text, lines: rows.map((line) => JSON.parse(line) as Line) };
 }
 
-describe("--records-file", () => {
+describe("--records", () => {
   test("one line per request, with its times, its tokens and the server's counts", LIMIT, async () => {
     const startMs = Date.now();
     const { code, err, text, lines } = await runRecorded(["--request-count", "6", "--warmup-request-count", "2"]);
@@ -166,9 +166,9 @@ describe("--records-file", () => {
   });
 
   test("a path that cannot be written is refused before anything is sent", LIMIT, async () => {
-    const { code, err, requestCount } = await runChat((folder) => ["--records-file", join(folder, "none", "r.jsonl")]);
+    const { code, err, requestCount } = await runChat((folder) => ["--records", join(folder, "none", "r.jsonl")]);
     assert.deepEqual([code, requestCount], [1, 0]);
-    assert.match(err, /--records-file: .*r\.jsonl cannot be written/);
+    assert.match(err, /--records: .*r\.jsonl cannot be written/);
   });
 
   test("records of an earlier run do not outlive a run that could not begin", LIMIT, async () => {
@@ -176,7 +176,7 @@ describe("--records-file", () => {
     try {
       const path = join(folder, "r.jsonl");
       await writeFile(path, "old\n");
-      const args = ["--records-file", path, "--request-count", "2", "--url", "127.0.0.1:1"];
+      const args = ["--records", path, "--request-count", "2", "--url", "127.0.0.1:1"];
       const { code } = await runChat(() => args);
       assert.equal(code, 1);
       assert.deepEqual(await readdir(folder), ["r.jsonl"]);

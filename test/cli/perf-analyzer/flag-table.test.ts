@@ -212,7 +212,7 @@ test("a plan's command line reads back to the same plan, and is the shortest: pr
   // These measure nothing; all others were printed.
   assert.deepEqual(
     never.map(({ names }) => names[0]),
-    ["--version", "--help", "--dry-run"],
+    ["--version", "--help"],
   );
 });
 
@@ -227,7 +227,7 @@ test("every option's value changes a setting, and is adopted from the plan that 
       const { settings } = readSettings(parseOptions(sample));
       return JSON.stringify({ ...settings, given: 0 }) !== JSON.stringify({ ...new Settings(), given: 0 });
     });
-    // -d does nothing but warn.
-    assert.equal(changed, samples[0]?.[0] !== "-d", samples[0]?.join(" "));
+    // -d does nothing but warn, and the command itself looks for --dry-run.
+    assert.equal(changed, !["-d", "--dry-run"].includes(`${samples[0]?.[0]}`), samples[0]?.join(" "));
   }
 });

@@ -5,6 +5,7 @@ import { formatJson } from "../../../service/json-text.ts";
 import { intervalsFileOf } from "../lift-load.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { measuredShared } from "../options/shared-settings.ts";
 import { templateFileOf } from "../template-options.ts";
 
 /**
@@ -15,8 +16,7 @@ import { templateFileOf } from "../template-options.ts";
 export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): string {
   const { endpoint, perfAnalyzer, input, tokenizer, rampart, modelNames, passThrough } = settings;
   const { stimulus, stabilityPct, measurement, warmupRequests } = perfAnalyzer;
-  const { searchLimits: _a, isLive: _b, isDryRun: _c, plotFormats: _d, recordsFile: _e, ...shown } = rampart;
-  const { watchPort: _f, otlp: _g, reportFile: _h, junitFile: _i, markdownFile: _j, ...own } = shown;
+  const { searchLimits: _a, plotFormats: _b, shared: _c, ...own } = rampart;
   const parts = {
     modelNames,
     endpoint,
@@ -28,7 +28,7 @@ export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): st
     intervals: describeFiles(intervalsFileOf(passThrough) ?? ""),
     template: describeFiles(templateFileOf(settings) ?? ""),
     tokenizer,
-    own,
+    own: { ...own, ...measuredShared(settings) },
   };
   return createHash("sha256").update(formatJson(parts)).digest("hex");
 }

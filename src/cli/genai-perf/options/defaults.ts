@@ -6,7 +6,10 @@ import { ALL_OPTIONS } from "./subcommands.ts";
 const UNSET = { subcommand: "profile", passThrough: [] } as const satisfies Partial<GenaiSettings>;
 
 type PathOf<Option> = Option extends { readonly at: infer Path } ? Path : never;
-type WithoutDefault = Exclude<SettingPath, PathOf<(typeof ALL_OPTIONS)[number]> | keyof typeof UNSET>;
+type WithoutDefault = Exclude<
+  SettingPath,
+  PathOf<(typeof ALL_OPTIONS)[number]> | keyof typeof UNSET | "rampart.shared"
+>;
 /** A compile error wherever the defaults are used if an option lacks the default of a setting. */
 type CompleteSettings = [WithoutDefault] extends [never] ? GenaiSettings : { missing: WithoutDefault };
 

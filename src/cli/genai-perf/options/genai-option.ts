@@ -12,7 +12,7 @@ import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
 export type FlagReader = (builder: SettingsBuilder, values: readonly (string | number)[], from: GivenSetting) => void;
 
 /** An option in a table. */
-interface Entry
+export interface Entry
   extends Pick<Option<never, never>, "help" | "value" | "unit" | "choices" | "defaultText" | "isRepeatable" | "isOwn"> {
   /** All names with dashes, in GenAI-Perf's order. The first long one is the placeholder of the value. Absent for a key without a flag. */
   readonly names?: ArgparseOption["names"];

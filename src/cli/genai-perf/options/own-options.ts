@@ -1,6 +1,6 @@
-import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
 import { readLimits } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
+import { SHARED_OPTIONS } from "./shared-settings.ts";
 
 /** Options that Rampart adds to this mode. Where AIPerf has such a flag, its name works too. */
 
@@ -138,93 +138,8 @@ export const OWN_OPTIONS = inGroup("Rampart", [
     ...sets("boolean", "rampart.isUsageLeftOut", false),
     help: "Leave stream_options.include_usage out of streamed chats and completions, for servers that refuse it: bodies are then like the original's, without the server's token counts.",
   },
-  {
-    names: ["--max-failure-ratio", "--failed-request-threshold"],
-    setting: "failures.maxRatio",
-    key: "rampart.max_failure_ratio",
-    ...sets("decimal", "rampart.maxFailureRatio", null, { min: 0, max: 1 }),
-    defaultText: "none may fail, but the run lasts",
-    help: "Share of requests that may fail, 0 to 1; with more of them the run ends, and the exit code is 1.",
-  },
-  {
-    names: ["--stall-timeout"],
-    setting: "client.stallTimeoutMs",
-    key: "rampart.stall_timeout",
-    ...sets("decimal", "rampart.stallTimeoutSec", 60, { min: 0.001, unit: "seconds" }),
-    help: "A request without a byte for this long has failed.",
-  },
-  {
-    names: ["--request-timeout", "--request-timeout-seconds"],
-    setting: "client.requestTimeoutMs",
-    key: "rampart.request_timeout",
-    ...sets("decimal", "rampart.requestTimeoutSec", null, { min: 0.001, unit: "seconds" }),
-    help: "A request without its complete response for this long has failed, however often bytes arrive.",
-  },
-  {
-    names: ["--max-response-bytes"],
-    key: "rampart.max_response_bytes",
-    ...sets("integer", "rampart.maxResponseBytes", DEFAULT_MAX_RESPONSE_BYTES, {
-      min: 1,
-      max: MOST_RESPONSE_BYTES,
-      unit: "bytes",
-    }),
-    help: "A request whose response is longer has failed; events count together.",
-  },
   PLOT_FORMATS,
-  {
-    names: ["--records-file"],
-    setting: "outputs.files.records",
-    key: "rampart.records_file",
-    ...sets("path", "rampart.recordsFile", ""),
-    help: "JSONL file with one line per request, failed ones included.",
-  },
-  {
-    names: ["--report"],
-    setting: "outputs.files.html",
-    key: "rampart.report_file",
-    ...sets("path", "rampart.reportFile", ""),
-    help: "Page for people: one HTML file with verdicts, charts and tables that needs no network.",
-  },
-  {
-    names: ["--junit"],
-    setting: "outputs.files.junit",
-    key: "rampart.junit_file",
-    ...sets("path", "rampart.junitFile", ""),
-    help: "JUnit XML file with the verdicts, for GitLab, Jenkins and GitHub.",
-  },
-  {
-    names: ["--markdown"],
-    setting: "outputs.files.markdown",
-    key: "rampart.markdown_file",
-    ...sets("path", "rampart.markdownFile", ""),
-    help: "Markdown file with a summary, for pull requests and the summaries of CI jobs.",
-  },
-  {
-    names: ["--live"],
-    key: "rampart.live",
-    ...sets("boolean", "rampart.isLive", false),
-    help: "Show the state of the run on stderr while it lasts.",
-  },
-  {
-    names: ["--watch-port"],
-    setting: "outputs.watchPort",
-    key: "rampart.watch_port",
-    ...sets("integer", "rampart.watchPort", null, { min: 0, max: 65_535 }),
-    help: "Serve the state of the run on 127.0.0.1 while it lasts: a web page, and /metrics for Prometheus. 0: a free port.",
-  },
-  {
-    names: ["--otlp"],
-    setting: "outputs.otlpUrl",
-    key: "rampart.otlp",
-    ...sets("text", "rampart.otlp", ""),
-    help: "Send metrics to this OpenTelemetry collector while the run lasts, as OTLP over HTTP (default path: /v1/metrics). env takes the address from OTEL_EXPORTER_OTLP_ENDPOINT.",
-  },
-  {
-    names: ["--dry-run"],
-    key: "rampart.dry_run",
-    ...sets("boolean", "rampart.isDryRun", false),
-    help: "Check everything, print the plan as JSON, send and write nothing.",
-  },
+  ...SHARED_OPTIONS,
 ]);
 
 /** Additional options of `analyze` and `config`. */

@@ -41,21 +41,13 @@ export interface OwnSettings extends LoadOptions {
   inputFormat: InputFormat;
   isUsageLeftOut: boolean;
   searchLimits: Readonly<Record<string, number>> | null;
-  maxFailureRatio: number | null;
-  stallTimeoutSec: number;
-  requestTimeoutSec: number | null;
-  maxResponseBytes: number;
   plotFormats: string[];
-  recordsFile: string;
-  reportFile: string;
-  junitFile: string;
-  markdownFile: string;
-  isLive: boolean;
-  watchPort: number | null;
-  /** A URL, or `env`; empty: not sent. */
-  otlp: string;
-  isDryRun: boolean;
+  /** The options that Rampart's other commands have too, by name. An empty text stands for "not given". */
+  shared: Readonly<Record<string, SharedSetting>>;
 }
+
+/** As the user gave it: durations in seconds. */
+export type SharedSetting = string | number | boolean | null;
 
 /** All settings. Paths are as the user wrote them. */
 export interface GenaiSettings {
@@ -133,4 +125,7 @@ type PathIn<T> = {
 }[keyof T & string];
 
 /** The path of a value in `GenaiSettings`, such as `input.audio.lengthSec.mean`. */
-export type SettingPath = PathIn<GenaiSettings>;
+export type SettingPath = PathIn<GenaiSettings> | SharedPath;
+
+/** The path of an option that Rampart's other commands have too. */
+export type SharedPath = `rampart.shared.${string}`;

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { UserError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { findReadOutputs, findTwins, textsIn } from "../../output-files.ts";
-import { ownFilesOf } from "../options/own-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { ownFilesOf } from "../options/shared-settings.ts";
 import { nameOf } from "../options/subcommands.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 

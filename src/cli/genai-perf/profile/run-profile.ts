@@ -11,9 +11,10 @@ import type { RunResult } from "../../../result/run-result.ts";
 import { removingPart } from "../../../run/open/process-end.ts";
 import { ALONE, type Peers } from "../../../run/peers/peers.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
-import { ownFilesOf } from "../options/own-files.ts";
+import { besideReports } from "../../output-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { ownFilesOf } from "../options/shared-settings.ts";
 import { inGenaiPerf } from "../setting-names.ts";
 import { withTokens } from "./answer-rules.ts";
 import { explainBackend } from "./backend-hint.ts";
@@ -121,10 +122,10 @@ async function profile(parts: ProfileParts): Promise<Profile> {
   });
   const { plan } = prepared;
   await removeEarlier(folder, settings);
-  const { recordsFile } = settings.rampart;
+  const { records } = plan.outputs.files;
   const run = () => measureRun(parts, prepared);
   try {
-    return await (recordsFile === "" ? run() : removingPart(recordsFile, run));
+    return await (records === undefined ? run() : removingPart(records, run));
   } catch (error) {
     throw await explainBackend(error, settings, plan, join(folder, INPUTS_FILE));
   }
@@ -137,7 +138,7 @@ async function measureRun(
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
-  const { result: run, outputError } = await executePlan(plan, io, {
+  const { result: run, outputError } = await executePlan(plan, besideReports(io, { ...plan.outputs.files }), {
     door: inGenaiPerf,
     onInterrupt,
     peers,
@@ -147,7 +148,7 @@ async function measureRun(
   if (outputError !== undefined) io.err(`Error: ${outputError.message}\n  ${outputError.hint}\n`);
   const measured = measuredOf(run);
   if (measured?.columns.count === 0) note(explainNoText(measured.columns) ?? noContent(settings));
-  const isPassed = outputError === undefined && isWell(run, measured, settings);
+  const isPassed = outputError === undefined && isWell(run, measured);
   return { folder, run, measured, outputError, isPassed };
 }
 
@@ -159,11 +160,11 @@ async function removeEarlier(folder: string, settings: GenaiSettings): Promise<v
   for (const { path } of ownFilesOf(settings)) removeOutput(path);
 }
 
-function isWell(run: RunResult, measured: Profile["measured"], settings: GenaiSettings): boolean {
+function isWell(run: RunResult, measured: Profile["measured"]): boolean {
   if (measured === undefined) return isAllCancelled(run);
   const { failedCount, count } = measured.columns;
   if (isUnstable(run)) return false;
-  return isWithinLimit(run, failedCount, settings) && count > 0 && run.error === undefined && !run.isInterrupted;
+  return isWithinLimit(run, failedCount) && count > 0 && run.error === undefined && !run.isInterrupted;
 }
 
 /** Reports whether any level did not become stable. GenAI-Perf fails on that. */
@@ -179,9 +180,9 @@ function noContent({ endpoint }: GenaiSettings): string {
  * Checks only measured requests. Earlier failures were already reported.
  * @param unreadCount answers whose failure was found when they were read
  */
-function isWithinLimit(run: RunResult, unreadCount: number, { rampart }: GenaiSettings): boolean {
+function isWithinLimit(run: RunResult, unreadCount: number): boolean {
   // Without a limit, any failure changes the exit code, although it does not end the run.
-  const limit = rampart.maxFailureRatio ?? 0;
+  const limit = run.prepared.plan.failures.maxRatio ?? 0;
   const { sentCount, failedCount } = run.warmup ?? { sentCount: 0, failedCount: 0 };
   return run.failedCount + unreadCount - failedCount <= limit * (run.sentCount - sentCount);
 }

@@ -1,15 +1,17 @@
 import { COMPATIBLE_BEHAVIOUR } from "../../../plan/behaviour.ts";
 import type { CancellationPlan } from "../../../plan/cancellation.ts";
+import { DEFAULT_STALL_TIMEOUT_MS } from "../../../plan/defaults.ts";
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
-import { DEFAULT_MAX_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
 import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
 import { secToMs } from "../../../plan/units.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { RequestForm } from "../../../service/service.ts";
+import { withPlanValues } from "../../options/shared-options.ts";
 import { defaultSettings, isDefault } from "../options/defaults.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { sharedValues } from "../options/shared-settings.ts";
 import { toLoad } from "./to-load.ts";
 import { toMeasurement } from "./to-measurement.ts";
 import { toOutputs } from "./to-outputs.ts";
@@ -47,7 +49,7 @@ export function toProfilePlan(
   const measurement = toMeasurement(settings, given, files.entryCount);
   // A fixed number of requests uses the first prompts, each once, so only these need to be created.
   const order = measurement.mode.kind === "requests" ? ({ isInOrder: true } as const) : {};
-  return {
+  const plan: Plan = {
     version: 1,
     name: modelNames[0] ?? "",
     target,
@@ -59,20 +61,17 @@ export function toProfilePlan(
       kind: "own",
       callMode: "async",
       maxLanes: null,
-      stallTimeoutMs: secToMs(rampart.stallTimeoutSec),
-      ...(rampart.requestTimeoutSec === null ? {} : { requestTimeoutMs: secToMs(rampart.requestTimeoutSec) }),
-      ...(rampart.maxResponseBytes === DEFAULT_MAX_RESPONSE_BYTES
-        ? {}
-        : { maxResponseBytes: rampart.maxResponseBytes }),
+      stallTimeoutMs: DEFAULT_STALL_TIMEOUT_MS,
       isMpi: false,
     },
-    failures: { maxRatio: rampart.maxFailureRatio },
+    failures: { maxRatio: null },
     ...(rampart.cancelPct > 0 ? { cancellation: toCancellation(settings) } : {}),
     telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
     assertions: [],
     outputs: toOutputs(settings, given, files.folder),
     behaviour: COMPATIBLE_BEHAVIOUR,
   };
+  return withPlanValues(plan, sharedValues(settings));
 }
 
 function toCancellation({ input, rampart }: GenaiSettings): CancellationPlan {

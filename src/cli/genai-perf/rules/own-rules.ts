@@ -1,6 +1,6 @@
 import { checkOutputFiles } from "../../output-files.ts";
 import { flagOf, LOAD_NAMES, loadOf } from "../loads.ts";
-import { ownFilesOf } from "../options/own-files.ts";
+import { isDryRun, ownFilesOf } from "../options/shared-settings.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
@@ -9,10 +9,10 @@ export function checkOwn(rules: RuleSet): void {
   checkNeeds(rules);
   checkPhases(rules);
   checkOwnFiles(rules);
-  const { isDryRun, searchLimits, scheduleStartMs, scheduleEndMs, hasScheduleAutoOffset } = rules.settings.rampart;
+  const { searchLimits, scheduleStartMs, scheduleEndMs, hasScheduleAutoOffset } = rules.settings.rampart;
   rules.refuse(
-    isDryRun && searchLimits !== null,
-    "rampart.isDryRun",
+    isDryRun(rules.settings) && searchLimits !== null,
+    "rampart.shared.dry-run",
     "--dry-run cannot predict what a search will measure, which depends on the server",
     "Leave out --search-limits to see the plans of the whole sweep.",
   );
@@ -63,12 +63,14 @@ function checkPhases(rules: RuleSet): void {
     rules.refuse(rules.isChosen(at), at, `${nameOf(at)} ${why}`, "Leave it out.");
 }
 
+const RECORDS = "rampart.shared.records";
+
 function checkOwnFiles(rules: RuleSet): void {
   const { settings } = rules;
   const files = ownFilesOf(settings).map((file) => ({ ...file, flag: nameOf(file.at) }));
   for (const { at, flag } of files) {
     const hint =
-      at === "rampart.recordsFile"
+      at === RECORDS
         ? "Leave it out: each run's profile_export.json has its requests."
         : "Leave it out: each run has reports of its own.";
     rules.refuse(
@@ -79,7 +81,7 @@ function checkOwnFiles(rules: RuleSet): void {
     );
   }
   for (const { path: flag, message, hint, value } of checkOutputFiles(files.map((file) => [file.flag, file.path]))) {
-    const at = files.find((file) => file.flag === flag)?.at ?? "rampart.recordsFile";
+    const at = files.find((file) => file.flag === flag)?.at ?? RECORDS;
     rules.refuse(true, at, `${value} ${message}`, hint);
   }
 }

@@ -8,6 +8,7 @@ import { OUTPUT } from "./output.ts";
 import { OWN } from "./own.ts";
 import { SEQUENCES } from "./sequences.ts";
 import { SERVER } from "./server.ts";
+import { SHARED } from "./shared.ts";
 import { TELEMETRY } from "./telemetry.ts";
 import { TLS } from "./tls.ts";
 
@@ -22,7 +23,7 @@ export const OPTIONS: readonly PerfAnalyzerOption[] = [
   ...inGroup("The server's metrics, and its trace settings during the run (set back afterwards)", TELEMETRY),
   ...inGroup("Results", OUTPUT),
   ...inGroup("Deprecated", DEPRECATED),
-  ...inGroup("Rampart's own", OWN),
+  ...inGroup("Rampart's own", [...OWN, ...SHARED]),
 ];
 
 function inGroup(group: string, options: readonly UngroupedOption[]): PerfAnalyzerOption[] {

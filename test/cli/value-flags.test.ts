@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readDuration, readDurationMs } from "../../src/cli/duration-flags.ts";
 import { type Flag, parseFlags } from "../../src/cli/flags.ts";
+import { readDuration, readDurationMs, readNumber } from "../../src/cli/value-flags.ts";
 import type { Problem } from "../../src/plan/problem.ts";
 
-/** Flags with a duration. */
+/** Flags with durations and numbers. */
 
 const FLAGS: readonly Flag[] = [{ name: "for", value: "DURATION", default: "60s", help: "How long." }];
 
@@ -33,4 +33,21 @@ for (const text of ["10", "0s", "-1s", "soon"])
       [["--for", "invalid-value"]],
     );
     assert.match(`${problems[0]?.hint}`, /^(Give a duration with its unit|Write ")/);
+  });
+
+for (const [text, isWhole, max, read] of [
+  ["0", true, undefined, 0],
+  ["17", true, 17, 17],
+  ["0.5", false, 1, 0.5],
+  ["0.5", true, undefined, "is not a whole number of 0 or more"],
+  ["18", true, 17, "is not a whole number from 0 to 17"],
+  ["-1", false, 1, "is not a number from 0 to 1"],
+  [" ", false, undefined, "is not a number of 0 or more"],
+  ["1e999", false, undefined, "is not a number of 0 or more"],
+  ["9007199254740993", true, undefined, "is not a whole number of 0 or more"],
+] as const)
+  test(`--for ${JSON.stringify(text)} as a number up to ${max} is ${read}`, () => {
+    const problems: Problem[] = [];
+    const value = readNumber(parseFlags(FLAGS, [`--for=${text}`], 0), "for", { isWhole, min: 0, max }, problems);
+    assert.equal(value ?? problems[0]?.message, read);
   });

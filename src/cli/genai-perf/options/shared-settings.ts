@@ -1,0 +1,100 @@
+import { userError } from "../../../plan/problem.ts";
+import { type SettingPath as PlanSettingPath, setting } from "../../../plan/setting-names.ts";
+import { msToSec, secToMs } from "../../../plan/units.ts";
+import {
+  defaultTextOf,
+  fileKeyOf,
+  type PlanValues,
+  type SharedOption,
+  sharedOptions,
+  toOutputPath,
+  toPlanValue,
+} from "../../options/shared-options.ts";
+import type { Entry } from "./genai-option.ts";
+import type { GenaiSettings, SharedPath, SharedSetting } from "./settings.ts";
+
+/** The options that Rampart's other commands have too: as options of this mode, and what they put into the plan. */
+
+const SHARED = sharedOptions("genai-perf");
+
+/** How a value is read, and what stands for "not given". */
+const KINDS = {
+  switch: ["boolean", false],
+  file: ["path", ""],
+  duration: ["decimal", null],
+  whole: ["integer", null],
+  decimal: ["decimal", null],
+  choice: ["text", ""],
+  text: ["text", ""],
+} as const satisfies Readonly<Record<SharedOption["kind"], readonly [Entry["kind"], SharedSetting]>>;
+
+/** The options. */
+export const SHARED_OPTIONS = SHARED.map((shared) => {
+  const { name, help, kind, value, setting, otherNames = [], earlierName, choices, min, max } = shared;
+  const isTime = kind === "duration";
+  const unit = isTime ? "seconds" : shared.unit;
+  const defaultText = shared.default === undefined ? defaultTextOf(shared, false) : undefined;
+  return {
+    names: [`--${name}`, ...otherNames.map((other) => `--${other}`)],
+    key: `rampart.${name.replaceAll("-", "_")}`,
+    kind: KINDS[kind][0],
+    at: `rampart.shared.${name}`,
+    default: defaultOf(shared),
+    help,
+    ...(earlierName === undefined ? {} : { documentedNames: [`--${earlierName}`] }),
+    // As keys of files were called first.
+    ...(kind === "file" ? { alias: `${name}_file` } : {}),
+    ...(value === undefined ? {} : { value: isTime ? "SEC" : value }),
+    ...(setting === undefined ? {} : { setting: setting as PlanSettingPath }),
+    ...(isTime ? { min: 0.001 } : min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+    ...(unit === undefined ? {} : { unit }),
+    ...(choices === undefined ? {} : { choices }),
+    ...(defaultText === undefined ? {} : { defaultText }),
+  } satisfies Entry as Entry & { readonly at: SharedPath };
+});
+
+function defaultOf({ kind, default: value }: SharedOption): SharedSetting {
+  return kind === "duration" && value !== undefined ? msToSec(value as number) : (value ?? KINDS[kind][1]);
+}
+
+/** A file that the user asked for. */
+export interface OwnFile {
+  readonly at: SharedPath;
+  readonly path: string;
+}
+
+/** Returns the files that the user asked for besides those of the artifact folder. */
+export function ownFilesOf({ rampart }: GenaiSettings): OwnFile[] {
+  return SHARED.flatMap((option): OwnFile[] => {
+    const given = rampart.shared[option.name];
+    if (fileKeyOf(option) === undefined || given === "") return [];
+    return [{ at: `rampart.shared.${option.name}`, path: toOutputPath(String(given)) }];
+  });
+}
+
+/** Returns what the options put into a plan. @throws UserError */
+export function sharedValues({ rampart }: GenaiSettings): PlanValues {
+  const values = new Map<string, unknown>();
+  for (const option of SHARED) {
+    const { name, kind, setting: path } = option;
+    const given = rampart.shared[name];
+    if (path === undefined || given === null || given === undefined || given === defaultOf(option)) continue;
+    const found = toPlanValue(option, kind === "duration" ? secToMs(Number(given)) : (given as string | number | true));
+    if ("message" in found)
+      throw userError("invalid-value", setting(path as PlanSettingPath), found.message, found.hint, String(given));
+    values.set(path, found.value);
+  }
+  return values;
+}
+
+/** Reports whether only a plan is asked for. */
+export function isDryRun({ rampart }: GenaiSettings): boolean {
+  return rampart.shared["dry-run"] === true;
+}
+
+/** Returns the settings that change what is sent or measured, without those that only say where results go. */
+export function measuredShared({ rampart }: GenaiSettings): Readonly<Record<string, SharedSetting>> {
+  const isMeasured = ({ setting: path = "outputs" }: SharedOption): boolean => !path.startsWith("outputs");
+  return Object.fromEntries(SHARED.filter(isMeasured).map(({ name }) => [name, rampart.shared[name] ?? null]));
+}

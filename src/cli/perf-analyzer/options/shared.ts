@@ -1,0 +1,62 @@
+import { msToSec, secToMs } from "../../../plan/units.ts";
+import { defaultTextOf, type SharedOption, sharedOptions, toPlanValue } from "../../options/shared-options.ts";
+import { option, type Place, type UngroupedOption } from "./option.ts";
+import { choice, decimal, filled, GIVE_FILE, on, text, whole } from "./readers.ts";
+import type { ValueReader } from "./value-reader.ts";
+
+type Read = (reader: ValueReader) => string | number | true | undefined;
+
+/** By the kind of the value. */
+const READERS: Readonly<Record<SharedOption["kind"], (shared: SharedOption) => Read>> = {
+  switch: () => on,
+  file: () => filled(GIVE_FILE),
+  duration: () => secondsToMs,
+  whole: (shared) => whole(...range(shared)),
+  decimal: (shared) => decimal(...range(shared)),
+  choice: ({ choices = [] }) => choice(choices, { rule: (given) => `Unsupported type provided: '${given}'.` }).parse,
+  text: () => text,
+};
+
+/** Options that Rampart's other commands have too. */
+export const SHARED: readonly UngroupedOption[] = sharedOptions("perf_analyzer").map(toOption);
+
+/** Returns a shared option as one of this mode. One without a setting is looked for in `given`. */
+function toOption(shared: SharedOption): UngroupedOption {
+  const { name, help, kind, setting, value, choices, unit } = shared;
+  const shown = { names: [`--${name}`] as const, isOwn: true, help };
+  if (setting === undefined) return { ...shown, read: () => {} };
+  const isTime = kind === "duration";
+  const defaultText = defaultTextOf(shared, false);
+  const read = READERS[kind](shared);
+  const entry = {
+    ...shown,
+    ...(choices === undefined ? {} : { choices }),
+    ...(value === undefined || choices !== undefined ? {} : { value: isTime ? "SEC" : value }),
+    ...(unit === undefined ? {} : { unit }),
+    ...(isTime ? { unit: "seconds", format: (ms: number) => String(msToSec(ms)) } : {}),
+    ...(defaultText === undefined ? {} : { defaultText }),
+    parse: (reader: ValueReader) => put(shared, read(reader), reader),
+  };
+  // Its path in the Plan is also that in the settings.
+  return option(setting as Place, entry as Parameters<typeof option>[1]);
+}
+
+/** Returns the value for the settings. Undefined, with a problem, for a value that stands for none. */
+function put(shared: SharedOption, given: string | number | true | undefined, reader: ValueReader): unknown {
+  const found = given === undefined ? { value: given } : toPlanValue(shared, given);
+  if ("value" in found) return found.value;
+  reader.fail(`The value ${found.message}.`, found.hint);
+  return undefined;
+}
+
+function range({ min = 0, max = Number.MAX_SAFE_INTEGER, unit, example = min }: SharedOption) {
+  const rule = `The value must be from ${min} to ${max}${unit === undefined ? "" : ` ${unit}`}.`;
+  return [(value: number) => value >= min && value <= max, rule, `Give for example ${example}.`] as const;
+}
+
+const readSeconds = decimal((value) => value > 0, "The value must be > 0 seconds.", "Give seconds, for example 30.");
+
+function secondsToMs(reader: ValueReader): number | undefined {
+  const seconds = readSeconds(reader);
+  return seconds === undefined ? undefined : secToMs(seconds);
+}

@@ -1,0 +1,74 @@
+import { durationHint } from "../plan/nearest-name.ts";
+import { type Problem, problem } from "../plan/problem.ts";
+import { type Duration, nsToMs, parseDurationNs } from "../plan/units.ts";
+import type { FlagValues } from "./flags.ts";
+
+/**
+ * Reads a flag with a duration above 0; undefined when it is not given or not valid.
+ * @param text the value. Default: the one that was given; the value of a flag with a default: `flags.value(name)`
+ * @param problems receives a value that is not valid
+ */
+export function readDuration(
+  flags: FlagValues,
+  name: string,
+  problems: Problem[],
+  text = flags.text(name),
+): Duration | undefined {
+  if (text === undefined) return undefined;
+  if ((parseDurationNs(text) ?? 0) > 0) return text as Duration;
+  const hint = durationHint(text, 'Give a duration with its unit, such as "10s".');
+  problems.push(problem("invalid-value", `--${name}`, "is not a duration", hint, text));
+  return undefined;
+}
+
+/** Like {@link readDuration}, in milliseconds. */
+export function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): number | undefined {
+  const duration = readDuration(flags, name, problems);
+  return duration === undefined ? undefined : nsToMs(parseDurationNs(duration) as number);
+}
+
+/** The numbers that a flag accepts. */
+export interface NumberRange {
+  readonly isWhole: boolean;
+  readonly min: number;
+  readonly max?: number | undefined;
+  /** One for the hint. Default: `min`. */
+  readonly example?: number | undefined;
+}
+
+/**
+ * Reads a flag with a number; undefined when it is not given or not valid.
+ * @param text the value. Default: the one that was given; the value of a flag with a default: `flags.value(name)`
+ * @param problems receives a value that is not valid
+ */
+export function readNumber(
+  flags: FlagValues,
+  name: string,
+  { isWhole, min, max, example = min }: NumberRange,
+  problems: Problem[],
+  text = flags.text(name),
+): number | undefined {
+  if (text === undefined) return undefined;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  const most = max ?? (isWhole ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE);
+  if (value >= min && value <= most && (!isWhole || Number.isInteger(value))) return value;
+  const range = max === undefined ? `of ${min} or more` : `from ${min} to ${max}`;
+  const message = `is not a ${isWhole ? "whole number" : "number"} ${range}`;
+  problems.push(problem("invalid-value", `--${name}`, message, `Give a number, such as ${example}.`, text));
+  return undefined;
+}
+
+/** Reads `--header "NAME: VALUE"`, which may be given several times. @param problems receives wrong and repeated headers */
+export function readHeaders(flags: FlagValues, problems: Problem[]): Record<string, string> {
+  const headers = new Map<string, string>();
+  for (const text of flags.texts("header")) {
+    const colon = text.indexOf(":");
+    const name = text.slice(0, Math.max(colon, 0)).trim();
+    if (colon <= 0)
+      problems.push(problem("invalid-value", "--header", "is not a header", 'Write "NAME: VALUE".', text));
+    else if ([...headers.keys()].some((given) => given.toLowerCase() === name.toLowerCase()))
+      problems.push(problem("conflict", "--header", `gives ${name} twice`, "Join the values in one header.", text));
+    else headers.set(name, text.slice(colon + 1).trim());
+  }
+  return Object.fromEntries(headers);
+}
