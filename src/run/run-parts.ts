@@ -11,7 +11,7 @@ import type { Peers } from "./peers/peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
-import type { RequestFeed } from "./send/feed.ts";
+import type { Feed } from "./send/feed.ts";
 
 /** What the start of a run has created, for the rest of it. */
 export interface RunParts {
@@ -20,7 +20,7 @@ export interface RunParts {
   readonly signal: RunSignal;
   readonly load: PreparedLoad;
   readonly session: Session;
-  readonly feed: RequestFeed;
+  readonly feed: Feed;
   /** The groups of requests to measure apart; undefined when there are none. */
   readonly groups?: RequestGroups | undefined;
   /** Creates the check of answers that the scenario makes, for a target's plan. Absent: it makes none. */
