@@ -57,7 +57,6 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
 
       const codec: PayloadCodec = {
         encode: ({ bytes }) => ({ path: "/lines", method: "POST", headers: [], payload: bytes }),
-        stampSequence: () => new Uint8Array(),
         answerChecks: () => () => ({
           whole: (bytes, start, end) => (bytes[end - 1] === 10 ? undefined : faultOf("is no line", bytes, start, end)),
           begin: () => {},

@@ -3,22 +3,18 @@ import type { FailureFacts } from "../plan/problem.ts";
 import { type SettingPath, setting } from "../plan/setting-names.ts";
 import { SERVICE_KINDS } from "../registry/service-kinds.ts";
 import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
-import { type FrontDoor, wordFor } from "./setting-names.ts";
+import type { FrontDoor } from "./setting-names.ts";
 
-/** Hints on the most frequent mistakes, in the words of the front door. */
+/** Hints on the most frequent mistakes. */
 
 /** Returns what to change after a failure, as one line; undefined when the cause is unknown. May query the server's metadata. */
 export async function findHint(plan: Plan, failure: FailureFacts, door: FrontDoor): Promise<string | undefined> {
   const diagnosis = await diagnose(plan, failure);
-  return diagnosis && wordHint(diagnosis, door, plan.target.protocol);
+  return diagnosis && describeDiagnosis(diagnosis, plan.target.protocol, door);
 }
 
-/** Returns the hint in a front door's words. @param protocol the requested protocol */
-export function wordHint(diagnosis: Diagnosis, door: FrontDoor, protocol: "http" | "grpc"): string {
-  return wordFor(door, describe(diagnosis, protocol, door));
-}
-
-function describe(diagnosis: Diagnosis, protocol: "http" | "grpc", door: FrontDoor): string {
+/** Returns the hint. @param protocol the requested protocol @param door decides what its user can change */
+export function describeDiagnosis(diagnosis: Diagnosis, protocol: "http" | "grpc", door: FrontDoor): string {
   const url = setting("target.url");
   switch (diagnosis.code) {
     case "doubled-path":

@@ -15,7 +15,7 @@ import { EXIT } from "../result/exit-codes.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
-import { type FrontDoor, inScenario, wordError } from "./setting-names.ts";
+import { type FrontDoor, inScenario, wordingIo } from "./setting-names.ts";
 import { readNumber } from "./value-flags.ts";
 
 /** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
@@ -94,7 +94,8 @@ export const FLAGS: readonly Flag[] = [
 ];
 
 /** Serves until Ctrl-C. Returns the exit code. */
-export async function runMockCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+export async function runMockCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
+  const io = wordingIo(inMock, rawIo);
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
     if (flags.has("help")) {
@@ -103,9 +104,7 @@ export async function runMockCommand(args: readonly string[], command: string, i
     }
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
     const services = await createServices(flags, plan);
-    const server = await startMock(plan, { host, httpPort, grpcPort }, services).catch((error: unknown) => {
-      throw wordError(inMock, error);
-    });
+    const server = await startMock(plan, { host, httpPort, grpcPort }, services);
     await warmUpMock();
     const [http, grpc] = [`${host}:${server.httpPort}`, `${host}:${server.grpcPort}`];
     const others = services.map((service) => `; ${service.describe(http, grpc)}`).join("");

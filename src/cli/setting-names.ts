@@ -107,11 +107,12 @@ export function wordError<E>(door: FrontDoor, error: E): E | RunError | UserErro
 
 /** Rewrites the result of a run in the words of a front door, because parts of it are written to files. */
 export function wordResult(door: FrontDoor, result: RunResult): RunResult {
-  const { error, prepared } = result;
+  const { error, prepared, hint } = result;
   const warnings = prepared.warnings.map((warning) => wordFor(door, warning));
   return {
     ...result,
     prepared: { ...prepared, warnings },
+    ...(hint === undefined ? {} : { hint: wordFor(door, hint) }),
     error: error?.reword(wordFor(door, error.message), wordFor(door, error.hint)),
   };
 }

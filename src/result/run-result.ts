@@ -8,7 +8,7 @@ import type { TimelineBucket } from "../measure/timeline.ts";
 import type { TokenColumns } from "../measure/tokens/token-columns.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
-import type { Service } from "../service/service.ts";
+import type { ServiceTraits } from "../service/service.ts";
 import type { ScrapeResult } from "../telemetry/scrape-result.ts";
 import type { ServerLoad } from "../transport/client.ts";
 import type { FailureKind } from "../transport/failure.ts";
@@ -18,7 +18,7 @@ import type { FailureKind } from "../transport/failure.ts";
 /** What is known before the first request. */
 export interface PreparedRun {
   readonly plan: Plan;
-  readonly service: Service;
+  readonly service: ServiceTraits;
   readonly dataset: Dataset;
   readonly levelUnit: "concurrency" | "request-rate";
   /** Total number of requests, if it is fixed. */

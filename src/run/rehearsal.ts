@@ -15,12 +15,12 @@ import type { AnswerRequest } from "../transport/sink/sample-answer.ts";
 import { LevelMeter } from "./count/level-meter.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { type LaneOptions, laneOptionsOf } from "./lanes.ts";
-import { createFeed } from "./mix/create-feed.ts";
-import type { Session } from "./open/session.ts";
+import { createTargetFeed } from "./mix/create-feed.ts";
+import type { TargetSession } from "./open/session.ts";
 import { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
 import type { EndedCounts } from "./send/ended-requests.ts";
-import { RequestFeed } from "./send/feed.ts";
+import { type Feed, RequestFeed } from "./send/feed.ts";
 
 /** How long a rehearsal lasts: until the number of requests or the time is reached. */
 export interface RehearsalBounds {
@@ -41,9 +41,9 @@ export const SHORT_BOUNDS: RehearsalBounds = { requestCount: 300, durationMs: 5,
 /** What is rehearsed: a target that is measured alone, or a member of a mix. */
 export interface Rehearsed {
   readonly plan: Plan;
-  readonly session: Session;
+  readonly session: TargetSession;
   /** The run's source of requests, which gets the encoding of the first one. Absent: it encodes it itself. */
-  readonly feed?: RequestFeed;
+  readonly feed?: Feed;
 }
 
 const STALL_TIMEOUT_NS = 60e9;
@@ -113,11 +113,11 @@ export async function rehearse(
   );
   await sleepUnless(durationMs * LATE_RATIO, ended);
   driver.close();
-  runFeed?.takeEncodings(feed);
+  if (runFeed instanceof RequestFeed) runFeed.takeEncodings(feed);
   return driver.ended;
 }
 
-function openSink({ service: { codec, wire } }: Session): OpenSocket {
+function openSink({ service: { codec, wire } }: TargetSession): OpenSocket {
   const { sampleAnswer = NO_ANSWER } = codec;
   return wire === "http" ? openHttp1Sink(sampleAnswer(NO_BYTES)) : openHttp2Sink(sampleAnswer);
 }
@@ -141,7 +141,7 @@ function forgetting(create: () => AnswerCheck): AnswerCheck {
 }
 
 /** Returns the session with the data of its first request, without expectations and without the scenario's functions. */
-function toRehearsed(session: Session): Session {
+function toRehearsed(session: TargetSession): TargetSession {
   const { answerReader: _, ...service } = session.service;
   const steps = session.dataset.streams[0]?.slice(0, service.batchSize) ?? [];
   const streams = [steps.map((step) => ({ ...step, expected: new Map() }))];
@@ -151,14 +151,14 @@ function toRehearsed(session: Session): Session {
 async function createRehearsalFeed(
   plan: Plan,
   search: LevelSearch,
-  session: Session,
+  session: TargetSession,
   lanes: LaneOptions,
 ): Promise<RequestFeed> {
-  if (loadModeOf(plan.load).dataOrder !== "in-sessions") return createFeed(plan, search, session, lanes);
+  if (loadModeOf(plan.load).dataOrder !== "in-sessions") return createTargetFeed(plan, search, session, lanes);
   return new RequestFeed(session.service, session.dataset, { usesIds: false });
 }
 
-function countRecords({ service }: Session): DriverWork["onRecords"] {
+function countRecords({ service }: TargetSession): DriverWork["onRecords"] {
   const meter = new LevelMeter();
   const countsReading = service.wire === "http";
   meter.begin(() => new WindowTally({ isScheduled: false, countsReading, isDecoupled: service.isDecoupled }));

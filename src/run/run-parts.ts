@@ -12,7 +12,7 @@ import type { Peers } from "./peers/peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
-import type { RequestFeed } from "./send/feed.ts";
+import type { Feed } from "./send/feed.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
 
 /** What both sides of a run need: the one that decides, and the one that sends. */
@@ -27,7 +27,7 @@ export interface RunParts {
 
 /** What a sender of this thread needs. */
 export interface SenderParts extends RunParts {
-  readonly feed: RequestFeed;
+  readonly feed: Feed;
   readonly driver: Driver;
   /** Creates the check of answers that the scenario makes, for a target's plan. Absent: it makes none. */
   readonly createCheck?: ((plan: Plan) => ContentCheck) | undefined;

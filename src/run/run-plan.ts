@@ -16,7 +16,6 @@ import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { WireRequest } from "../transport/request.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import { hostLimitsOf } from "./host-limits.ts";
 import type { ContentCheck } from "./judge/content-check.ts";
@@ -24,7 +23,6 @@ import { cannotConnect, takesPrompts } from "./judge/failure-policy.ts";
 import type { OpenTokens } from "./judge/open-tokens.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";
-import { traceSends } from "./open/create-client.ts";
 import { openTarget, type Session, type Target, type TargetOptions } from "./open/session.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RehearsalBounds, Rehearsed } from "./rehearsal.ts";
@@ -110,10 +108,7 @@ async function runPlan(
       maxResponseBytes: maxResponseBytesOf(plan.client),
       maxOutstanding: hostLimits.maxOutstanding,
       endsDrain: plan.behaviour?.usesWholeHost !== true,
-      createClient: (options) => {
-        const client = target.createClient(options);
-        return isTracing(plan) ? traceSends(client, (request) => traceSend(request, session, observer)) : client;
-      },
+      createClient: (options) => target.createClient(options),
     });
     const undos: (() => void)[] = [];
     try {
@@ -134,7 +129,7 @@ async function runPlan(
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { Conductor } = await import("./conduct/conductor.ts");
       const { openSender, timestampsOf } = await import("./open-sender.ts");
-      const rehearsed = session.members ?? [{ plan, session, feed }];
+      const rehearsed = session.members === undefined ? [{ plan, session, feed }] : session.members;
       const atEnd = (undo: () => void): number => undos.push(undo);
       const rehearse = await loadRehearsal(rehearsed, { search: load.search, observer, driver, atEnd });
       const createCheck = plan.check && (await openContentCheck(plan.check));
@@ -284,13 +279,4 @@ async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMet
     warn: (warning) => observer.onWarning?.(warning),
     onReading: (reading) => observer.onMetrics?.(reading),
   });
-}
-
-/** perf_analyzer traces requests over HTTP only. */
-function isTracing({ outputs, target }: Plan): boolean {
-  return outputs.verbosity === 2 && target.protocol === "http";
-}
-
-function traceSend(request: WireRequest, session: Session | undefined, observer: RunObserver): void {
-  if (session !== undefined) observer.onTrace?.({ kind: "request", text: session.service.codec.describe(request) });
 }

@@ -106,8 +106,8 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
    * @throws UserError when a tensor has no representation in the chosen format
    */
   encode(content: C, idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
-  /** Creates the part of a request's stamp about its sequence, which follows the id's digits. */
-  stampSequence(mark: SequenceMark): Uint8Array;
+  /** Creates the part of a request's stamp about its sequence, which follows the id's digits. Absent: its requests belong to no sequences. */
+  stampSequence?(mark: SequenceMark): Uint8Array;
   /**
    * Creates a run's checks of responses. Its slots share what the checks learn.
    * @param acceptsOtherOutputs whether the model and the outputs of a response are not compared with the request's; default: false
@@ -200,10 +200,12 @@ export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
  */
 export type RequestForm = "tensors" | "payloads" | "messages" | "mixed";
 
-/** A model on a server, ready for load. Optional fields are capabilities; they are absent when the service does not have them. */
-export interface Service {
+/**
+ * What is known of a model under load, or of all models of a mix together. Optional fields are capabilities; they are absent when the
+ * service does not have them.
+ */
+export interface ServiceTraits {
   readonly model: ModelInfo;
-  readonly codec: InferCodec;
   readonly wire: Wire;
   /** Items per request. */
   readonly batchSize: number;
@@ -233,6 +235,11 @@ export interface Service {
   readonly answerReader?: AnswerReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */
   readonly readsFirst?: boolean;
+}
+
+/** A model on a server, ready for load. */
+export interface Service extends ServiceTraits {
+  readonly codec: InferCodec;
 }
 
 /** A target's address. */

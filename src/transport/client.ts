@@ -18,7 +18,7 @@ export interface ReceivedResponse {
  */
 export class Call implements AnswerHead {
   readonly slot: number;
-  /** Index of the server, when there are several. */
+  /** Index of the server, when there are several. The client sets it with each send. */
   server = 0;
   /** Index of the member of a mix; 0 without one. */
   member = 0;
@@ -172,6 +172,27 @@ export interface ClientOptions {
   readonly onMetadata?: ((call: Call, headers: readonly Header[], isTrailers: boolean) => void) | undefined;
   /** Called with the heads of requests (`>`) and responses (`<`) as text. For traces only; slow. */
   readonly onWire?: ((direction: ">" | "<", head: string) => void) | undefined;
+  /** HTTP only: called with each request before it is sent, and with its stamp. For traces only. */
+  readonly onRequest?: ((request: WireRequest, stamp: Uint8Array | undefined) => void) | undefined;
+}
+
+/** The options that may change before the first request. A client reads them for each request. */
+export type LateOptions = Pick<ClientOptions, "keepBodies" | "createCheck" | "laneCount">;
+
+/** Returns options whose late ones are read from elsewhere, each time. */
+export function readLate(options: ClientOptions, late: LateOptions): ClientOptions {
+  return {
+    ...options,
+    get keepBodies() {
+      return late.keepBodies;
+    },
+    get createCheck() {
+      return late.createCheck;
+    },
+    get laneCount() {
+      return late.laneCount;
+    },
+  };
 }
 
 /** What came over the connections of an HTTP client. */

@@ -67,6 +67,16 @@ export interface WireRequest {
   readonly pacing?: MessagePacing | undefined;
   /** The request is sent once, so its encoding need not be cached. */
   readonly isOnce?: true;
+  /** Index of the member that it goes to, in a mix. Default: 0. */
+  readonly member?: number;
+}
+
+/** Returns a request's payload with its stamp, as it is sent. */
+export function stampedPayload({ payload, stampPlace }: WireRequest, stamp: Uint8Array | undefined): Uint8Array {
+  if (stamp === undefined || stampPlace === undefined) return payload;
+  const stamped = payload.slice();
+  stamped.set(stamp, stampPlace.offset);
+  return stamped;
 }
 
 /** A server, and what the client sends it with every request. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
-import { wordHint } from "../../src/cli/failure-hints.ts";
+import { describeDiagnosis } from "../../src/cli/failure-hints.ts";
 import { inGenaiPerf } from "../../src/cli/genai-perf/setting-names.ts";
 import { inPerfAnalyzer } from "../../src/cli/perf-analyzer/setting-names.ts";
-import { inScenario } from "../../src/cli/setting-names.ts";
+import { type FrontDoor, inScenario, wordFor } from "../../src/cli/setting-names.ts";
 import type { Diagnosis } from "../../src/run/judge/diagnosis.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { runRampart } from "./rampart-process.ts";
@@ -31,6 +31,10 @@ const DIAGNOSES: readonly Diagnosis[] = [
   { code: "kserve-server", address },
   { code: "tfserving-server", address, asked: "kserve" },
 ];
+
+function wordHint(diagnosis: Diagnosis, door: FrontDoor, protocol: "http" | "grpc"): string {
+  return wordFor(door, describeDiagnosis(diagnosis, protocol, door));
+}
 
 test("a server of another kind is named, with what it speaks and how to use it", () => {
   const hint = wordHint({ code: "tfserving-server", address, asked: "kserve" }, inScenario, "grpc");

@@ -9,7 +9,7 @@ import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { SERVICE_KINDS } from "../../src/registry/service-kinds.ts";
 import { laneOptionsOf } from "../../src/run/lanes.ts";
 import { createFeed } from "../../src/run/mix/create-feed.ts";
-import { openTarget, type Session } from "../../src/run/open/session.ts";
+import { openTarget, type TargetSession } from "../../src/run/open/session.ts";
 import { OWN_BOUNDS, PROMPT_BOUNDS, rehearse, SHORT_BOUNDS } from "../../src/run/rehearsal.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
@@ -88,7 +88,7 @@ for (const endpoint of ["generate", "huggingfaceGenerate", "embeddings", "rankin
 /** Calls back with what the run of a target rehearses. */
 async function opened(
   target: Target,
-  use: (parts: { plan: ReturnType<typeof toPlan>; session: Session }) => Promise<void>,
+  use: (parts: { plan: ReturnType<typeof toPlan>; session: TargetSession }) => Promise<void>,
 ): Promise<void> {
   const inputs =
     target.kind === "openai"

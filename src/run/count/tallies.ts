@@ -1,7 +1,7 @@
 import { WindowTally } from "../../measure/tally/window-tally.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
-import type { Service } from "../../service/service.ts";
+import type { ServiceTraits } from "../../service/service.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { Session } from "../open/session.ts";
 
@@ -23,7 +23,7 @@ export interface NewTallies {
 
 /** Returns what creates the tallies of a run's windows. @param isScheduled whether requests have due times */
 export function talliesOf({ plan, session, groups }: TallyParts, isScheduled: boolean): NewTallies {
-  const create = (service: Service, isStreamed: boolean | undefined): WindowTally =>
+  const create = (service: ServiceTraits, isStreamed: boolean | undefined): WindowTally =>
     new WindowTally({
       isScheduled,
       countsReading: service.wire === "http",

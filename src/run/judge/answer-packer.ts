@@ -3,7 +3,7 @@ import type { ResponseRecord } from "../../result/request-record.ts";
 import { formatTensors } from "../../service/tensor-json.ts";
 import type { Call } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
-import type { RequestFeed } from "../send/feed.ts";
+import type { Feed } from "../send/feed.ts";
 import type { Slots } from "../send/slots.ts";
 
 const encoder = new TextEncoder();
@@ -11,11 +11,11 @@ const encoder = new TextEncoder();
 /** Hands judged requests to what measures their tokens: each prompt once, then each answer and failure. */
 export class AnswerPacker {
   private readonly answers: AnswerSink;
-  private readonly feed: Pick<RequestFeed, "contentOf">;
+  private readonly feed: Pick<Feed, "contentOf">;
   private readonly serverNames: readonly string[] | undefined;
 
   /** @param serverNames by the number of the server; undefined when there is one server */
-  constructor(answers: AnswerSink, feed: Pick<RequestFeed, "contentOf">, serverNames: readonly string[] | undefined) {
+  constructor(answers: AnswerSink, feed: Pick<Feed, "contentOf">, serverNames: readonly string[] | undefined) {
     this.answers = answers;
     this.feed = feed;
     this.serverNames = serverNames;

@@ -17,9 +17,9 @@ import {
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
-import type { Session } from "../open/session.ts";
+import type { TargetSession } from "../open/session.ts";
 import type { SharedTensors } from "../open/shared-tensors.ts";
-import type { RequestFeed } from "../send/feed.ts";
+import type { Feed } from "../send/feed.ts";
 import { sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
 import { AnswerPacker, firstByteOf } from "./answer-packer.ts";
@@ -38,16 +38,16 @@ export interface Judging {
    * overwritten.
    */
   readonly canWait: boolean;
-  /** Creates the clients' checks of responses that are not kept. */
-  readonly createCheck: CreateAnswerCheck;
+  /** Creates the clients' checks of responses that are not kept. Absent: each member of a mix has its own. */
+  readonly createCheck?: CreateAnswerCheck;
   /** Returns the failure of a completed request; undefined when it succeeded. */
   judge(call: Call, slots: Slots): Failure | undefined;
 }
 
 /** What a judge works with. */
 export interface JudgeParts {
-  readonly session: Pick<Session, "service" | "shared" | "serverNames">;
-  readonly feed: RequestFeed;
+  readonly session: Pick<TargetSession, "service" | "shared" | "serverNames">;
+  readonly feed: Feed;
   readonly verbosity: 0 | 1 | 2;
   readonly observer: RunObserver;
   /** Receives the answers whose tokens are measured. */
@@ -67,7 +67,7 @@ export interface JudgeParts {
 /** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
 export class RequestJudge implements Judging {
   private readonly service: Service;
-  private readonly feed: RequestFeed;
+  private readonly feed: Feed;
   private readonly observer: RunObserver;
   private readonly isTracing: boolean;
   private readonly packer: AnswerPacker | undefined;

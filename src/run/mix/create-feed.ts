@@ -9,23 +9,29 @@ import { inputKindOf } from "../../registry/input-kinds.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { membersOf } from "../../registry/mix.ts";
 import type { LaneOptions } from "../lanes.ts";
-import type { Session } from "../open/session.ts";
-import { RequestFeed } from "../send/feed.ts";
+import type { MixSession, Session, TargetSession } from "../open/session.ts";
+import { type Feed, RequestFeed } from "../send/feed.ts";
 
 /** Seed for sequence lengths and data streams, in a run with seed 0. */
 const SEQUENCE_SEED = 5489;
 
-/** Creates the source of requests for a known model. @throws RunError when sequences or sessions are not possible */
-export async function createFeed(
+/** Creates the source of requests for known models. @throws RunError when sequences or sessions are not possible */
+export function createFeed(plan: Plan, search: LevelSearch, session: Session, lanes: LaneOptions): Promise<Feed> {
+  return session.members === undefined
+    ? createTargetFeed(plan, search, session, lanes)
+    : createMixedFeed(plan, session, lanes);
+}
+
+/** Like {@link createFeed}, for a target that is not a mix. */
+export async function createTargetFeed(
   plan: Plan,
   search: LevelSearch,
-  session: Session,
+  session: TargetSession,
   lanes: LaneOptions,
 ): Promise<RequestFeed> {
-  if (session.members !== undefined) return createMixedFeed(plan, session, lanes);
   const { service, dataset, shared } = session;
   const { isSync } = lanes;
-  if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(service, dataset);
+  if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(session);
   const usesIds = !isSync || service.wire === "grpc-stream";
   const sequences = service.isSequence ? await createSequences(plan, search, dataset, isSync) : undefined;
   const isInOrder =
@@ -36,19 +42,20 @@ export async function createFeed(
 /** A member's requests come from any lane, so each takes the next step of the member's data. */
 async function createMixedFeed(
   { target }: Plan,
-  { service, dataset, members = [], route = { member: 0, answers: [] } }: Session,
+  { dataset, members }: MixSession,
   { isSync }: LaneOptions,
-): Promise<RequestFeed> {
+): Promise<Feed> {
   const { MixedFeed } = await import("./mixed-feed.ts");
   const feeds = members.map(({ session }, index) => {
     const usesIds = !isSync || session.service.wire === "grpc-stream";
     const feed = new RequestFeed(session.service, session.dataset, { usesIds, isInOrder: true });
-    return { feed, weight: membersOf(target)[index]?.weight ?? 1 };
+    const stepCount = dataset.streams[index]?.length ?? 0;
+    return { feed, stepCount, weight: membersOf(target)[index]?.weight ?? 1 };
   });
-  return new MixedFeed(service, dataset, feeds, route);
+  return new MixedFeed(feeds);
 }
 
-async function createSessionFeed(service: Session["service"], dataset: Session["dataset"]): Promise<RequestFeed> {
+async function createSessionFeed({ service, dataset }: TargetSession): Promise<RequestFeed> {
   if (service.conversations === undefined) {
     const message = "this kind of server has no conversations, which sessions need";
     throw new RunError("unsupported", message, "Use a concurrency or a request rate.");

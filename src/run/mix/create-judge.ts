@@ -1,7 +1,7 @@
 import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Judging, RequestJudge } from "../judge/judge.ts";
-import type { Session } from "../open/session.ts";
+import type { TargetSession } from "../open/session.ts";
 import type { SenderParts } from "../run-parts.ts";
 import { MixedJudge } from "./mixed-judge.ts";
 
@@ -14,7 +14,7 @@ export function createJudge(
   onExtracted: (values: readonly unknown[], atNs: number, group: number | undefined) => void,
 ): Judging {
   const finished = { count: 0 };
-  const create = (judged: Session, answers: AnswerSink | undefined, own: Plan): RequestJudge =>
+  const create = (judged: TargetSession, answers: AnswerSink | undefined, own: Plan): RequestJudge =>
     new RequestJudge({
       session: judged,
       feed,
@@ -27,11 +27,10 @@ export function createJudge(
       contentCheck: createCheck?.(own),
       finished,
     });
-  const { members, route } = session;
-  if (members === undefined || route === undefined) return create(session, tokens?.answers, plan);
-  const judges = members.map((member) =>
+  if (session.members === undefined) return create(session, tokens?.answers, plan);
+  const judges = session.members.map((member) =>
     create(member.session, member.plan.measurement.tokens === undefined ? undefined : tokens?.answers, member.plan),
   );
-  route.answers = judges;
+  session.answers.push(...judges);
   return new MixedJudge(judges);
 }

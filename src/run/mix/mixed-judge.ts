@@ -1,4 +1,3 @@
-import { ANY_ANSWER, type CreateAnswerCheck } from "../../transport/answer-check.ts";
 import type { Call } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { Judging } from "../judge/judge.ts";
@@ -8,8 +7,6 @@ import type { Slots } from "../send/slots.ts";
 export class MixedJudge implements Judging {
   readonly needsBodies: boolean;
   readonly canWait: boolean;
-  /** Not used: the clients of the members have the checks of their own judges. */
-  readonly createCheck: CreateAnswerCheck = () => ANY_ANSWER;
   private readonly judges: readonly Judging[];
 
   /** @param judges one per member */

@@ -4,17 +4,24 @@ import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { memberPlansOf } from "../../registry/mix.ts";
 import type { RunObserver } from "../../result/observer.ts";
-import type { InferCodec, Service } from "../../service/service.ts";
-import { ANY_ANSWER } from "../../transport/answer-check.ts";
-import { type MemberRoute, MixedClient } from "../../transport/mixed-client.ts";
-import { type MemberSession, openTarget, type Session, type Target } from "../open/session.ts";
+import type { ServiceTraits } from "../../service/service.ts";
+import { type ClientOptions, readLate } from "../../transport/client.ts";
+import { BY_MEMBER, FanOutClient } from "../../transport/fan-out-client.ts";
+import {
+  type MemberAnswers,
+  type MemberSession,
+  type MixSession,
+  openTarget,
+  type Target,
+  type TargetSession,
+} from "../open/session.ts";
 import type { RunSignal } from "../run-signal.ts";
 
 /** A member's target before the first query. */
 interface OpenMember {
   readonly name: string;
   readonly plan: Plan;
-  readonly target: Target;
+  readonly target: Target<TargetSession>;
 }
 
 /**
@@ -27,7 +34,7 @@ export async function openMixedTarget(
   observer: RunObserver,
   search: LevelSearch,
   signal: RunSignal,
-): Promise<Target> {
+): Promise<Target<MixSession>> {
   const plans = memberPlansOf(plan);
   const names = plans.map(({ name }) => name);
   const opening = await Promise.allSettled(plans.map((member) => openTarget(member, { observer, search, signal })));
@@ -40,7 +47,7 @@ export async function openMixedTarget(
     await closeAll(members);
     throw joinErrors(names, opening);
   }
-  const route: MemberRoute = { member: 0, answers: [] };
+  const answers: MemberAnswers[] = [];
   return {
     setTrace: undefined,
     isQueried: () => members.some(({ target }) => target.isQueried()),
@@ -49,14 +56,21 @@ export async function openMixedTarget(
       const sessions = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
       if (sessions.length < settled.length) throw joinErrors(names, settled);
       return mixSessions(
-        sessions.map((session, index) => ({ name: names[index] ?? "", plan: plans[index] ?? plan, session })),
-        route,
+        sessions.map((session, member) => ({
+          name: names[member] ?? "",
+          plan: plans[member] ?? plan,
+          session: nameMember(session, member),
+        })),
+        answers,
       );
     },
     createClient: (options) =>
-      new MixedClient(
-        members.map(({ name, target }) => ({ name, createClient: (own) => target.createClient(own) })),
-        route,
+      new FanOutClient(
+        members.map(({ name, target }, member) => ({
+          name,
+          createClient: (given) => target.createClient(toMemberOptions(given, () => answers[member])),
+        })),
+        BY_MEMBER,
         options,
       ),
     close: () => closeAll(members),
@@ -83,8 +97,30 @@ function joinErrors(names: readonly string[], settled: readonly PromiseSettledRe
   return new RunError(code, errors.map(({ name, error }) => `${name}: ${error.message}`).join("; "), hint, facts);
 }
 
+/** Returns the session with requests that name the member that they go to. */
+function nameMember(session: TargetSession, member: number): TargetSession {
+  const { codec } = session.service;
+  const encode: typeof codec.encode = (...content) => ({ ...codec.encode(...content), member });
+  return { ...session, service: { ...session.service, codec: { ...codec, encode } } };
+}
+
+/** Returns the options of a member's client, which treats answers as the member's judge needs them. */
+function toMemberOptions(options: ClientOptions, answersOf: () => MemberAnswers | undefined): ClientOptions {
+  return readLate(options, {
+    get keepBodies() {
+      return answersOf()?.needsBodies !== false;
+    },
+    get createCheck() {
+      return answersOf()?.createCheck;
+    },
+    get laneCount() {
+      return options.laneCount;
+    },
+  });
+}
+
 /** Returns one session for all members. @throws RunError when a model cannot be mixed */
-function mixSessions(members: readonly MemberSession[], route: MemberRoute): Session {
+function mixSessions(members: readonly MemberSession[], answers: MemberAnswers[]): MixSession {
   for (const { name, session } of members)
     if (session.service.isSequence)
       throw new RunError(
@@ -95,18 +131,17 @@ function mixSessions(members: readonly MemberSession[], route: MemberRoute): Ses
   // A model without sequences uses the first stream only.
   const streams = members.map(({ session }): readonly DataStep[] => session.dataset.streams[0] ?? []);
   return {
-    service: mixServices(members, route),
+    service: mixServices(members),
     dataset: { streams, isFromJson: true, warnings: [] },
     warnings: members.flatMap(({ name, session }) => session.warnings.map((warning) => `${name}: ${warning}`)),
     members,
-    route,
-    shared: undefined,
+    answers,
     counters: async () => undefined,
   };
 }
 
-/** Returns the service that stands for all members, where their differences do not matter. */
-function mixServices(members: readonly MemberSession[], route: MemberRoute): Service {
+/** Returns the traits of all members together, where their differences do not matter. */
+function mixServices(members: readonly MemberSession[]): ServiceTraits {
   const services = members.map(({ session }) => session.service);
   return {
     model: {
@@ -116,7 +151,6 @@ function mixServices(members: readonly MemberSession[], route: MemberRoute): Ser
       inputs: [],
       outputs: [],
     },
-    codec: mixCodecs(services, route),
     wire: services.every(({ wire }) => wire === "http") ? "http" : "grpc",
     batchSize: 1,
     isSequence: false,
@@ -124,20 +158,5 @@ function mixServices(members: readonly MemberSession[], route: MemberRoute): Ser
     hasManyResponses: services.some(({ hasManyResponses }) => hasManyResponses === true),
     warnings: [],
     readsFirst: services.some(({ readsFirst }) => readsFirst === true),
-  };
-}
-
-/** Requests and answers belong to the codecs of the members. Only a request that is being sent can be described without its member. */
-function mixCodecs(services: readonly Service[], route: MemberRoute): InferCodec {
-  const refuse = (): never => {
-    throw new Error("each member of a mix has its own codec");
-  };
-  return {
-    encode: refuse,
-    stampSequence: refuse,
-    decode: refuse,
-    explain: refuse,
-    answerChecks: () => () => ANY_ANSWER,
-    describe: (request) => services[route.member]?.codec.describe(request) ?? "",
   };
 }

@@ -3,7 +3,7 @@ import type { Wire } from "../../service/service.ts";
 import type { ClientOptions, LoadClient } from "../../transport/client.ts";
 import { Http1Client } from "../../transport/http1/client.ts";
 import { createServerReuse } from "../../transport/http1/reuse-trust.ts";
-import type { Endpoint, WireRequest } from "../../transport/request.ts";
+import type { Endpoint } from "../../transport/request.ts";
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 
 /** Creates clients of one kind for one server. */
@@ -45,22 +45,4 @@ export async function loadClient(
   }
   const { GrpcUnaryClient } = await import("../../transport/grpc/unary-client.ts");
   return (options) => new GrpcUnaryClient(endpoint, options);
-}
-
-/** Calls back with each request before the client sends it. */
-export function traceSends(client: LoadClient, onSend: (request: WireRequest) => void): LoadClient {
-  const send = client.send.bind(client);
-  client.send = (slot, request, stamp) => {
-    onSend(withStamp(request, stamp));
-    send(slot, request, stamp);
-  };
-  return client;
-}
-
-/** Returns the request with its stamp. */
-function withStamp(request: WireRequest, stamp: Uint8Array | undefined): WireRequest {
-  if (stamp === undefined || request.stampPlace === undefined) return request;
-  const payload = request.payload.slice();
-  payload.set(stamp, request.stampPlace.offset);
-  return { ...request, payload };
 }

@@ -69,10 +69,10 @@ async function balance(
   others: readonly Endpoint[],
   loadFor: (endpoint: Endpoint) => Promise<CreateClient>,
 ): Promise<CreateClient> {
-  const { BalancingClient } = await import("../../transport/balancing-client.ts");
+  const { FanOutClient, ServerTurns } = await import("../../transport/fan-out-client.ts");
   const servers = [{ name: first.authority, createClient: createFirst }];
   for (const endpoint of others) servers.push({ name: endpoint.authority, createClient: await loadFor(endpoint) });
-  return (options) => new BalancingClient(servers, options);
+  return (options) => new FanOutClient(servers, new ServerTurns(servers.length), options);
 }
 
 /**

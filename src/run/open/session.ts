@@ -14,11 +14,12 @@ import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../regist
 import type { RunObserver } from "../../result/observer.ts";
 import type { OpenSocket } from "../../runtime/socket.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
-import type { Ask, Service, ServiceAddress } from "../../service/service.ts";
+import type { Ask, InferCodec, Service, ServiceAddress, ServiceTraits } from "../../service/service.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
-import type { ClientOptions, LoadClient } from "../../transport/client.ts";
+import type { CreateAnswerCheck } from "../../transport/answer-check.ts";
+import { type ClientOptions, type LoadClient, readLate } from "../../transport/client.ts";
 import { ControlClient, MOST_CONTROL_BYTES } from "../../transport/control-client.ts";
-import type { MemberRoute } from "../../transport/mixed-client.ts";
+import { stampedPayload } from "../../transport/request.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../run-signal.ts";
 import { createAsk } from "./ask.ts";
 import type { CreateClient } from "./create-client.ts";
@@ -27,12 +28,12 @@ import { QueryClients } from "./query-clients.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 
 /** A target before the first query. */
-export interface Target {
+export interface Target<S extends Session = Session> {
   /**
    * Queries the model and loads the data. Sends the first queries before it returns.
    * @throws RunError or UserError when no run is possible
    */
-  setUp(): Promise<Session>;
+  setUp(): Promise<S>;
   /** Whether the server has been queried, which opens a connection. */
   isQueried(): boolean;
   createClient(options: ClientOptions): LoadClient;
@@ -46,26 +47,43 @@ export interface Target {
 export interface MemberSession {
   readonly name: string;
   readonly plan: Plan;
-  readonly session: Session;
+  readonly session: TargetSession;
+}
+
+/** A target, or a mix of targets, with its models and data. */
+export type Session = TargetSession | MixSession;
+
+interface SessionBase {
+  readonly dataset: Dataset;
+  readonly warnings: readonly string[];
+  /** Returns the server's current counters; undefined when it has none. */
+  counters(): Promise<ServerCounters[] | undefined>;
 }
 
 /** A target with its model and data. */
-export interface Session {
+export interface TargetSession extends SessionBase {
   readonly service: Service;
-  readonly dataset: Dataset;
-  readonly warnings: readonly string[];
+  readonly members?: undefined;
   /** Names of the servers by their index, when there are several. */
   readonly serverNames?: readonly string[];
-  /** The members of a mix; absent without one. */
-  readonly members?: readonly MemberSession[] | undefined;
-  /** Connects the feed, the judges and the client of a mix; absent without one. */
-  readonly route?: MemberRoute | undefined;
   /** Present when tensors are in shared memory. */
   readonly shared: SharedTensors | undefined;
   /** See `Links`. Absent: the client cannot do without its server. */
   createSinkClient?(open: OpenSocket): Promise<CreateClient>;
-  /** Returns the server's current counters; undefined when it has none. */
-  counters(): Promise<ServerCounters[] | undefined>;
+}
+
+/** The members of a mix as one. Each member has its own codec. */
+export interface MixSession extends SessionBase {
+  readonly service: ServiceTraits;
+  readonly members: readonly MemberSession[];
+  /** By member; the clients read it for each request. Empty before the judges exist, which is before the first request. */
+  readonly answers: MemberAnswers[];
+}
+
+/** What a member's client does with answers; see {@link ClientOptions}. */
+export interface MemberAnswers {
+  readonly needsBodies: boolean;
+  readonly createCheck?: CreateAnswerCheck | undefined;
 }
 
 /** What opening a target needs besides its plan. */
@@ -79,7 +97,10 @@ export interface TargetOptions {
 }
 
 /** Opens the plan's target; starts the embedded one first. */
-export async function openTarget(plan: Plan, { observer, search, signal, held }: TargetOptions): Promise<Target> {
+export async function openTarget(
+  plan: Plan,
+  { observer, search, signal, held }: TargetOptions,
+): Promise<Target<TargetSession>> {
   const started = await startOwnTarget(plan.target);
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
   const kind = serviceKindOf(target);
@@ -101,6 +122,7 @@ export async function openTarget(plan: Plan, { observer, search, signal, held }:
     return send(query, what);
   };
   const { trace } = plan.telemetry;
+  let codec: InferCodec | undefined;
   let shared: SharedTensors | undefined;
   return {
     setTrace:
@@ -135,9 +157,11 @@ export async function openTarget(plan: Plan, { observer, search, signal, held }:
       const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };
       const { createSinkClient } = links;
       const sink = createSinkClient === undefined ? {} : { createSinkClient };
+      codec = service.codec;
       return { service, dataset, warnings, shared, ...named, ...sink, counters: () => counters.read() };
     },
-    createClient: links.createClient,
+    createClient: (options) =>
+      links.createClient(plan.outputs.verbosity === 2 ? traceRequests(options, () => codec, observer) : options),
     close: async () => {
       const problems = (await shared?.close()) ?? [];
       control.close();
@@ -146,6 +170,19 @@ export async function openTarget(plan: Plan, { observer, search, signal, held }:
       return problems;
     },
   };
+}
+
+/** Returns the options of a client that prints its requests. @param codecOf returns their codec; undefined before the model is known */
+function traceRequests(
+  options: ClientOptions,
+  codecOf: () => InferCodec | undefined,
+  observer: RunObserver,
+): ClientOptions {
+  const onRequest: ClientOptions["onRequest"] = (request, stamp) => {
+    const text = codecOf()?.describe({ ...request, payload: stampedPayload(request, stamp) });
+    if (text !== undefined) observer.onTrace?.({ kind: "request", text });
+  };
+  return readLate({ ...options, onRequest }, options);
 }
 
 /** Restricts a service to what works with several servers. @throws RunError when requests cannot be shared */

@@ -6,7 +6,7 @@ import type { Failure } from "../../transport/failure.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { LaneOptions } from "../lanes.ts";
 import type { Canceller } from "./canceller.ts";
-import type { RequestFeed } from "./feed.ts";
+import type { Feed } from "./feed.ts";
 import type { Slots } from "./slots.ts";
 
 /** How the driver connects to the server. */
@@ -32,13 +32,13 @@ export interface DriverOptions extends LaneOptions {
 
 /** What the driver sends, and callbacks for the results. */
 export interface DriverWork {
-  readonly feed: RequestFeed;
+  readonly feed: Feed;
   /** The groups of its requests. Absent: there is one. */
   readonly groups?: RequestGroups | undefined;
   /** Whether `judge` needs the bodies of responses. */
   readonly needsBodies: boolean;
   /** Creates checks of responses whose bodies are not kept. Absent: not checked. */
-  readonly createCheck?: CreateAnswerCheck;
+  readonly createCheck?: CreateAnswerCheck | undefined;
   /** Whether `judge` may run later, when the slot may already have its next request. */
   readonly canWait: boolean;
   /** Whether a closed loop reads what has arrived before sending. Default: false. */

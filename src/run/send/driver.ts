@@ -15,7 +15,7 @@ import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { EndWaits, limitDrain } from "./end-waits.ts";
 import { EndedRequests } from "./ended-requests.ts";
-import type { RequestFeed } from "./feed.ts";
+import type { Feed, RequestFeed } from "./feed.ts";
 import { RequestTimeout } from "./request-timeout.ts";
 import { Slots } from "./slots.ts";
 import { type DriveHost, startDrive } from "./start-drive.ts";
@@ -33,7 +33,7 @@ export class Driver implements DriveHost {
   readonly clock: Clock;
   lanes: LaneOptions;
   private work: DriverWork | undefined;
-  feed: RequestFeed | undefined;
+  feed: Feed | undefined;
   private groups: RequestGroups | undefined;
   /** Only the driver sends on it. */
   readonly client: LoadClient;
@@ -264,7 +264,7 @@ export class Driver implements DriveHost {
     }
     this.onSend?.(intendedNs);
     if (--this.quota <= 0) this.onAllSent?.();
-    const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence, slot);
+    const request = (this.feed as Feed).next(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, intendedNs, isDelayed);
     this.canceller?.add(this.client.calls[slot] as Call);
   }
@@ -309,7 +309,7 @@ export class Driver implements DriveHost {
   }
 
   private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {
-    const feed = this.feed as RequestFeed;
+    const feed = this.feed as Feed;
     this.sentCount++;
     this.outstandingCount++;
     this.slots.fill(slot, feed, sequence, intendedNs, isDelayed);

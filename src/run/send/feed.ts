@@ -24,6 +24,24 @@ export interface FeedOptions {
   readonly isInOrder?: boolean | undefined;
 }
 
+/** What a sender and a judge need of a source of requests. */
+export type Feed = Pick<
+  RequestFeed,
+  | "step"
+  | "stamp"
+  | "sequenceId"
+  | "isSequenceEnd"
+  | "isCut"
+  | "sequences"
+  | "hasExpectations"
+  | "setActiveLanes"
+  | "shareSteps"
+  | "rewind"
+  | "next"
+  | "contentOf"
+  | "expectedOf"
+>;
+
 /** Returns lanes' next requests: selects the step of the data, encodes each step once, and creates the stamp. */
 export class RequestFeed {
   /** Step of the last request, counted over all streams. */
@@ -155,8 +173,8 @@ export class RequestFeed {
     this.isSequenceEnd = place.isEnd;
     this.isCut = false;
     const digits = this.nextId(lane);
-    const mark = this.service.codec.stampSequence(place);
-    this.stamp = digits === undefined ? mark : joinBytes([digits, mark]);
+    const mark = this.service.codec.stampSequence?.(place);
+    this.stamp = digits === undefined || mark === undefined ? (digits ?? mark) : joinBytes([digits, mark]);
     return this.encode(digits?.length ?? 0, mark, slot);
   }
 

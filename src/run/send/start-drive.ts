@@ -2,7 +2,7 @@ import type { Drive, DriveOf } from "../../load/drive.ts";
 import type { LaneOptions } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { ClosedLoad } from "./closed-load.ts";
-import type { RequestFeed } from "./feed.ts";
+import type { Feed } from "./feed.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 
 /** The way each kind of drive starts: one entry per kind. */
@@ -11,7 +11,7 @@ import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 export interface DriveHost extends Sender {
   readonly closedLoad: ClosedLoad;
   readonly lanes: LaneOptions;
-  readonly feed: RequestFeed | undefined;
+  readonly feed: Feed | undefined;
   /** Sends as this load decides from now on. */
   use<L extends ActiveLoad>(load: L): L;
   /** Stops sending. Resolves when nothing is outstanding. */

@@ -40,9 +40,6 @@ export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
       callType,
       ...(pacing === undefined ? {} : { pacing }),
     }),
-    stampSequence: () => {
-      throw new Error("calls belong to no sequences");
-    },
     answerChecks: () => createChecks(options),
     decode: (body) => {
       // Without the type there is no text; the profile export then has none, like perf_analyzer's.

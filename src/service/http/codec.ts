@@ -26,9 +26,6 @@ export function createHttpCodec({
       headers: joinHeaders(headers, request),
       payload: bytes,
     }),
-    stampSequence: () => {
-      throw new Error("HTTP requests belong to no sequences");
-    },
     // The target's own rules read answers elsewhere.
     answerChecks: () => () => ANY_ANSWER,
     decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),

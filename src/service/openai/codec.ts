@@ -29,9 +29,6 @@ export function createPayloadCodec(path: string, isStreaming: boolean): PayloadC
       headers,
       payload: bytes,
     }),
-    stampSequence: () => {
-      throw new Error("payloads belong to no sequences");
-    },
     answerChecks: () => createPayloadChecks(kind),
     decode: (body) => ({ outputs: body, describe: () => decoder.decode(body) }),
     explain: explainFailure,

@@ -42,7 +42,6 @@ export function createPredictCodec(target: TfServingTargetPlan, model: ModelInfo
         output_filter: [...target.outputNames],
       }),
     }),
-    stampSequence: () => NO_BYTES,
     answerChecks: (acceptsOthers) =>
       createPredictChecks(acceptsOthers === true ? undefined : expectAnswer(model, false)),
     decode: decodeResponse,

@@ -33,9 +33,6 @@ export function createTorchServeCodec(
         body.kind === "multipart" ? encodeForm([{ name: body.part, bytes }]) : { bytes, contentType: body.contentType };
       return { path, method: "POST", headers: [["Content-Type", contentType]], payload };
     },
-    stampSequence: () => {
-      throw new Error("payloads belong to no sequences");
-    },
     answerChecks: createTorchServeChecks,
     decode: (answer) => ({ outputs: answer, describe: () => decoder.decode(answer) }),
     explain: explainFailure,

@@ -35,9 +35,6 @@ const SAMPLE: SampleAnswer = { parts: [new Uint8Array(0)] };
 
 const codec: PayloadCodec = {
   encode: (content) => originOf(content).request,
-  stampSequence: () => {
-    throw new Error("payloads belong to no sequences");
-  },
   // Answers are checked by the scenario's own functions, if it has any.
   answerChecks: () => () => ANY_ANSWER,
   decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),

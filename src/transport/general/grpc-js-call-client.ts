@@ -9,7 +9,7 @@ import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, silentFor, tooLarge } from "../failure.ts";
 import { checkResponseCount, expectsOneResponse } from "../grpc/call-type.ts";
-import type { Endpoint, Header, WireRequest } from "../request.ts";
+import { type Endpoint, type Header, stampedPayload, type WireRequest } from "../request.ts";
 import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
 import { sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
 import { GrpcJsClient, type GrpcJsSlot } from "./grpc-js-client.ts";
@@ -176,13 +176,6 @@ class JsCallSlot implements GrpcJsSlot {
   private get keepsBodies(): boolean {
     return this.options.keepBodies || this.options.createCheck !== undefined;
   }
-}
-
-function stampedPayload({ payload, stampPlace }: WireRequest, stamp: Uint8Array | undefined): Uint8Array {
-  if (stamp === undefined || stampPlace === undefined) return payload;
-  const stamped = payload.slice();
-  stamped.set(stamp, stampPlace.offset);
-  return stamped;
 }
 
 function toBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {

@@ -13,6 +13,7 @@ import {
   hasContentLength,
   isSuccessStatus,
   type ResponseRules,
+  stampedPayload,
   type WireRequest,
 } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
@@ -84,6 +85,7 @@ class UndiciSlot {
 
   send(request: WireRequest, stamp: Uint8Array | undefined): void {
     const call = this.call;
+    this.options.onRequest?.(request, stamp);
     call.begin();
     call.jsonBytes = 0;
     call.startSending(nowNs());
@@ -99,7 +101,7 @@ class UndiciSlot {
       path: `${this.endpoint.pathPrefix}${request.path}`,
       method: request.method,
       headers,
-      body: hasContentLength(request) ? withStamp(request, stamp) : null,
+      body: hasContentLength(request) ? stampedPayload(request, stamp) : null,
     });
   }
 
@@ -272,13 +274,6 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     call.fail(failure, failure.kind === "http" ? call.endNs : nowNs());
     this.options.onDone(call);
   }
-}
-
-function withStamp(request: WireRequest, stamp: Uint8Array | undefined): Uint8Array {
-  if (stamp === undefined || request.stampPlace === undefined) return request.payload;
-  const payload = request.payload.slice();
-  payload.set(stamp, request.stampPlace.offset);
-  return payload;
 }
 
 function toFailure(error: Error, stallTimeoutNs: number): Failure {

@@ -57,6 +57,7 @@ export class Http1Client implements LoadClient {
   }
 
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
+    this.context.options.onRequest?.(request, stamp);
     let message = this.encoded.get(request);
     if (message === undefined) {
       message = encodeHttp1(request, this.endpoint);

@@ -134,7 +134,7 @@ test("over gRPC every request has the parameters of its sequence", LIMIT, async 
       [true, false],
       [false, true],
     ] as const) {
-      const { payload, stampPlace } = codec.encode([], 3, codec.stampSequence({ id, isStart, isEnd }));
+      const { payload, stampPlace } = codec.encode([], 3, codec.stampSequence?.({ id, isStart, isEnd }));
       const request = decodeMessage(INFER_REQUEST, payload);
       const parameters = request["parameters"] as Record<string, ProtoObject>;
       assert.deepEqual(

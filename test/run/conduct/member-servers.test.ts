@@ -13,6 +13,7 @@ test("the counters of each member's server are those of the window, also when an
   );
   const { clock, context, driver } = makeLevel({ groups });
   const { session, plan } = context;
+  assert.ok(session.members === undefined);
   let count = 5;
   let isAway = false;
   const { name } = session.service.model;
@@ -28,7 +29,7 @@ test("the counters of each member's server are those of the window, also when an
       return [makeDelta(1, { name, version: "1" })];
     }),
   ];
-  const windows = new WindowCutter({ ...context, session: { ...session, members } });
+  const windows = new WindowCutter({ ...context, session: { ...session, members, answers: [] } });
   await windows.begin(undefined);
   await driver.start({ kind: "closed", concurrency: 1 }, 3);
   await clock.advanceMs(50);

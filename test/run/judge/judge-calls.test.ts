@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RequestRecord } from "../../../src/result/request-record.ts";
 import { RequestJudge } from "../../../src/run/judge/judge.ts";
-import type { Session } from "../../../src/run/open/session.ts";
+import type { TargetSession } from "../../../src/run/open/session.ts";
 import type { RequestFeed } from "../../../src/run/send/feed.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
 import type { Service } from "../../../src/service/service.ts";
@@ -37,7 +37,7 @@ const feed = { contentOf: () => ({ bytes: latin1("question") }), expectedOf: () 
 function judge(responses: readonly string[]): { message: string | undefined; recorded: string[] | undefined } {
   const records: RequestRecord[] = [];
   const judging = new RequestJudge({
-    session: { service, shared: undefined } as Session,
+    session: { service, shared: undefined } as TargetSession,
     feed: feed as unknown as RequestFeed,
     verbosity: 0,
     observer: { onRecord: (record) => records.push(record) },

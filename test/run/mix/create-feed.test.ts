@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import { laneOptionsOf } from "../../../src/run/lanes.ts";
-import { createFeed } from "../../../src/run/mix/create-feed.ts";
+import { createTargetFeed } from "../../../src/run/mix/create-feed.ts";
 import type { RequestFeed } from "../../../src/run/send/feed.ts";
 import { sessionsOf } from "../../../src/run/send/session-feed.ts";
 import type { Service } from "../../../src/service/service.ts";
@@ -24,7 +24,7 @@ function create(change: PlanChange, service: Partial<Service> = {}): Promise<Req
     shared: undefined,
     counters: () => Promise.resolve(undefined),
   };
-  return createFeed(plan, search, session, laneOptionsOf(plan, search, made));
+  return createTargetFeed(plan, search, session, laneOptionsOf(plan, search, made));
 }
 
 const sequence = { isSequence: true };

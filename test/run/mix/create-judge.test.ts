@@ -3,18 +3,18 @@ import { test } from "node:test";
 import { RequestJudge } from "../../../src/run/judge/judge.ts";
 import { createJudge } from "../../../src/run/mix/create-judge.ts";
 import { MixedJudge } from "../../../src/run/mix/mixed-judge.ts";
-import type { Session } from "../../../src/run/open/session.ts";
+import type { Session, TargetSession } from "../../../src/run/open/session.ts";
 import type { SenderParts } from "../../../src/run/run-parts.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 
 function makeParts(session: Session): SenderParts {
-  const feed = new RequestFeed(session.service, session.dataset, { usesIds: false });
+  const feed = new RequestFeed(makeService(), makeDataset(1), { usesIds: false });
   return { plan: makePlan(), observer: {}, session, feed, tokens: undefined } as unknown as SenderParts;
 }
 
-function makeSession(): Session {
+function makeSession(): TargetSession {
   return {
     service: makeService(),
     dataset: makeDataset(1),
@@ -26,8 +26,8 @@ function makeSession(): Session {
 
 test("one target has one judge; a mix has one for each member, and its clients get their checks", () => {
   assert.ok(createJudge(makeParts(makeSession()), () => {}) instanceof RequestJudge);
-  const route = { member: 0, answers: [] };
   const members = ["a", "b"].map((name) => ({ name, plan: makePlan(), session: makeSession() }));
-  assert.ok(createJudge(makeParts({ ...makeSession(), members, route }), () => {}) instanceof MixedJudge);
-  assert.equal(route.answers.length, 2);
+  const session = { ...makeSession(), members, answers: [] };
+  assert.ok(createJudge(makeParts(session), () => {}) instanceof MixedJudge);
+  assert.equal(session.answers.length, 2);
 });

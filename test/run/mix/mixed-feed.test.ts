@@ -6,17 +6,15 @@ import { makeDataset, makeService } from "../send/fake-client.ts";
 
 /** A mix of three and two inputs at 2:1, whose payloads are those of their members. */
 function makeMix() {
-  const datasets = [makeDataset(3), makeDataset(2)];
-  const route = { member: -1 };
-  const members = datasets.map((dataset, index) => ({
-    feed: new RequestFeed(makeService(), dataset, { usesIds: false, isInOrder: true }),
+  const members = [3, 2].map((stepCount, index) => ({
+    feed: new RequestFeed(makeService(), makeDataset(stepCount), { usesIds: false, isInOrder: true }),
     weight: 2 - index,
+    stepCount,
   }));
-  const streams = datasets.map((dataset) => dataset.streams[0] ?? []);
-  const feed = new MixedFeed(makeService(), { streams, isFromJson: true, warnings: [] }, members, route);
+  const feed = new MixedFeed(members);
   const next = (lane: number) => {
     const { payload } = feed.next(lane, 0);
-    return [route.member, feed.step, payload[0]];
+    return [feed.step, payload[0]];
   };
   return { feed, next };
 }
@@ -25,13 +23,13 @@ test("each member sends its own inputs in their order, whichever lane sends, and
   const { next } = makeMix();
   const sent = [7, 0, 3, 3, 1, 0, 2].map(next);
   assert.deepEqual(sent, [
-    [0, 0, 0],
-    [1, 3, 0],
-    [0, 1, 1],
-    [0, 2, 2],
-    [1, 4, 1],
-    [0, 0, 0],
-    [0, 1, 1],
+    [0, 0],
+    [3, 0],
+    [1, 1],
+    [2, 2],
+    [4, 1],
+    [0, 0],
+    [1, 1],
   ]);
 });
 

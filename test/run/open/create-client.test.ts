@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadClient, traceSends } from "../../../src/run/open/create-client.ts";
+import { loadClient } from "../../../src/run/open/create-client.ts";
 import type { LoadClient } from "../../../src/transport/client.ts";
 import { GrpcJsCallClient } from "../../../src/transport/general/grpc-js-call-client.ts";
 import { GrpcJsClient } from "../../../src/transport/general/grpc-js-client.ts";
@@ -9,9 +9,9 @@ import { GrpcCallClient } from "../../../src/transport/grpc/call-client.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
-import type { WireRequest } from "../../../src/transport/request.ts";
-import { endpointAt } from "../../transport/drive.ts";
-import { FakeClient } from "../send/fake-client.ts";
+import { stampedPayload, type WireRequest } from "../../../src/transport/request.ts";
+import { startAnsweringServer } from "../../servers/answering-server.ts";
+import { Driver, endpointAt } from "../../transport/drive.ts";
 
 const readStreamed = (() => {}) as never;
 const options = {
@@ -39,23 +39,31 @@ for (const [kind, wire, streams, Client] of CASES)
     client.close();
   });
 
-test("traced requests are shown as they are sent, with their stamp in its place", async () => {
-  const client = new FakeClient(() => {});
-  await client.reserve(1);
-  const shown: string[] = [];
-  traceSends(client, ({ payload }) => shown.push(new TextDecoder().decode(payload)));
-  const payload = new TextEncoder().encode("id=00 x");
-  const request: WireRequest = {
-    path: "/",
-    method: "POST",
-    headers: [],
-    payload,
-    stampPlace: { offset: 3, length: 2, idDigits: 2 },
-  };
-  client.send(0, request, new TextEncoder().encode("17"));
-  client.answer(0);
-  client.send(0, request, undefined);
-  assert.deepEqual(shown, ["id=17 x", "id=00 x"]);
-  assert.equal(new TextDecoder().decode(payload), "id=00 x", "the request itself stays as it is");
-  assert.equal(client.sent.length, 2);
-});
+for (const kind of ["own", "undici"] as const)
+  test(`${kind} over HTTP shows requests as they are sent, with their stamp in its place`, async () => {
+    const server = await startAnsweringServer((response) => void response.end("{}"));
+    const shown: string[] = [];
+    const onRequest = (request: WireRequest, stamp: Uint8Array | undefined): void => {
+      shown.push(new TextDecoder().decode(stampedPayload(request, stamp)));
+    };
+    const driver = new Driver(await loadClient(kind, "http", endpointAt(Number(new URL(server.url).port))), {
+      onRequest,
+    });
+    try {
+      await driver.client.reserve(1);
+      const payload = new TextEncoder().encode("id=00 x");
+      const stampPlace = { offset: 3, length: 2, idDigits: 2 };
+      const request: WireRequest = { path: "/", method: "POST", headers: [], payload, stampPlace };
+      await driver.request(0, request, "17");
+      await driver.request(0, request);
+      assert.deepEqual(shown, ["id=17 x", "id=00 x"]);
+      assert.deepEqual(
+        server.received.map(({ text }) => text),
+        shown,
+      );
+      assert.equal(new TextDecoder().decode(payload), "id=00 x", "the request itself stays as it is");
+    } finally {
+      driver.close();
+      await server.close();
+    }
+  });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import type { RunWarning } from "../../../src/result/observer.ts";
-import { openTarget, type Session } from "../../../src/run/open/session.ts";
+import { openTarget, type TargetSession } from "../../../src/run/open/session.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
@@ -14,7 +14,7 @@ const LIMIT = { timeout: 180_000 };
 /** Sets a session up with a plan, and closes it. */
 async function setUp(
   change: PlanChange,
-  use: (session: Session, warnings: readonly RunWarning[]) => Promise<void> | void,
+  use: (session: TargetSession, warnings: readonly RunWarning[]) => Promise<void> | void,
 ) {
   const plan = makePlan(change);
   const warnings: RunWarning[] = [];

@@ -1,11 +1,9 @@
 import { checkAudio } from "../../../inputs/media/synthetic-audio.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
-import { wordProblem } from "../../setting-names.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import { nameOf } from "../options/subcommands.ts";
-import { inGenaiPerf } from "../setting-names.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 /** The images, audio and batches that each endpoint type supports. */
@@ -71,8 +69,7 @@ const AUDIO_DETAILS = [
 function checkSounds(rules: RuleSet): void {
   const { audio } = rules.settings.input;
   if (hasMadeUpAudio(rules.settings)) {
-    const problems = checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) });
-    rules.problems.push(...problems.map((problem) => wordProblem(inGenaiPerf, problem)));
+    rules.problems.push(...checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) }));
     checkTypes(rules, "input.audio.lengthSec.mean", "audio clips", "takesSounds");
   } else
     for (const at of AUDIO_DETAILS)
