@@ -31,7 +31,8 @@ interface Line {
 const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readonly Line[]>>>> = {
   "a service kind": {
     "service/lines/kind.ts": `
-      import type { Builders, PlanOf } from "../../plan/schema.ts";
+      import * as v from "valibot";
+      import type { PlanOf } from "../../plan/schema.ts";
       import { faultOf } from "../../transport/answer-check.ts";
       import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
       import type { PayloadCodec, ServiceKind } from "../service.ts";
@@ -46,10 +47,10 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         }
       }
 
-      const schema = (v: Builders) =>
+      const schema = () =>
         v.object({
           kind: v.literal("lines"),
-          ...serverEntries(v),
+          ...serverEntries(),
           protocol: v.literal("http"),
           isStreaming: v.literal(false, "must be false: an answer is one line"),
           batchSize: v.literal(1),
@@ -124,6 +125,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
   },
   "a load mode": {
     "load/bursts.ts": `
+      import * as v from "valibot";
       import type { LoadMode } from "./load-mode.ts";
 
       /** So many requests at once, again and again. */
@@ -140,7 +142,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       }
 
       export const burstsMode: LoadMode<BurstsLoadPlan> = {
-        schema: (v) =>
+        schema: () =>
           v.object({ kind: v.literal("bursts"), size: v.pipe(v.number(), v.minValue(1, "must be 1 or more")), everyMs: v.number() }),
         prepare: ({ size, everyMs }) => ({
           search: { unit: "request-rate", levels: { kind: "list", values: [(size * 1000) / everyMs] }, search: "linear" },
