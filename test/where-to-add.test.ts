@@ -338,10 +338,10 @@ function addLine(text: string, { after: line, added }: Line): string {
 
 const { embedded } = await import("../src/scenario/targets/embedded.ts");
 const { embeddedLlm } = await import("../src/scenario/targets/llm.ts");
-const { hold } = await import("../src/scenario/loads.ts");
+const { hold } = await import("../src/scenario/loads/levels.ts");
 const { prompts } = await import("../src/scenario/prompts.ts");
 const { defineScenario } = await import("../src/scenario/define.ts");
-const { concurrency, findMax } = await import("../src/scenario/find-max/builders.ts");
+const { concurrency, findMax } = await import("../src/scenario/loads/find-max.ts");
 
 function planOf(change: Partial<ScenarioDefinition>): Plan {
   const definition = { name: "a test", target: embedded(), load: hold(1, { requests: 10 }), ...change };

@@ -1,9 +1,25 @@
-import type * as v from "valibot";
+import * as v from "valibot";
 
 /** A schema that accepts any input and returns `T`. */
 export type Schema<T> = v.GenericSchema<unknown, T>;
 
+/** What a schema returns: `OutputOf<typeof tritonSchema>`. */
+export type OutputOf<S extends (...parts: never[]) => v.GenericSchema> = v.InferOutput<ReturnType<S>>;
+
 /** The part of a plan that a schema describes: `PlanOf<typeof tlsSchema>`. */
-export type PlanOf<S extends (...parts: never[]) => v.GenericSchema> = Frozen<v.InferOutput<ReturnType<S>>>;
+export type PlanOf<S extends (...parts: never[]) => v.GenericSchema> = Frozen<OutputOf<S>>;
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
+/**
+ * Returns a schema that is chosen by the input. The types of what can be chosen are not known here, so that `T` is only as true as the
+ * schemas that `choose` returns.
+ */
+export function lazySchema<T>(choose: (input: unknown) => v.GenericSchema): Schema<T> {
+  return v.lazy(choose as (input: unknown) => Schema<T>);
+}
+
+/** Returns the schema of one of several objects, which differ in `kind`. `T` is only as true as their schemas. */
+export function kindSchema<T>(objects: readonly v.GenericSchema[], message?: string): Schema<T> {
+  return v.variant("kind", objects as never, message);
+}

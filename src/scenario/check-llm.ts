@@ -7,16 +7,16 @@ import type { RequestForm } from "../service/service.ts";
 import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
 import { canBe, isPlain, promptOptionsOf } from "./inputs.ts";
-import type { Load } from "./loads.ts";
+import type { Load } from "./loads/load.ts";
 import { type PromptOptions, toAudioPlan } from "./prompts.ts";
 import { answerTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
-import type { CheckedTarget, TargetBuilder } from "./targets/target-builder.ts";
+import type { AnyTarget, TargetBuilder } from "./targets/target-builder.ts";
 
 interface Parts {
-  readonly target: CheckedTarget;
+  readonly target: AnyTarget;
   readonly load: { readonly kind: Load["kind"] };
-  readonly inputs?: Inputs;
+  readonly inputs?: Inputs | undefined;
   readonly assert?: readonly Pick<Assertion, "metric">[];
 }
 

@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import type { Schema } from "../../plan/schema.ts";
 import { generateDataset } from "../generate.ts";
 import type { InputKind } from "../input-kind.ts";
 
@@ -31,9 +30,7 @@ export const zeroInputs: InputKind<GeneratedPlan<"zero">> = {
   load: (plan, model) => generateDataset(model, { ...plan, isZero: true }),
 };
 
-function generatedSchema<K extends "random" | "zero">(kind: K): Schema<GeneratedPlan<K>> {
+function generatedSchema<const K extends "random" | "zero">(kind: K) {
   const stringLength = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
-  return v.object({ kind: v.literal(kind), stringLength, stringData: v.string() }) as unknown as Schema<
-    GeneratedPlan<K>
-  >;
+  return v.object({ kind: v.literal(kind), stringLength, stringData: v.string() });
 }

@@ -1,6 +1,5 @@
 import * as v from "valibot";
 import { type FunctionPlan, functionSchema } from "../../plan/functions.ts";
-import type { Schema } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 
 /** Inputs that a scenario's function makes, as tensors or as payloads. */
@@ -22,14 +21,14 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-function schemaOf<K extends "made-tensors" | "made-payloads">(kind: K): Schema<MadeInputsPlan<K>> {
+function schemaOf<K extends "made-tensors" | "made-payloads">(kind: K) {
   return v.object({
     kind: v.literal(kind),
     make: functionSchema(),
     count: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
     seed: v.pipe(v.number(), v.integer("must be a whole number")),
     format: v.exactOptional(v.object({ name: v.string(), model: v.string(), isStreaming: v.boolean() })),
-  }) as unknown as Schema<MadeInputsPlan<K>>;
+  });
 }
 
 export const madeTensorInputs: InputKind<MadeInputsPlan<"made-tensors">> = {

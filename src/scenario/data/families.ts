@@ -1,9 +1,8 @@
 import * as v from "valibot";
-import { loadForms } from "../definition/phase-table.ts";
-import { strictOptions } from "../fields.ts";
-import { findMaxEntries, SEARCHED_FORMS } from "../find-max/options.ts";
 import type { DataForm } from "../form.ts";
 import { inputForms, inputsSchema } from "../inputs.ts";
+import { SEARCHED_FORMS } from "../loads/find-max.ts";
+import { loadForms } from "../loads/table.ts";
 import { PARAMETER_KINDS } from "../params/kinds.ts";
 import { optionsSchema } from "../params/table.ts";
 import { targetForms } from "../targets/table.ts";
@@ -66,8 +65,8 @@ export function loadFamily(): Family {
   const entries = loadForms().map(
     ({ kind, form, options, values }): Entry => ({
       form,
-      options: strictOptions(options),
-      values: values as v.GenericSchema | undefined,
+      options,
+      values,
       make: (numbers, given) => ({ kind, pacing: "closed", values: numbers, options: given }),
     }),
   );
@@ -87,11 +86,14 @@ export function inputFamily(): Family {
 
 /** The loads among which findMax searches. */
 export function searchedFamily(): Family {
-  const shapes = (findMaxEntries()["over"] as unknown as { readonly options: readonly Shape[] }).options;
-  const entries = Object.entries(SEARCHED_FORMS).map(([kind, form]): Entry => {
-    const { values, options } = (shapes.find((one) => one.entries.kind.literal === kind) as Shape).entries;
-    return { form, options, values, make: (ends, given) => ({ kind, pacing: "closed", values: ends, options: given }) };
-  });
+  const entries = Object.entries(SEARCHED_FORMS).map(
+    ([kind, { form, values, options }]): Entry => ({
+      form,
+      options: options(),
+      values: values(),
+      make: (ends, given) => ({ kind, pacing: "closed", values: ends, options: given }),
+    }),
+  );
   return family("a load to search", entries);
 }
 

@@ -2,7 +2,7 @@ import { type ConversionConfig, type JsonSchema, toJsonSchema } from "@valibot/t
 import type * as v from "valibot";
 import { METRIC_PATTERN } from "../../measure/metrics/metric-names.ts";
 import { DURATION_PATTERN } from "../../plan/units.ts";
-import { definitionSchema } from "../definition/checked-definition.ts";
+import { definitionSchema } from "../definition/definition-schema.ts";
 import { DURATION_RULE } from "../fields.ts";
 import type { PartKind } from "../form.ts";
 import { METRIC_WORDS, OPERATORS } from "./assertion-text.ts";
