@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { DataForm } from "../form.ts";
-import { inputForms, inputsSchema } from "../inputs.ts";
+import { inputForms } from "../inputs.ts";
 import { SEARCHED_FORMS } from "../loads/find-max.ts";
 import { loadForms } from "../loads/table.ts";
 import { PARAMETER_KINDS } from "../params/kinds.ts";
@@ -27,15 +27,9 @@ export interface Family {
   readonly entries: ReadonlyMap<string, Entry>;
 }
 
-/** Members of the schema of what a builder returns. */
+/** Members of the schema of a target. */
 interface Shape {
-  readonly entries: {
-    readonly kind: { readonly literal: string };
-    readonly options?: v.GenericSchema;
-    readonly url?: v.GenericSchema;
-    readonly values?: v.GenericSchema;
-    readonly files?: v.GenericSchema;
-  };
+  readonly entries: { readonly options?: v.GenericSchema; readonly url?: v.GenericSchema };
 }
 
 function family(noun: string, entries: readonly Entry[]): Family {
@@ -75,12 +69,14 @@ export function loadFamily(): Family {
 
 /** Inputs. */
 export function inputFamily(): Family {
-  const shapes = (inputsSchema() as unknown as { readonly options: readonly Shape[] }).options;
-  const entries = inputForms().map(([kind, form]): Entry => {
-    const shape = shapes.find((one) => one.entries.kind.literal === kind) as Shape;
-    const { files, options } = shape.entries;
-    return { form, options, values: files, make: (paths, given) => ({ kind, files: paths, options: given }) };
-  });
+  const entries = inputForms().map(
+    ({ kind, form, options, files }): Entry => ({
+      form,
+      options,
+      values: files,
+      make: (paths, given) => ({ kind, files: paths, options: given }),
+    }),
+  );
   return family("inputs", entries);
 }
 
