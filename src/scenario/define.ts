@@ -205,6 +205,11 @@ export function defineScenario<
   return Object.freeze({ [BRAND]: true, definition });
 }
 
+/** Makes a scenario of fields that no type has checked: its schema does when it is run. */
+export function scenarioOf(fields: object): Scenario {
+  return Object.freeze({ [BRAND]: true, definition: fields });
+}
+
 /** Whether a value is a scenario. */
 export function isScenario(value: unknown): value is Scenario {
   return typeof value === "object" && value !== null && BRAND in value;

@@ -34,9 +34,7 @@ export function tagOptionsSchema(): Schema<TagOptions> {
 
 /** Converts tags to those of a plan. @param place the setting that has them: `tags` */
 export function toTagsPlan(tags: TagOptions, place: string): TagsPlan {
-  return typeof tags === "function"
-    ? { of: holdFunction(place, tags as unknown as HeldFunction) }
-    : { fixed: toTexts(tags) };
+  return typeof tags === "function" ? { of: holdFunction(place, tags as HeldFunction) } : { fixed: toTexts(tags) };
 }
 
 /** Converts values to texts. */

@@ -39,7 +39,7 @@ function family(noun: string, entries: readonly Entry[]): Family {
 /** Targets. */
 export function targetFamily(): Family {
   const entries = targetForms().map(([kind, form, schema]): Entry => {
-    const { url, options } = (schema as unknown as Shape).entries;
+    const { url, options } = (schema as typeof schema & Shape).entries;
     const isMix = form.parts?.["members"] !== undefined;
     return {
       form,

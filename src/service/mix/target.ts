@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Schema } from "../../plan/schema.ts";
+import { lazySchema, type Schema } from "../../plan/schema.ts";
 import { type MixMemberPlan, type MixTargetPlan, memberPlanOf } from "../../plan/split/mix.ts";
 import { tagsSchema } from "../../plan/split/tags.ts";
 import { tokensSchema } from "../../plan/tokens.ts";
@@ -43,8 +43,8 @@ function schema(): Schema<MixTargetPlan> {
       v.minValue(1, "must be 1 or more"),
       v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"),
     ),
-    target: kind,
-    inputs: kind,
+    target: lazySchema<MixMemberPlan["target"]>(() => kind),
+    inputs: lazySchema<MixMemberPlan["inputs"]>(() => kind),
     tokens: v.exactOptional(tokensSchema()),
     tags: v.exactOptional(tagsSchema()),
   });
@@ -54,7 +54,7 @@ function schema(): Schema<MixTargetPlan> {
     isStreaming: v.boolean(),
     batchSize: v.literal(1, "must be 1"),
     members: v.pipe(v.array(member), v.minLength(2, "must be two or more")),
-  }) as unknown as Schema<MixTargetPlan>;
+  });
 }
 
 function describeMembers(
