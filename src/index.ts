@@ -3,7 +3,7 @@ import type { GivenTags } from "./inputs/tagged-input.ts";
 import { endProcess, guardExit } from "./runtime/process-end/exit-guard.ts";
 import { entryModule } from "./runtime/runtime.ts";
 import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
-import type { LoadKind } from "./scenario/loads.ts";
+import type { LoadKind } from "./scenario/loads/load.ts";
 import type { ParameterTable } from "./scenario/params/parameter.ts";
 import { describeExit } from "./scenario/scenario-error.ts";
 import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
@@ -72,16 +72,6 @@ export type {
   ServerTraceOptions,
   StabilityOptions,
 } from "./scenario/define.ts";
-export type {
-  Extent,
-  HoldOptions,
-  PeriodicOptions,
-  RampOptions,
-  RateOptions,
-  RateRampOptions,
-} from "./scenario/definition/load-options.ts";
-export { concurrency, findMax, requestRate } from "./scenario/find-max/builders.ts";
-export type { FindMaxOptions, SearchedLoad } from "./scenario/find-max/options.ts";
 export { type FormOf, type GenerateOptions, generate } from "./scenario/generate/builder.ts";
 export type {
   HookContext,
@@ -96,22 +86,12 @@ export type {
 } from "./scenario/hooks/hook-types.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
 export { dir, files, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
-export {
-  fixedSchedule,
-  hold,
-  intervals,
-  type Load,
-  type LoadKind,
-  periodic,
-  ramp,
-  rate,
-  rateRamp,
-  sessions,
-  steps,
-  trace,
-} from "./scenario/loads.ts";
-export { type MembersOf, type MixMember, type MixOf, mix } from "./scenario/mix.ts";
-export { multiStream, offline, server, singleStream } from "./scenario/mlperf/builders.ts";
+export type { Extent } from "./scenario/loads/extent.ts";
+export type { FindMaxOptions, SearchedLoad } from "./scenario/loads/find-max.ts";
+export { concurrency, findMax, requestRate } from "./scenario/loads/find-max.ts";
+export type { HoldOptions, PeriodicOptions, RampOptions } from "./scenario/loads/levels.ts";
+export { hold, periodic, ramp, sessions, steps } from "./scenario/loads/levels.ts";
+export type { Load, LoadKind, LoadList } from "./scenario/loads/load.ts";
 export type {
   LimitedServerOptions,
   MlperfExtent,
@@ -119,7 +99,14 @@ export type {
   OfflineOptions,
   ServerOptions,
   SingleStreamOptions,
-} from "./scenario/mlperf/options.ts";
+} from "./scenario/loads/mlperf.ts";
+export { multiStream, offline, server, singleStream } from "./scenario/loads/mlperf.ts";
+export { phase, type SoakOptions, type SpikeOptions, soak, spike, warmup } from "./scenario/loads/phases.ts";
+export type { ArrivalOptions, RateOptions, RateRampOptions } from "./scenario/loads/rates.ts";
+export { intervals, rate, rateRamp } from "./scenario/loads/rates.ts";
+export type { ScheduleOptions, TraceOptions } from "./scenario/loads/schedules.ts";
+export { fixedSchedule, trace } from "./scenario/loads/schedules.ts";
+export { type MembersOf, type MixMember, type MixOf, mix } from "./scenario/mix.ts";
 export {
   choice,
   duration,
@@ -135,7 +122,6 @@ export {
   text,
   type ValuesOf,
 } from "./scenario/params/parameter.ts";
-export { type LoadList, phase, type SoakOptions, type SpikeOptions, soak, spike, warmup } from "./scenario/phases.ts";
 export {
   type AudioOptions,
   type ImageOptions,
@@ -144,9 +130,7 @@ export {
   payloads,
   prompts,
 } from "./scenario/prompts.ts";
-export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { Repeat, RepeatOptions } from "./scenario/repeat.ts";
-export type { ScheduleOptions, TraceOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export type { TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";

@@ -304,6 +304,17 @@ test("tests of kinds are found in all their forms", () => {
     assert.deepEqual(kindTests(code), [], code);
 });
 
+/** Casts through `unknown`, which the compiler does not check. The number only goes down. */
+const MOST_DOUBLE_CASTS = 15;
+
+test(`types are cast through unknown at ${MOST_DOUBLE_CASTS} places at most`, () => {
+  const found = sources.flatMap(({ path, code }) => (code.match(/\bas unknown as\b/g) ?? []).map(() => path));
+  assert.ok(
+    found.length <= MOST_DOUBLE_CASTS,
+    `${found.length}: let the type come from its schema\n${found.join("\n")}`,
+  );
+});
+
 const forbidden: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["any", /[:<,|&(]\s*any\b(?!\s*:)|\bas any\b|\bany\[\]/],
   ["enum", /\benum\s+[A-Z]/],

@@ -27,11 +27,15 @@ interface Line {
   readonly added: string;
 }
 
+/** Stands before a line of exports. */
+const EXPORTS = 'export type { Duration, Percent } from "./plan/units.ts";';
+
 /** What adding each thing takes, by the file below `src/`: a new file's text, or lines for one that is there. */
 const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readonly Line[]>>>> = {
   "a service kind": {
     "service/lines/kind.ts": `
-      import type { Builders, PlanOf } from "../../plan/schema.ts";
+      import * as v from "valibot";
+      import type { PlanOf } from "../../plan/schema.ts";
       import { faultOf } from "../../transport/answer-check.ts";
       import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
       import type { PayloadCodec, ServiceKind } from "../service.ts";
@@ -46,10 +50,10 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         }
       }
 
-      const schema = (v: Builders) =>
+      const schema = () =>
         v.object({
           kind: v.literal("lines"),
-          ...serverEntries(v),
+          ...serverEntries(),
           protocol: v.literal("http"),
           isStreaming: v.literal(false, "must be false: an answer is one line"),
           batchSize: v.literal(1),
@@ -123,6 +127,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
   },
   "a load mode": {
     "load/bursts.ts": `
+      import * as v from "valibot";
       import type { LoadMode } from "./load-mode.ts";
 
       /** So many requests at once, again and again. */
@@ -139,7 +144,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       }
 
       export const burstsMode: LoadMode<BurstsLoadPlan> = {
-        schema: (v) =>
+        schema: () =>
           v.object({ kind: v.literal("bursts"), size: v.pipe(v.number(), v.minValue(1, "must be 1 or more")), everyMs: v.number() }),
         prepare: ({ size, everyMs }) => ({
           search: { unit: "request-rate", levels: { kind: "list", values: [(size * 1000) / everyMs] }, search: "linear" },
@@ -263,6 +268,123 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       },
     ],
   },
+  "a builder of targets": {
+    "scenario/targets/lines.ts": `
+      import * as v from "valibot";
+      import type { OutputOf } from "../../plan/schema.ts";
+      import { DEFAULT_TLS } from "../../plan/tls.ts";
+      import { nameSchema, strictOptions } from "../fields.ts";
+      import { serverForm } from "../form.ts";
+      import { splitUrls, type Target } from "./target.ts";
+      import type { TargetBuilder } from "./target-builder.ts";
+      import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+
+      /** A server of lines. */
+      export function lines(url: string, options: { readonly model: string }): Target<"http", "plain"> {
+        return { kind: "lines", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
+      }
+
+      const schema = () =>
+        v.object({
+          kind: v.literal("lines"),
+          ...serverEntries(),
+          options: strictOptions({ model: nameSchema("a model's name"), headers: headersSchema() }),
+        });
+
+      export const linesBuilder: TargetBuilder<OutputOf<typeof schema>> = {
+        call: "lines(…)",
+        form: serverForm("lines"),
+        takes: "payloads",
+        schema,
+        toPlan: ({ options: { model, headers = {} }, ...server }) => ({
+          ...{ kind: "lines", protocol: "http", isStreaming: false, batchSize: 1, tls: DEFAULT_TLS },
+          ...{ ...toServerPlan(server), model, headers: Object.entries(headers) },
+        }),
+      };`,
+    "scenario/targets/table.ts": [
+      {
+        after: 'import { tritonBuilder } from "./triton.ts";',
+        added: 'import { linesBuilder } from "./lines.ts";',
+      },
+      { after: "const TARGET_BUILDERS = {", added: "  lines: linesBuilder," },
+    ],
+    "index.ts": [{ after: EXPORTS, added: 'export { lines } from "./scenario/targets/lines.ts";' }],
+  },
+  "a builder of loads": {
+    "scenario/loads/bursts.ts": `
+      import type { Duration } from "../../plan/units.ts";
+      import { spanSchema, strictOptions, toMs } from "../fields.ts";
+      import { levelsSchema } from "./extent.ts";
+      import type { Load } from "./load.ts";
+      import { loadBuilder } from "./load-builder.ts";
+
+      /** So many requests at once, again and again. */
+      export function bursts(size: number, options: { readonly every: Duration }): Load<"scheduled"> {
+        return { kind: "bursts", pacing: "scheduled", values: [size], options };
+      }
+
+      export const burstsBuilder = loadBuilder({
+        form: { name: "bursts", args: ["size"] },
+        values: levelsSchema,
+        options: () => strictOptions({ every: spanSchema() }),
+        toPlan: ({ values: [size = 1], options: { every } }) => ({ kind: "bursts", size, everyMs: toMs(every) }),
+        extent: () => ({ kind: "requests", count: 10 }),
+      });`,
+    "scenario/loads/table.ts": [
+      {
+        after: 'import { findMaxBuilder } from "./find-max.ts";',
+        added: 'import { burstsBuilder } from "./bursts.ts";',
+      },
+      {
+        after: "const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {",
+        added: "  bursts: burstsBuilder,",
+      },
+    ],
+    "index.ts": [{ after: EXPORTS, added: 'export { bursts } from "./scenario/loads/bursts.ts";' }],
+  },
+  "a builder of inputs": {
+    "scenario/texts.ts": `
+      import { resolve } from "node:path";
+      import { strictOptions } from "./fields.ts";
+      import { filesSchema, inputBuilder } from "./input-builder.ts";
+      import type { Inputs } from "./input-data.ts";
+
+      /** Texts of a file. */
+      export function texts(file: string): Inputs<"payloads"> {
+        return { kind: "texts", files: [file], options: {} };
+      }
+
+      export const textsBuilder = inputBuilder({
+        call: "texts(…)",
+        form: { name: "texts", args: ["file"] },
+        files: filesSchema,
+        options: () => strictOptions({}),
+        makes: ["payloads"],
+        toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? "") }),
+      });`,
+    "scenario/inputs.ts": [
+      {
+        after: 'import { generateBuilder } from "./generate/builder.ts";',
+        added: 'import { textsBuilder } from "./texts.ts";',
+      },
+      {
+        after: "const INPUT_BUILDERS: Readonly<Record<string, InputBuilder>> = {",
+        added: "  texts: textsBuilder,",
+      },
+    ],
+    "index.ts": [{ after: EXPORTS, added: 'export { texts } from "./scenario/texts.ts";' }],
+  },
+  "a builder of assertions": {
+    "scenario/assertions.ts": [
+      {
+        after: "/** Returns all comparisons; the types of metrics only offer those that make sense. */",
+        added: `export function openAtEnd(): AllLimits<"openAtEnd", never> {
+          return limitsOf({ key: "openAtEnd" });
+        }`,
+      },
+    ],
+    "index.ts": [{ after: EXPORTS, added: 'export { openAtEnd } from "./scenario/assertions.ts";' }],
+  },
 };
 
 /** The copy's modules that the tests begin with; all others they import from there. */
@@ -343,10 +465,10 @@ function addLine(text: string, { after: line, added }: Line): string {
 
 const { embedded } = await import("../src/scenario/targets/embedded.ts");
 const { embeddedLlm } = await import("../src/scenario/targets/llm.ts");
-const { hold } = await import("../src/scenario/loads.ts");
+const { hold } = await import("../src/scenario/loads/levels.ts");
 const { prompts } = await import("../src/scenario/prompts.ts");
 const { defineScenario } = await import("../src/scenario/define.ts");
-const { concurrency, findMax } = await import("../src/scenario/find-max/builders.ts");
+const { concurrency, findMax } = await import("../src/scenario/loads/find-max.ts");
 
 function planOf(change: Partial<ScenarioDefinition>): Plan {
   const definition = { name: "a test", target: embedded(), load: hold(1, { requests: 10 }), ...change };
@@ -456,6 +578,62 @@ test("a made-up load mode sends, is checked, and is named in reports", LIMIT, as
   const wrong = { ...plan, load: Object.assign({}, BURSTS, { size: 0 }) };
   assert.throws(() => copy.checkPlan(wrong), /load\.size.*must be 1 or more/);
 });
+
+/** The copy's builders of scenarios that only the copy has. */
+interface Added {
+  lines(url: string, options: { readonly model: string }): ScenarioDefinition["target"];
+  bursts(size: number, options: { readonly every: string }): ScenarioDefinition["load"];
+  texts(file: string): ScenarioDefinition["inputs"];
+  openAtEnd(): Limits;
+}
+
+test(
+  "made-up builders of a target, a load, inputs and an assertion are written in TypeScript and YAML, and measure",
+  LIMIT,
+  async () => {
+    const { lines, bursts, texts, openAtEnd } = (await load(
+      "scenario/targets/lines.ts",
+      "scenario/loads/bursts.ts",
+      "scenario/texts.ts",
+      "scenario/assertions.ts",
+    )) as Added;
+    const doors = (await load("scenario/data/load-data.ts", "scenario/data/json-schema.ts")) as Doors;
+    const { startLines } = (await load("mock/lines.ts")) as Lines;
+    const server = await startLines();
+    const url = `127.0.0.1:${server.port}`;
+    const [file, scenario] = [join(folder, "some.jsonl"), join(folder, "lines.yaml")];
+    writeFileSync(file, '{"text": "a"}\n');
+    const data = {
+      name: "a test",
+      target: { lines: { url, model: "m" } },
+      load: { bursts: { size: 5, every: "20 ms" } },
+    };
+    writeFileSync(scenario, JSON.stringify({ ...data, inputs: { texts: file }, assert: ["openAtEnd < 1000"] }));
+    const typed = {
+      target: lines(url, { model: "m" }),
+      load: bursts(5, { every: "20 ms" }),
+      inputs: texts(file),
+      assert: [openAtEnd().below(1000)],
+    } as Partial<ScenarioDefinition>;
+    try {
+      const plan = planOf(typed);
+      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT, {});
+      for (const part of ["target", "load", "inputs", "assertions"] as const)
+        assert.deepEqual(written[part], plan[part]);
+      const text = await execute(plan);
+      assert.match(text, /^ *pass +requests left open < 1000 requests/m);
+    } finally {
+      server.stop();
+    }
+    const wrong = (change: object): void => void planOf({ ...typed, ...change });
+    assert.throws(() => wrong({ target: { ...typed.target, options: { colour: 1 } } }), /target\.colour/);
+    assert.throws(() => wrong({ load: bursts(0, { every: "20 ms" }) }), /load\.size.*must be 1 or more/);
+    assert.throws(() => wrong({ inputs: { kind: "texts", files: [], options: {} } }), /must name a file/);
+    assert.throws(() => wrong({ inputs: { kind: "others" } }), /must be texts\(…\), random\(\)/);
+    const schema = JSON.stringify(doors.scenarioJsonSchema());
+    for (const name of ["lines", "bursts", "texts"]) assert.ok(schema.includes(`"${name}":{`), name);
+  },
+);
 
 test("a made-up report is written", LIMIT, async () => {
   assert.match(await execute(planOf({ name: "in one line" })), /^ONE LINE: measured,.*,10 requests$/m);
@@ -623,7 +801,16 @@ test("made-up metrics are in the types of scenarios and in the reference", COMPI
   assert.equal(await runTypesCommand([own], "rampart types", silentIo()), 0);
   writeFileSync(
     join(own, "scenario.ts"),
-    `import { average, defineScenario, embedded, hold, max, metric } from "rampart";
+    `import { average, bursts, defineScenario, embedded, hold, lines, max, metric, openAtEnd, texts } from "rampart";
+    export const added = defineScenario({
+      name: "of made-up builders",
+      target: lines("localhost:7000", { model: "m" }),
+      load: bursts(5, { every: "20 ms" }),
+      inputs: texts("some.jsonl"),
+      assert: [openAtEnd().below(1000)],
+    });
+    // @ts-expect-error It needs its time.
+    bursts(5, {});
     export default defineScenario({
       name: "a test",
       target: embedded(),
@@ -668,7 +855,10 @@ test("src/README.md names the files that each of them took", () => {
   const section = guide.slice(guide.indexOf("## Where to add what"));
   for (const [what, files] of Object.entries(ADDITIONS)) {
     const existing = Object.values(files).filter((change) => typeof change !== "string");
-    assert.ok(existing.length <= 1 && Object.keys(files).length <= (what === "a service kind" ? 3 : 2), what);
+    // Users import a builder from index.ts.
+    const exported = "index.ts" in files ? 1 : 0;
+    const most = (what === "a service kind" ? 3 : 2) + exported;
+    assert.ok(existing.length <= 1 + exported && Object.keys(files).length <= most, what);
     for (const path of Object.keys(files)) {
       // Of new files the folder is named.
       const named = typeof files[path] === "string" ? `${dirname(path).replace("lines", "NAME")}/` : path;

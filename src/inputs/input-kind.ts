@@ -1,6 +1,6 @@
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
-import type { Builders, Schema } from "../plan/schema.ts";
+import type { Schema } from "../plan/schema.ts";
 import type { ModelInfo, RequestForm } from "../service/service.ts";
 import type { DataOrder, Dataset } from "./dataset.ts";
 import type { HeldEntries } from "./held-entries.ts";
@@ -10,7 +10,7 @@ import type { HeldEntries } from "./held-entries.ts";
  * plan.
  */
 export interface InputKind<P extends InputsPlan> {
-  schema(v: Builders): Schema<P>;
+  schema(): Schema<P>;
   /** The form of its requests. */
   readonly makes: RequestForm;
   /** Its requests are no prompts, so that sending one again says nothing of caches of prompts. Absent: they are prompts. */

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
 import type { Drive } from "./drive.ts";
 import { concurrencySchema } from "./levels.ts";
@@ -13,11 +14,11 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("concurrency-ramp"),
-    start: concurrencySchema(v),
-    end: concurrencySchema(v),
+    start: concurrencySchema(),
+    end: concurrencySchema(),
     overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
   });
 

@@ -1,5 +1,6 @@
+import * as v from "valibot";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
-import type { Builders, PlanOf } from "../plan/schema.ts";
+import type { PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { meanRampConcurrency, rampDrive } from "./concurrency-ramp.ts";
 import { concurrencySchema, describeLevels } from "./levels.ts";
@@ -14,11 +15,11 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("concurrency"),
-    levels: levelsSchema(v, concurrencySchema(v)),
-    search: searchSchema(v),
+    levels: levelsSchema(concurrencySchema()),
+    search: searchSchema(),
     /** Time in which each level rises linearly from 1, in milliseconds. Absent: none. */
     rampMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
   });

@@ -1,5 +1,6 @@
+import * as v from "valibot";
 import { type SchedulePartPlan, schedulePartSchema } from "../plan/load-options.ts";
-import type { Builders, PlanOf } from "../plan/schema.ts";
+import type { PlanOf } from "../plan/schema.ts";
 import { setting } from "../plan/setting-names.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -14,11 +15,11 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("fixed-schedule"),
     /** Absent: the whole schedule from timestamp 0, at its own speed. */
-    part: v.exactOptional(schedulePartSchema(v)),
+    part: v.exactOptional(schedulePartSchema()),
   });
 
 /** Every step of the data once, at its timestamp. */

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { usToNs } from "../plan/units.ts";
 import { readFileText } from "../runtime/files.ts";
@@ -20,7 +21,7 @@ const MAX_PROBLEMS = 10;
 
 /** Requests at gaps from a file, repeated: one integer of microseconds per line. */
 export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
-  schema: (v) => v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
+  schema: () => v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
   prepare: (plan) => {
     const intervalsNs = readIntervalsNs(plan.file);
     return {

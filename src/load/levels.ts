@@ -1,11 +1,12 @@
+import * as v from "valibot";
 import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
-import type { Builders, Schema } from "../plan/schema.ts";
+import type { Schema } from "../plan/schema.ts";
 
 /** Higher values are typos. How many of them a host can have in flight is the run's matter. */
 export const MAX_CONCURRENCY = 1_000_000_000;
 
 /** Schema of a number of outstanding requests. */
-export function concurrencySchema(v: Builders): Schema<number> {
+export function concurrencySchema(): Schema<number> {
   return v.pipe(
     v.number(),
     v.integer("must be a whole number"),

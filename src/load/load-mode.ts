@@ -2,7 +2,7 @@ import type { DataOrder, Dataset } from "../inputs/dataset.ts";
 import type { PhasePlan } from "../plan/load-options.ts";
 import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Problem } from "../plan/problem.ts";
-import type { Builders, Schema } from "../plan/schema.ts";
+import type { Schema } from "../plan/schema.ts";
 import type { Drive } from "./drive.ts";
 import type { LevelUnitName } from "./level-units.ts";
 
@@ -18,7 +18,7 @@ export interface LevelSearch {
 /** A load mode: everything that the rest of the program asks about it, instead of testing its kind. `P` is its part of the plan. */
 export interface LoadMode<P extends LoadPlan> {
   /** Returns the schema of the mode's part of a plan. */
-  schema(v: Builders): Schema<P>;
+  schema(): Schema<P>;
   /** Prepares a load. @throws UserError when a file of the plan cannot be read */
   prepare(plan: P): PreparedLoad;
   readonly unit: LevelUnitName;

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, poissonArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -12,7 +13,7 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-function schema(v: Builders) {
+function schema() {
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   return v.object({
     kind: v.literal("mlperf-server"),

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../plan/schema.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -11,16 +12,16 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-function schema(v: Builders) {
+function schema() {
   const kind = v.literal("mlperf");
   const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
   return v.variant("scenario", [
     /** One request at a time. The result is a percentile of latency. */
     v.object({ kind, scenario: v.literal("single-stream"), percentile }),
     /** Queries of several requests sent together, one query at a time. The result is a percentile of the latency of queries. */
-    v.object({ kind, scenario: v.literal("multi-stream"), percentile, samplesPerQuery: concurrencySchema(v) }),
+    v.object({ kind, scenario: v.literal("multi-stream"), percentile, samplesPerQuery: concurrencySchema() }),
     /** All requests are available from the start. The result is throughput. */
-    v.object({ kind, scenario: v.literal("offline"), maxOutstanding: concurrencySchema(v) }),
+    v.object({ kind, scenario: v.literal("offline"), maxOutstanding: concurrencySchema() }),
   ]);
 }
 

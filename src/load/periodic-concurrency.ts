@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../plan/schema.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -11,15 +12,15 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("periodic-concurrency"),
     /** Size of the first group. */
-    start: concurrencySchema(v),
+    start: concurrencySchema(),
     /** Total number of requests. */
-    end: concurrencySchema(v),
+    end: concurrencySchema(),
     /** Size of each later group. */
-    step: concurrencySchema(v),
+    step: concurrencySchema(),
     /** Number of responses that each request of a group must receive before the next group starts. */
     periodResponses: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
   });

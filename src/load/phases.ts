@@ -1,8 +1,8 @@
-import type { VariantOptions } from "valibot";
+import * as v from "valibot";
 import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import { measurementModeSchema } from "../plan/plan.ts";
-import type { Builders, Schema } from "../plan/schema.ts";
+import { kindSchema } from "../plan/schema.ts";
 import { drawLoad } from "./draw-load.ts";
 import { largestLevel } from "./levels.ts";
 import type { LevelSearch, LoadMode, PreparedPhase } from "./load-mode.ts";
@@ -31,7 +31,7 @@ export function createPhasesMode(
 ): LoadMode<PhasesLoadPlan> {
   const labelOf = (phase: PhasePlan): string => labelPhase(phase, modeOf(phase.load));
   return {
-    schema: (v) => schema(v, allModes().filter(canBePhase)) as unknown as Schema<PhasesLoadPlan>,
+    schema: () => schema(allModes().filter(canBePhase)),
     prepare: ({ phases }) => {
       const prepared = phases.map(
         (plan, index): PreparedPhase => ({
@@ -58,9 +58,9 @@ export function labelPhase({ name, load, isWarmup }: PhasePlan, mode: LoadMode<L
   return name ?? (isWarmup === true ? "warm-up" : mode.describe(load));
 }
 
-function schema(v: Builders, modes: readonly LoadMode<LoadPlan>[]) {
+function schema(modes: readonly LoadMode<LoadPlan>[]) {
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  const loads = modes.map((mode) => mode.schema(v)) as unknown as VariantOptions<"kind">;
+  const loads = modes.map((mode) => mode.schema());
   const drift = v.object({ maxRatio: positive } satisfies Record<keyof DriftPlan, unknown>);
   const recovery = v.object({
     baseIndex: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
@@ -69,8 +69,8 @@ function schema(v: Builders, modes: readonly LoadMode<LoadPlan>[]) {
   } satisfies Record<keyof RecoveryPlan, unknown>);
   const phase = v.object({
     name: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must not be empty"))),
-    load: v.variant("kind", loads),
-    mode: v.exactOptional(measurementModeSchema(v)),
+    load: kindSchema<LoadPlan>(loads),
+    mode: v.exactOptional(measurementModeSchema()),
     isWarmup: v.exactOptional(v.literal(true)),
     drift: v.exactOptional(drift),
     recovery: v.exactOptional(recovery),

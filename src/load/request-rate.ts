@@ -1,6 +1,7 @@
+import * as v from "valibot";
 import { rateRampSchema } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
-import type { Builders, PlanOf } from "../plan/schema.ts";
+import type { PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
 import { drawLoad } from "./draw-load.ts";
@@ -16,22 +17,22 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-function schema(v: Builders) {
+function schema() {
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   return v.object({
     kind: v.literal("request-rate"),
     /** In requests per second. */
-    levels: levelsSchema(v, positive),
-    search: searchSchema(v),
+    levels: levelsSchema(positive),
+    search: searchSchema(),
     distribution: v.picklist(["constant", "poisson", "gamma"], "must be constant, poisson or gamma"),
     /** Seed of random gaps. */
     seed: v.pipe(v.number(), v.integer("must be a whole number")),
     /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
     smoothness: v.exactOptional(positive),
     /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
-    maxOutstanding: v.exactOptional(concurrencySchema(v)),
+    maxOutstanding: v.exactOptional(concurrencySchema()),
     /** Absent: the rate is constant. */
-    ramp: v.exactOptional(rateRampSchema(v)),
+    ramp: v.exactOptional(rateRampSchema()),
   });
 }
 

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import type { Dataset } from "../inputs/dataset.ts";
 import { userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
@@ -19,7 +20,7 @@ declare module "../plan/load-plan.ts" {
 
 /** A fixed number of concurrent conversations, until every one in the data has been held once. */
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
-  schema: (v) => v.object({ kind: v.literal("session-concurrency"), concurrency: concurrencySchema(v) }),
+  schema: () => v.object({ kind: v.literal("session-concurrency"), concurrency: concurrencySchema() }),
   prepare: ({ concurrency }) => ({
     search: { unit: "concurrency", levels: { kind: "list", values: [concurrency] }, search: "linear" },
     drive: () => ({ kind: "sessions", concurrency }),

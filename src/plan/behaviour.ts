@@ -1,10 +1,11 @@
-import type { Builders, PlanOf } from "./schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "./schema.ts";
 
 /** What a run does differently for the sake of one front door. A missing field means that it does not. */
 export type BehaviourPlan = PlanOf<typeof behaviourSchema>;
 
 /** Schema of a run's behaviour. */
-export function behaviourSchema(v: Builders) {
+export function behaviourSchema() {
   const yes = v.exactOptional(v.literal(true));
   return v.strictObject({
     /** Asks the server about itself through Rampart's own client, where that sends the load too, and not through a general one. */

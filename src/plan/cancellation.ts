@@ -1,10 +1,11 @@
-import type { Builders, PlanOf } from "./schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "./schema.ts";
 
 /** Requests that the client cancels on purpose, like users who close a page. */
 export type CancellationPlan = PlanOf<typeof cancellationSchema>;
 
 /** Schema of which requests are cancelled, and when. */
-export function cancellationSchema(v: Builders) {
+export function cancellationSchema() {
   return v.object({
     /** Percentage of the requests, above 0 to 100. */
     sharePct: v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.maxValue(100, "must be 100 or less")),

@@ -1,5 +1,5 @@
+import * as v from "valibot";
 import { userError } from "./problem.ts";
-import type { Builders } from "./schema.ts";
 
 /**
  * The functions that a scenario gives for its requests and answers. A plan is printable JSON, so it names a function and the function stays
@@ -45,7 +45,7 @@ export function heldFunction<F extends HeldFunction>({ function: key }: Function
 }
 
 /** Returns the schema of a function in a plan. */
-export function functionSchema(v: Builders) {
+export function functionSchema() {
   return v.object({
     function: v.pipe(
       v.string(),

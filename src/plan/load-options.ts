@@ -1,12 +1,13 @@
+import * as v from "valibot";
 import type { LoadPlan } from "./load-plan.ts";
 import type { MeasurementModePlan } from "./plan.ts";
-import type { Builders, PlanOf } from "./schema.ts";
+import type { PlanOf } from "./schema.ts";
 
 /** A request rate that changes linearly from another rate to the level's, then stays constant. */
 export type RateRampPlan = PlanOf<typeof rateRampSchema>;
 
 /** Schema of a rate's ramp. */
-export function rateRampSchema(v: Builders) {
+export function rateRampSchema() {
   return v.object({
     /** In requests per second. */
     fromPerSec: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
@@ -18,7 +19,7 @@ export function rateRampSchema(v: Builders) {
 export type SchedulePartPlan = PlanOf<typeof schedulePartSchema>;
 
 /** Schema of a schedule's part. */
-export function schedulePartSchema(v: Builders) {
+export function schedulePartSchema() {
   const timeMs = v.nullable(v.pipe(v.number(), v.minValue(0, "must be 0 or more")));
   const part = v.object({
     /** Skip earlier entries, and begin the load at this time; null: 0. */

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf, Schema } from "./schema.ts";
+import * as v from "valibot";
+import type { PlanOf, Schema } from "./schema.ts";
 
 /** The parts of a plan that describe loads, by their `kind`. Each load mode declares its own beside its entry in `load/`. */
 // biome-ignore lint/suspicious/noEmptyInterface: the modes add to it.
@@ -11,7 +12,7 @@ export type LoadPlan = LoadPlans[keyof LoadPlans];
 export type LevelsPlan = PlanOf<typeof levelsSchema>;
 
 /** Schema of levels with values of schema `value`. */
-export function levelsSchema(v: Builders, value: Schema<number>) {
+export function levelsSchema(value: Schema<number>) {
   return v.variant("kind", [
     /** `start`, `start + step`, … up to `end`; null: until the latency limit is exceeded. */
     v.object({
@@ -33,6 +34,6 @@ export function levelsSchema(v: Builders, value: Schema<number>) {
 export type SearchPlan = PlanOf<typeof searchSchema>;
 
 /** Schema of a search. */
-export function searchSchema(v: Builders) {
+export function searchSchema() {
   return v.picklist(["linear", "binary", "highest"], "must be linear, binary or highest");
 }

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "./schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "./schema.ts";
 
 /** How the embedded target and `rampart mock` behave. */
 export type MockPlan = PlanOf<typeof mockSchema>;
@@ -28,7 +29,7 @@ export const DEFAULT_MOCK = {
 } as const satisfies MockPlan;
 
 /** The schema of the behaviour of the embedded target and of `rampart mock`. */
-export function mockSchema(v: Builders) {
+export function mockSchema() {
   const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
   const latency = v.variant("kind", [
     v.object({ kind: v.literal("constant"), ms }),

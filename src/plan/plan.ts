@@ -1,10 +1,11 @@
+import * as v from "valibot";
 import type { AssertionPlan, MetricPlan } from "./assertions.ts";
 import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { FunctionPlan } from "./functions.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
-import type { Builders, PlanOf } from "./schema.ts";
+import type { PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
 import type { Tags, TagsPlan } from "./split/tags.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
@@ -77,7 +78,7 @@ export type MeasurementPlan = PlanOf<typeof measurementSchema>;
 export type MeasurementModePlan = MeasurementPlan["mode"];
 
 /** Schema of the mode of a measurement. */
-export function measurementModeSchema(v: Builders) {
+export function measurementModeSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
@@ -104,11 +105,11 @@ export function measurementModeSchema(v: Builders) {
 }
 
 /** Schema of the measurement. */
-export function measurementSchema(v: Builders) {
+export function measurementSchema() {
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
   return v.object({
-    mode: measurementModeSchema(v),
+    mode: measurementModeSchema(),
     /** Number of requests before each measurement that are not measured. */
     warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
     /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */
@@ -118,7 +119,7 @@ export function measurementSchema(v: Builders) {
     /** A level with this latency or more ends the search; null: no limit. */
     latencyLimitMs: v.nullable(positive),
     /** Absent: tokens are not measured. */
-    tokens: v.exactOptional(tokensSchema(v)),
+    tokens: v.exactOptional(tokensSchema()),
   });
 }
 
@@ -128,7 +129,7 @@ export type ClientPlan = PlanOf<typeof clientSchema>;
 export type CallModePlan = ClientPlan["callMode"];
 
 /** Schema of the client. */
-export function clientSchema(v: Builders) {
+export function clientSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   return v.object({

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "./schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "./schema.ts";
 
 /** Prompts for a generative model, generated or read from a file before the run. */
 export type PromptsPlan = PlanOf<typeof promptsSchema>;
@@ -13,7 +14,7 @@ export type LengthPlan = PromptsPlan["inputTokens"];
 export type MixPartPlan = PromptsPlan["mix"][number];
 
 /** Schema of prompts. */
-export function promptsSchema(v: Builders) {
+export function promptsSchema() {
   const whole = (least: number) =>
     v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(least, `must be ${least} or more`));
   const length = v.object({

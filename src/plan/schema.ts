@@ -3,42 +3,23 @@ import * as v from "valibot";
 /** A schema that accepts any input and returns `T`. */
 export type Schema<T> = v.GenericSchema<unknown, T>;
 
+/** What a schema returns: `OutputOf<typeof tritonSchema>`. */
+export type OutputOf<S extends (...parts: never[]) => v.GenericSchema> = v.InferOutput<ReturnType<S>>;
+
 /** The part of a plan that a schema describes: `PlanOf<typeof tlsSchema>`. */
-export type PlanOf<S extends (...parts: never[]) => v.GenericSchema> = Frozen<v.InferOutput<ReturnType<S>>>;
+export type PlanOf<S extends (...parts: never[]) => v.GenericSchema> = Frozen<OutputOf<S>>;
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
 /**
- * valibot's functions for building schemas. They are passed to schema builders, so that modules needed at every start can define schemas
- * without loading valibot. Other modules import only types from this file.
+ * Returns a schema that is chosen by the input. The types of what can be chosen are not known here, so that `T` is only as true as the
+ * schemas that `choose` returns.
  */
-export const builders = {
-  array: v.array,
-  boolean: v.boolean,
-  check: v.check,
-  exactOptional: v.exactOptional,
-  forward: v.forward,
-  gtValue: v.gtValue,
-  integer: v.integer,
-  literal: v.literal,
-  ltValue: v.ltValue,
-  maxValue: v.maxValue,
-  minLength: v.minLength,
-  minValue: v.minValue,
-  nonEmpty: v.nonEmpty,
-  nullable: v.nullable,
-  number: v.number,
-  object: v.object,
-  optional: v.optional,
-  picklist: v.picklist,
-  pipe: v.pipe,
-  record: v.record,
-  regex: v.regex,
-  strictObject: v.strictObject,
-  string: v.string,
-  tuple: v.tuple,
-  unknown: v.unknown,
-  variant: v.variant,
-};
+export function lazySchema<T>(choose: (input: unknown) => v.GenericSchema): Schema<T> {
+  return v.lazy(choose as (input: unknown) => Schema<T>);
+}
 
-export type Builders = typeof builders;
+/** Returns the schema of one of several objects, which differ in `kind`. `T` is only as true as their schemas. */
+export function kindSchema<T>(objects: readonly v.GenericSchema[], message?: string): Schema<T> {
+  return v.variant("kind", objects as never, message);
+}

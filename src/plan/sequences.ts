@@ -1,10 +1,11 @@
-import type { Builders, PlanOf } from "./schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "./schema.ts";
 
 /** How to group requests into sequences, for models that take sequences. */
 export type SequencesPlan = PlanOf<typeof sequencesSchema>;
 
 /** Schema of a plan's sequence settings. */
-export function sequencesSchema(v: Builders) {
+export function sequencesSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   return v.object({
     /** Requests per sequence; null: the length of its data stream, or 20. */

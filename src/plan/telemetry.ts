@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "./schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "./schema.ts";
 
 /** Metrics to scrape and trace settings to change. */
 export type TelemetryPlan = PlanOf<typeof telemetrySchema>;
@@ -25,7 +26,7 @@ export const NO_TRACE: TracePlan = { file: null, levels: null, rate: null, count
 export const DEFAULT_METRICS_INTERVAL_MS = 1000;
 
 /** Schema of telemetry. @param isMetricsUrl whether a text is an address of metrics */
-export function telemetrySchema(v: Builders, isMetricsUrl: (url: string) => boolean) {
+export function telemetrySchema(isMetricsUrl: (url: string) => boolean) {
   const whole = v.pipe(v.number(), v.integer("must be a whole number"));
   const natural = v.nullable(v.pipe(whole, v.minValue(0, "must be 0 or more")));
   /** In Prometheus' text format: `host:port/path`, `http://…` or `https://…`. */

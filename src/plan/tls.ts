@@ -1,7 +1,8 @@
-import type { Builders, PlanOf } from "./schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "./schema.ts";
 
 /** How connections are made secure. */
-export function tlsSchema(v: Builders) {
+export function tlsSchema() {
   const fileType = v.picklist(["PEM", "DER"], "must be PEM or DER");
   return v.object({
     /** For gRPC; URLs with `https://` always use TLS. */

@@ -5,7 +5,7 @@ import { cancellationSchema } from "../plan/cancellation.ts";
 import { functionSchema } from "../plan/functions.ts";
 import { clientSchema, measurementSchema, type Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import { type Builders, builders, type Schema } from "../plan/schema.ts";
+import type { Schema } from "../plan/schema.ts";
 import { sequencesSchema } from "../plan/sequences.ts";
 import { memberPlanOf } from "../plan/split/mix.ts";
 import { tagsSchema } from "../plan/split/tags.ts";
@@ -67,17 +67,17 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       ),
     ),
     seed: v.optional(v.pipe(v.number(), v.integer("must be a whole number"))),
-    sequences: sequencesSchema(builders),
-    measurement: measurementSchema(builders),
-    client: clientSchema(builders),
+    sequences: sequencesSchema(),
+    measurement: measurementSchema(),
+    client: clientSchema(),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
-    tags: v.exactOptional(tagsSchema(builders)),
-    cancellation: v.optional(cancellationSchema(builders)),
-    telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
+    tags: v.exactOptional(tagsSchema()),
+    cancellation: v.optional(cancellationSchema()),
+    telemetry: telemetrySchema((url) => parseMetricsUrl(url) !== undefined),
     assertions: assertionsSchema(),
     limits: v.exactOptional(assertionsSchema()),
-    check: v.exactOptional(functionSchema(builders)),
-    onRecord: v.exactOptional(functionSchema(builders)),
+    check: v.exactOptional(functionSchema()),
+    onRecord: v.exactOptional(functionSchema()),
     repeat: v.exactOptional(
       v.object({
         atLeast: runs,
@@ -108,7 +108,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       ),
       otlpUrl: v.optional(v.pipe(v.string(), v.url("must be a URL"))),
     }),
-    behaviour: v.exactOptional(behaviourSchema(builders)),
+    behaviour: v.exactOptional(behaviourSchema()),
   });
 }
 
@@ -130,12 +130,12 @@ function limitsSchema() {
   return v.record(v.picklist(LIMITED_NAMES, "must be a metric that can be limited"), limit);
 }
 
-type Described = Readonly<Record<string, { schema(v: Builders): Schema<unknown> }>>;
+type Described = Readonly<Record<string, { schema(): Schema<unknown> }>>;
 
 function checkVariant(path: string, table: Described, part: { kind?: unknown } | undefined): Problem[] {
   const kind = String(part?.kind);
   const entry = Object.hasOwn(table, kind) ? table[kind] : undefined;
-  if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(builders), part));
+  if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(), part));
   return [
     problem("unknown-name", `${path}.kind`, "is not known", `Use one of ${Object.keys(table).join(", ")}.`, kind),
   ];

@@ -1,15 +1,15 @@
 import * as v from "valibot";
 import { findEntry, hasStatistic, METRIC_KEYS } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
-import type { MetricPlan, Statistic } from "../plan/assertions.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { MetricPlan } from "../plan/assertions.ts";
+import { lazySchema, type Schema } from "../plan/schema.ts";
 
 /** Schemas of metrics of the catalogue, in scenarios and in plans. Only the limits of a goodput are written differently in the two. */
 
 /** Returns the schema of a metric with a key. @param limits the schema of the limits of a goodput */
 export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSchema): v.GenericSchema {
   const statistic = v.pipe(
-    v.union([v.picklist(["average", "min", "max"]), percentileSchema()]) as unknown as Schema<Statistic>,
+    v.union([v.picklist(["average", "min", "max"]), percentileSchema()]),
     v.check((one) => hasStatistic(entry, one), `${key} has no such statistic: it has ${entry.statistics?.join(", ")}`),
   );
   return v.object({
@@ -22,13 +22,13 @@ export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSche
 
 /** Returns the schema of any metric of a level. @param limits the schema of the limits of a goodput */
 export function metricSchema(limits: v.GenericSchema): Schema<MetricPlan> {
-  return v.lazy((input) => {
+  return lazySchema<MetricPlan>((input) => {
     const { key } = (input ?? {}) as { readonly key?: unknown };
     const entry = typeof key === "string" ? findEntry(key) : undefined;
     if (entry === undefined || entry.isOfReports === true)
       return v.looseObject({ key: v.picklist(METRIC_KEYS.filter(isOfLevels), "must be a metric") });
     return metricSchemaOf(key as string, entry, limits);
-  }) as unknown as Schema<MetricPlan>;
+  });
 }
 
 function isOfLevels(key: string): boolean {

@@ -28,7 +28,7 @@ export function openBunSocket(target: SocketTarget, handlers: SocketHandlers): S
 }
 
 async function connect(connection: BunConnection, target: SocketTarget): Promise<void> {
-  const { Bun } = globalThis as unknown as { Bun: BunConnectApi };
+  const { Bun } = globalThis as typeof globalThis & { Bun: BunConnectApi };
   try {
     const options = { hostname: target.host, port: target.port, data: connection, allowHalfOpen: true };
     await Bun.connect({ ...options, socket: nativeHandlers });

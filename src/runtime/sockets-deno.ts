@@ -29,7 +29,7 @@ class DenoConnection implements Socket {
 
   constructor(target: SocketTarget, handlers: SocketHandlers) {
     this.handlers = handlers;
-    const { Deno } = globalThis as unknown as { Deno: DenoConnectApi };
+    const { Deno } = globalThis as typeof globalThis & { Deno: DenoConnectApi };
     Deno.connect({ hostname: target.host, port: target.port }).then(
       (native) => this.opened(native),
       (error: unknown) => this.finish(toError(error)),

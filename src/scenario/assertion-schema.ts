@@ -5,7 +5,7 @@ import type { Metric } from "../measure/metrics/metric.ts";
 import { findLimited, isTimeMetric, LIMITED_NAMES, type TokenMetric } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan, MetricPlan, Statistic } from "../plan/assertions.ts";
 import type { PrecisionPlan } from "../plan/plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import { lazySchema, type Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import { metricSchemaOf } from "../registry/metric-schema.ts";
@@ -16,16 +16,16 @@ import { givenTagsSchema, toTexts } from "./tags.ts";
 /** Checks assertions of untyped callers, and converts assertions to those of plans. */
 
 /** A validated assertion. */
-export type CheckedAssertion = Assertion<MetricName, GivenTags>;
+export type ValidAssertion = Assertion<MetricName, GivenTags>;
 
 /** A validated precision. */
-export type CheckedPrecision = Precision<MetricName, GivenTags>;
+export type ValidPrecision = Precision<MetricName, GivenTags>;
 
 const SIDES = ["below", "at-most", "above", "at-least"];
 
 /** Returns the schema of an assertion. */
-export function assertionSchema(): Schema<CheckedAssertion> {
-  return schemaByMetric('must be an assertion such as p99().below("25 ms")', (metric, entry) => {
+export function assertionSchema(): Schema<ValidAssertion> {
+  return schemaByMetric<ValidAssertion>('must be an assertion such as p99().below("25 ms")', (metric, entry) => {
     const { quantity } = entry;
     const comparisons = quantity === "ratio" || quantity === "number" ? [...SIDES, "is"] : SIDES;
     return v.object({
@@ -35,18 +35,18 @@ export function assertionSchema(): Schema<CheckedAssertion> {
       abortAfter: v.optional(spanSchema()),
       where: v.optional(givenTagsSchema()),
     });
-  }) as unknown as Schema<CheckedAssertion>;
+  });
 }
 
 /** Returns the schema of a precision. */
-export function precisionSchema(): Schema<CheckedPrecision> {
+export function precisionSchema(): Schema<ValidPrecision> {
   const within = v.pipe(
     v.string('must be a percentage such as "5 %"'),
     v.check((text) => (parsePercent(text) ?? 0) > 0, 'must be a percentage above 0, such as "5 %"'),
   );
-  return schemaByMetric('must be a precision such as p99().within("5 %")', (metric) =>
+  return schemaByMetric<ValidPrecision>('must be a precision such as p99().within("5 %")', (metric) =>
     v.object({ metric, within, where: v.optional(givenTagsSchema()) }),
-  ) as unknown as Schema<CheckedPrecision>;
+  );
 }
 
 /**
@@ -54,11 +54,11 @@ export function precisionSchema(): Schema<CheckedPrecision> {
  * @param otherwise the message for anything else
  * @param build makes the schema from that of the metric and its entry
  */
-function schemaByMetric(
+function schemaByMetric<T>(
   otherwise: string,
   build: (metric: v.GenericSchema, entry: Metric) => v.GenericSchema,
-): v.GenericSchema {
-  return v.lazy((input) => {
+): Schema<T> {
+  return lazySchema<T>((input) => {
     const { metric } = (input ?? {}) as { readonly metric?: unknown };
     const { key, statistic } = (metric ?? {}) as { readonly key?: unknown; readonly statistic?: unknown };
     if (typeof key !== "string") return v.never(otherwise);
@@ -91,13 +91,13 @@ function goodputLimitsSchema(): Schema<GoodputLimits> {
 }
 
 /** Converts a precision to that of a plan. */
-export function toPrecisionPlan({ metric, within, where }: CheckedPrecision): PrecisionPlan {
+export function toPrecisionPlan({ metric, within, where }: ValidPrecision): PrecisionPlan {
   const tags = where === undefined ? {} : { where: toTexts(where) };
   return { metric: toMetricPlan(metric), ratio: (parsePercent(within) as number) / 100, ...tags };
 }
 
 /** Converts an assertion to that of a plan: its limit in the base unit. */
-export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }: CheckedAssertion): AssertionPlan {
+export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }: ValidAssertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),
     comparison,

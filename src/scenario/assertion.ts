@@ -2,7 +2,7 @@ import type { KeyWith, MetricKey, NameNeeding, NameOfQuantity } from "../measure
 import type { LimitedRateName, LimitedTimeName } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan, Statistic } from "../plan/assertions.ts";
 import type { Duration, Percent } from "../plan/units.ts";
-import type { LoadKind } from "./loads.ts";
+import type { LoadKind } from "./loads/load.ts";
 import type { AnswerType } from "./targets/target.ts";
 
 /** The metrics that assertions can name. */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { CancellationPlan } from "../plan/cancellation.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { OutputOf } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { durationSchema, positiveSchema, strictOptions, toMs } from "./fields.ts";
 
@@ -15,15 +15,15 @@ export interface CancelOptions {
 }
 
 /** Returns the schema of these options. */
-export function cancelSchema(): Schema<CancelOptions> {
+export function cancelSchema() {
   return strictOptions({
     percent: v.pipe(positiveSchema(), v.maxValue(100, "must be 100 or less")),
     after: v.optional(durationSchema()),
     seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
-  }) as unknown as Schema<CancelOptions>;
+  });
 }
 
 /** Converts these options to those of a plan. */
-export function toCancellationPlan({ percent, after, seed = 0 }: CancelOptions): CancellationPlan {
+export function toCancellationPlan({ percent, after, seed = 0 }: OutputOf<typeof cancelSchema>): CancellationPlan {
   return { sharePct: percent, delayMs: after === undefined ? 0 : toMs(after), seed };
 }

@@ -7,16 +7,16 @@ import type { RequestForm } from "../service/service.ts";
 import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
 import { canBe, isPlain, promptOptionsOf } from "./inputs.ts";
-import type { Load } from "./loads.ts";
-import { type PromptOptions, toAudioPlan } from "./prompts.ts";
+import type { Load } from "./loads/load.ts";
+import { toAudioPlan, type ValidPrompts } from "./prompts.ts";
 import { answerTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
-import type { CheckedTarget, TargetBuilder } from "./targets/target-builder.ts";
+import type { AnyTarget, TargetBuilder } from "./targets/target-builder.ts";
 
 interface Parts {
-  readonly target: CheckedTarget;
+  readonly target: AnyTarget;
   readonly load: { readonly kind: Load["kind"] };
-  readonly inputs?: Inputs;
+  readonly inputs?: Inputs | undefined;
   readonly assert?: readonly Pick<Assertion, "metric">[];
 }
 
@@ -73,7 +73,7 @@ const WITH_AUDIO: readonly LlmEndpointName[] = ["multimodal"];
 const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings"];
 
 /** Returns options that conflict, or that an endpoint's requests do not support. */
-function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Problem[] {
+function checkPrompts(options: ValidPrompts, endpoint: LlmEndpointName): Problem[] {
   const { images, audio, batch, osl, isl, mix, count, file, fileFormat, delayRatio, sessions } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);
   const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
@@ -134,7 +134,7 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
   return audio === undefined ? conflicts : [...conflicts, ...checkAudio(toAudioPlan(audio))];
 }
 
-function checkSessions({ sessions, file, fileFormat, count }: PromptOptions, load: Load["kind"]): Problem[] {
+function checkSessions({ sessions, file, fileFormat, count }: ValidPrompts, load: Load["kind"]): Problem[] {
   const isLoad = load === "sessions";
   if (sessions === undefined) {
     if (!isLoad || (file !== undefined && fileFormat !== undefined)) return [];

@@ -6,9 +6,8 @@ import type { Assertion, MetricOf } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
 import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
-import type { Load, LoadKind } from "./loads.ts";
+import type { Load, LoadKind, LoadList } from "./loads/load.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
-import type { LoadList } from "./phases.ts";
 import type { Repeat } from "./repeat.ts";
 import type { SequenceOptions } from "./sequences.ts";
 import type { TagsOf, WhereOf } from "./tags.ts";
@@ -204,6 +203,11 @@ export function defineScenario<
   const G extends GivenTags = GivenTags,
 >(definition: ScenarioSource<P, S, A, D, R, G>): Scenario<ScenarioSource<P, S, A, D, R, G>> {
   return Object.freeze({ [BRAND]: true, definition });
+}
+
+/** Makes a scenario of fields that no type has checked: its schema does when it is run. */
+export function scenarioOf(fields: object): Scenario {
+  return Object.freeze({ [BRAND]: true, definition: fields });
 }
 
 /** Whether a value is a scenario. */

@@ -83,7 +83,7 @@ export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.St
         requirement: names,
         path: [{ ...item, key, value: input[key] }],
       }));
-      result.issues.splice(at, 1, ...(issues as unknown as [typeof issue]));
+      result.issues.splice(at, 1, ...(issues as [typeof issue]));
       return result;
     },
   };

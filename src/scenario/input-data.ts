@@ -4,7 +4,7 @@ export type InputKind = "tensors" | "payloads" | "files";
 /** The source of requests' data. */
 export interface Inputs<I extends InputKind = InputKind> {
   /** Selects the entry in the table of builders. */
-  readonly kind: "random" | "zero" | "json" | "prompts" | "payloads" | "files" | "dir" | "generate" | "trace";
+  readonly kind: string;
   /** Paths of files or of a folder; empty for inputs without files. */
   readonly files: readonly string[];
   /** The options of the builder, not yet checked. */

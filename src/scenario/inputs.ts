@@ -1,15 +1,16 @@
 import { isAbsolute, join, resolve } from "node:path";
 import * as v from "valibot";
-import { holdFunction } from "../plan/functions.ts";
 import type { InputsPlan } from "../plan/plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import { kindSchema, type Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import type { DataForm } from "./form.ts";
-import { type CheckedGenerate, generateSchema } from "./generate/builder.ts";
+import { generateBuilder } from "./generate/builder.ts";
+import { filesSchema, type InputBuilder, inputBuilder, type TakenInputs } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
-import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
-import type { LlmContent } from "./targets/llm-content.ts";
+import { payloadsBuilder, promptsBuilder, tracedBuilder, type ValidPrompts } from "./prompts.ts";
+
+const DEFAULT_STRING_LENGTH = 128;
 
 /** Options of {@link random} and {@link zero}, for BYTES inputs. */
 export interface TextOptions {
@@ -28,6 +29,8 @@ export function random(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "random", files: [], options };
 }
 
+const randomBuilder = generatedBuilder("random");
+
 /**
  * Zeros. Inputs of type BYTES get strings, as with {@link random}.
  * @example
@@ -35,6 +38,26 @@ export function random(options: TextOptions = {}): Inputs<"tensors"> {
  */
 export function zero(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "zero", files: [], options };
+}
+
+const zeroBuilder = generatedBuilder("zero");
+
+function generatedBuilder(kind: "random" | "zero") {
+  return inputBuilder({
+    call: `${kind}()`,
+    form: { name: kind },
+    options: textSchema,
+    makes: ["tensors"],
+    toPlan: ({ options: { stringLength = DEFAULT_STRING_LENGTH, stringData = "" } }) => ({
+      kind,
+      stringLength,
+      stringData,
+    }),
+  });
+}
+
+function textSchema() {
+  return strictOptions({ stringLength: v.optional(countSchema()), stringData: v.optional(v.string("must be text")) });
 }
 
 /**
@@ -46,6 +69,19 @@ export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"
   return { kind: "json", files, options: {} };
 }
 
+const jsonBuilder = inputBuilder({
+  call: "json(…)",
+  form: { name: "json", args: ["files"], takes: "one-or-list" },
+  files: filesSchema,
+  options: textSchema,
+  makes: ["tensors"],
+  toPlan: ({ files }, folder) => ({
+    kind: "json",
+    files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))),
+    readsTags: true,
+  }),
+});
+
 /**
  * Files, each of which is the input of a request, in this order. `*` and `?` in a name stand for the files that match. A relative path
  * starts at the scenario's folder.
@@ -55,6 +91,20 @@ export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"
 export function files(paths: string | readonly [string, ...string[]]): Inputs<"files"> {
   return { kind: "files", files: typeof paths === "string" ? [paths] : paths, options: {} };
 }
+
+const filesBuilder = inputBuilder({
+  call: "files(…)",
+  form: { name: "files", args: ["files"], takes: "one-or-list" },
+  files: filesSchema,
+  options: () => strictOptions({}),
+  makes: ["payloads"],
+  isPlain: true,
+  toPlan: ({ files: paths }, folder) => ({
+    kind: "files",
+    paths: paths.map((path) => (isAbsolute(path) ? path : join(folder, path))),
+    isInOrder: true,
+  }),
+});
 
 /**
  * All inputs of a folder: for tensors a file for each input, with its bytes (of BYTES a text on each line); for JSON APIs the files of
@@ -66,174 +116,80 @@ export function dir(path: string): Inputs<never> {
   return { kind: "dir", files: [path], options: {} };
 }
 
-const DEFAULT_STRING_LENGTH = 128;
+const dirBuilder = inputBuilder({
+  call: "dir(…)",
+  form: { name: "dir", args: ["path"] },
+  files: () => v.tuple([nameSchema("a folder")]),
+  options: () => strictOptions({}),
+  makes: ["tensors", "payloads"],
+  toPlan: ({ files }, folder, { form, takesFiles }) => {
+    const path = resolve(folder, files[0] ?? "");
+    if (form === "tensors") return { kind: "directory", directory: path };
+    if (takesFiles) return { kind: "files", paths: [join(path, "*")], isInOrder: true };
+    return { kind: "payloads", file: path, isFolder: true, readsTags: true };
+  },
+});
+
+/** The builders of inputs by the `kind` of what they return. To add one, add it to a file and a line here. */
+const INPUT_BUILDERS: Readonly<Record<string, InputBuilder>> = {
+  random: randomBuilder,
+  zero: zeroBuilder,
+  json: jsonBuilder,
+  files: filesBuilder,
+  dir: dirBuilder,
+  prompts: promptsBuilder,
+  payloads: payloadsBuilder,
+  generate: generateBuilder,
+  trace: tracedBuilder,
+};
+
+function builderOf({ kind }: Inputs): InputBuilder {
+  return INPUT_BUILDERS[kind] as InputBuilder;
+}
 
 /** Returns the schema of a scenario's inputs. */
 export function inputsSchema(): Schema<Inputs> {
-  const options = strictOptions({
-    stringLength: v.optional(countSchema()),
-    stringData: v.optional(v.string("must be text")),
-  });
-  const generated = { files: v.array(v.string()), options };
-  return v.variant(
-    "kind",
-    [
-      v.object({ kind: v.literal("random"), ...generated }),
-      v.object({ kind: v.literal("zero"), ...generated }),
-      v.object({
-        kind: v.literal("json"),
-        files: v.pipe(v.array(nameSchema("a file")), v.minLength(1, "must name a file")),
-        options,
-      }),
-      v.object({
-        kind: v.literal("files"),
-        files: v.pipe(v.array(nameSchema("a file")), v.minLength(1, "must name a file")),
-        options: strictOptions({}),
-      }),
-      v.object({
-        kind: v.literal("dir"),
-        files: v.tuple([nameSchema("a folder")]),
-        options: strictOptions({}),
-      }),
-      generateSchema(),
-      ...promptSchemas(),
-    ],
-    "must be random(), zero(), json(…), files(…), dir(…), prompts(…), payloads(…) or generate(…)",
-  ) as Schema<Inputs>;
+  const written = Object.entries(INPUT_BUILDERS).filter(([, { call }]) => call !== undefined);
+  const calls = written.map(([, { call }]) => call);
+  const shapes = written.map(([kind, { files, options }]) =>
+    v.object({ kind: v.literal(kind), files: files?.() ?? v.array(v.string()), options: options() }),
+  );
+  return kindSchema(shapes, `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
 }
 
-/** What a target takes. */
-export interface TakenInputs {
-  readonly form: RequestForm;
-  /** For language models. */
-  readonly content?: LlmContent | undefined;
-  /** Whether payloads are files of any kind. */
-  readonly takesFiles: boolean;
-  /** The number of requests of a level, if the load fixes it. */
-  readonly requestCount: number | undefined;
+/** How inputs are written as data. */
+export interface InputForm {
+  readonly kind: string;
+  readonly form: DataForm;
+  /** Schema of the options. */
+  readonly options: v.GenericSchema;
+  /** Schema of the paths. Absent: there are none. */
+  readonly files?: Schema<readonly string[]> | undefined;
 }
 
-/** A builder of inputs: everything that the other modules ask about it. */
-interface InputBuilder {
-  /** How it is written in YAML and JSON. Absent: only code can say it. */
-  readonly form?: DataForm;
-  /** The forms of requests that it can make. */
-  readonly makes: readonly RequestForm[];
-  /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
-  readonly isPlain?: true;
-  toPlan(inputs: Inputs, folder: string, taken: TakenInputs): InputsPlan;
-  /** Returns the options of prompts. Absent when the inputs are not prompts. */
-  prompts?(inputs: Inputs): PromptOptions;
-}
-
-const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
-  random: {
-    form: { name: "random" },
-    makes: ["tensors"],
-    toPlan: ({ options }) => ({ kind: "random", ...toTexts(options) }),
-  },
-  zero: {
-    form: { name: "zero" },
-    makes: ["tensors"],
-    toPlan: ({ options }) => ({ kind: "zero", ...toTexts(options) }),
-  },
-  json: {
-    form: { name: "json", args: ["files"], takes: "one-or-list" },
-    makes: ["tensors"],
-    toPlan: ({ files }, folder) => ({
-      kind: "json",
-      files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))),
-      readsTags: true,
-    }),
-  },
-  payloads: {
-    form: { name: "payloads", args: ["file"] },
-    makes: ["payloads"],
-    toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? ""), readsTags: true }),
-  },
-  files: {
-    form: { name: "files", args: ["files"], takes: "one-or-list" },
-    makes: ["payloads"],
-    isPlain: true,
-    toPlan: ({ files: paths }, folder) => ({
-      kind: "files",
-      paths: paths.map((path) => (isAbsolute(path) ? path : join(folder, path))),
-      isInOrder: true,
-    }),
-  },
-  prompts: {
-    form: { name: "prompts" },
-    makes: ["payloads"],
-    toPlan: ({ options }, folder, { content }) => toPromptsPlan(options, content as LlmContent, folder),
-    prompts: ({ options }) => options,
-  },
-  trace: {
-    makes: ["payloads"],
-    toPlan: ({ options }, folder, { content }) => ({
-      ...toPromptsPlan(options, content as LlmContent, folder),
-      isTrace: true,
-    }),
-    prompts: ({ options }) => options,
-  },
-  dir: {
-    form: { name: "dir", args: ["path"] },
-    makes: ["tensors", "payloads"],
-    toPlan: ({ files }, folder, { form, takesFiles }) => {
-      const path = resolve(folder, files[0] ?? "");
-      if (form === "tensors") return { kind: "directory", directory: path };
-      if (takesFiles) return { kind: "files", paths: [join(path, "*")], isInOrder: true };
-      return { kind: "payloads", file: path, isFolder: true, readsTags: true };
-    },
-  },
-  generate: {
-    makes: ["tensors", "payloads"],
-    toPlan: ({ options }, _folder, taken) => toGeneratedPlan(options as CheckedGenerate, taken),
-  },
-};
-
-/** Whether inputs can be requests of a form. */
-export function canBe({ kind }: Inputs, form: RequestForm): boolean {
-  return INPUT_BUILDERS[kind].makes.includes(form);
-}
-
-/** Most inputs that a function makes unless the scenario says more. */
-const MOST_MADE = 100_000;
-const DEFAULT_MADE = 1000;
-
-function toGeneratedPlan(
-  given: CheckedGenerate,
-  { form, content, requestCount = DEFAULT_MADE }: TakenInputs,
-): InputsPlan {
-  const { make, count = Math.min(requestCount, MOST_MADE), seed = 0 } = given;
-  const common = { make: holdFunction("inputs", make), count, seed };
-  if (form === "tensors") return { kind: "made-tensors", ...common };
-  if (content === undefined) return { kind: "made-payloads", ...common };
-  const { endpoint, model, isStreaming } = content;
-  return { kind: "made-payloads", ...common, format: { name: endpoint.format, model, isStreaming } };
-}
-
-/** Returns how inputs are written as data, by the kind of what they are. */
-export function inputForms(): readonly (readonly [kind: string, form: DataForm])[] {
-  return Object.entries(INPUT_BUILDERS).flatMap(([kind, { form }]) =>
-    form === undefined ? [] : [[kind, form] as const],
+/** Returns how inputs are written as data. */
+export function inputForms(): readonly InputForm[] {
+  return Object.entries(INPUT_BUILDERS).flatMap(([kind, { form, options, files }]) =>
+    form === undefined ? [] : [{ kind, form, options: options(), files: files?.() }],
   );
 }
 
+/** Whether inputs can be requests of a form. */
+export function canBe(inputs: Inputs, form: RequestForm): boolean {
+  return builderOf(inputs).makes.includes(form);
+}
+
 /** Whether payloads are plain bytes, instead of requests to a language model. */
-export function isPlain({ kind }: Inputs): boolean {
-  return INPUT_BUILDERS[kind].isPlain === true;
+export function isPlain(inputs: Inputs): boolean {
+  return builderOf(inputs).isPlain === true;
 }
 
 /** Returns the options of prompts; undefined for other inputs. */
-export function promptOptionsOf(inputs: Inputs): PromptOptions | undefined {
-  return INPUT_BUILDERS[inputs.kind].prompts?.(inputs);
+export function promptOptionsOf(inputs: Inputs): ValidPrompts | undefined {
+  return builderOf(inputs).isPrompts === true ? (inputs.options as ValidPrompts) : undefined;
 }
 
 /** Converts inputs to those of a plan. @param folder base of relative paths */
 export function toInputsPlan(inputs: Inputs, folder: string, taken: TakenInputs): InputsPlan {
-  return INPUT_BUILDERS[inputs.kind].toPlan(inputs, folder, taken);
-}
-
-function toTexts({ stringLength = DEFAULT_STRING_LENGTH, stringData = "" }: TextOptions): Required<TextOptions> {
-  return { stringLength, stringData };
+  return builderOf(inputs).toPlan(inputs, folder, taken);
 }

@@ -136,7 +136,7 @@ async function beforeLimit<T>(loading: Promise<T>, file: string, limitMs: number
 /** Makes `"rampart"` resolve to the API in modules that are loaded until the returned function is called. */
 function injectApi(api: object): () => void {
   if (runtimeName === "bun") {
-    (globalThis as unknown as { Bun: BunPlugins }).Bun.plugin({
+    (globalThis as typeof globalThis & { Bun: BunPlugins }).Bun.plugin({
       name: "rampart-api",
       setup: (build) => build.module(PACKAGE, () => ({ exports: api, loader: "object" })),
     });

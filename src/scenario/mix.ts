@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { TargetPlan } from "../plan/plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { OutputOf, Schema } from "../plan/schema.ts";
 import type { MixMemberPlan, MixTargetPlan } from "../plan/split/mix.ts";
 import type { InputsOf } from "./define.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
@@ -8,7 +8,7 @@ import type { Inputs } from "./input-data.ts";
 import { inputsSchema } from "./inputs.ts";
 import { type TagOptions, tagOptionsSchema, toTagsPlan } from "./tags.ts";
 import type { Protocol, Target } from "./targets/target.ts";
-import type { CheckedMember, CheckedTarget, TargetBuilder } from "./targets/target-builder.ts";
+import type { AnyTarget, MemberOfMix, TargetBuilder } from "./targets/target-builder.ts";
 
 /** One of the targets of {@link mix}. */
 export interface MixMember<T extends Target = Target, I = Inputs> {
@@ -58,12 +58,10 @@ export function mix<const M extends readonly [MixMember, MixMember, ...MixMember
   return target as unknown as MixOf<M>;
 }
 
-interface CheckedMix extends CheckedTarget {
-  readonly values: readonly CheckedMember[];
-}
+type MixData = OutputOf<typeof mixSchema>;
 
 /** Returns the builder of mixes. @param targetSchema returns the schema of a member's target */
-export function createMixBuilder(targetSchema: () => Schema<CheckedTarget>): TargetBuilder<CheckedMix> {
+export function createMixBuilder(targetSchema: () => Schema<AnyTarget>): TargetBuilder<MixData> {
   return {
     call: "mix(…)",
     form: { name: "mix", args: ["members"], takes: "list", parts: { members: "members" } },
@@ -76,7 +74,7 @@ export function createMixBuilder(targetSchema: () => Schema<CheckedTarget>): Tar
   };
 }
 
-function mixSchema(target: Schema<CheckedTarget>): Schema<CheckedMix> {
+function mixSchema(target: Schema<AnyTarget>) {
   const member = strictOptions({
     name: nameSchema("a name"),
     target,
@@ -92,7 +90,7 @@ function mixSchema(target: Schema<CheckedTarget>): Schema<CheckedMix> {
       v.array(member, "must be a list of { name, target, inputs, weight }"),
       v.minLength(2, "must have two targets or more"),
     ),
-  }) as unknown as Schema<CheckedMix>;
+  });
 }
 
 /** What a target and its inputs are in a plan. */
@@ -104,9 +102,9 @@ export type RequestsPlan = Pick<MixMemberPlan, "inputs" | "tokens"> & { readonly
  * @param toRequests converts a member's target and inputs
  */
 export function toMixPlan(
-  members: readonly CheckedMember[],
+  members: readonly MemberOfMix[],
   requestCount: number | undefined,
-  toRequests: (member: CheckedMember, requestCount: number | undefined) => RequestsPlan,
+  toRequests: (member: MemberOfMix, requestCount: number | undefined) => RequestsPlan,
 ): RequestsPlan {
   const sum = members.reduce((total, { weight = 1 }) => total + weight, 0);
   const plans = members.map((member, index): MixMemberPlan => {

@@ -2,10 +2,11 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { OutputOf, Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { msToSec } from "../plan/units.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
+import { inputBuilder } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
 
@@ -116,8 +117,10 @@ export function payloads(file: string): Inputs<"payloads"> {
 const DEFAULT_ISL = 550;
 const DEFAULT_COUNT = 100;
 
-/** Returns the schemas of these inputs. */
-export function promptSchemas() {
+/** Options of prompts that are valid. */
+export type ValidPrompts = OutputOf<typeof promptsSchema>;
+
+function promptsSchema() {
   const whole = v.pipe(v.number("must be a number"), v.integer("must be a whole number"));
   const least = (value: number) =>
     v.pipe(v.number("must be a number"), v.minValue(value, `must be ${value} or more`), v.finite("must be finite"));
@@ -139,7 +142,7 @@ export function promptSchemas() {
       return Math.abs(sum - 100) <= 0.5;
     }, "must have shares that add up to 100"),
   );
-  const options = strictOptions({
+  return strictOptions({
     isl: v.optional(inputLength),
     osl: v.optional(length),
     mix: v.optional(mix),
@@ -164,10 +167,6 @@ export function promptSchemas() {
     usage: v.optional(v.boolean("must be true or false")),
     extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
   });
-  return [
-    v.object({ kind: v.literal("prompts"), files: v.array(v.string()), options }),
-    v.object({ kind: v.literal("payloads"), files: v.tuple([nameSchema("a file")]), options: strictOptions({}) }),
-  ] as const;
 }
 
 /** A duration, or a normal distribution of durations. */
@@ -191,8 +190,36 @@ function audioSchema() {
   });
 }
 
-/** Converts prompts to those of a plan. @param folder base of relative paths */
-export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder: string): PromptsPlan {
+export const promptsBuilder = inputBuilder({
+  call: "prompts(…)",
+  form: { name: "prompts" },
+  options: promptsSchema,
+  makes: ["payloads"],
+  toPlan: ({ options }, folder, { content }) => toPromptsPlan(options, content as LlmContent, folder),
+  isPrompts: true,
+});
+
+/** The requests of the load `trace(…)`. */
+export const tracedBuilder = inputBuilder({
+  options: promptsSchema,
+  makes: ["payloads"],
+  toPlan: ({ options }, folder, { content }) => ({
+    ...toPromptsPlan(options, content as LlmContent, folder),
+    isTrace: true,
+  }),
+  isPrompts: true,
+});
+
+export const payloadsBuilder = inputBuilder({
+  call: "payloads(…)",
+  form: { name: "payloads", args: ["file"] },
+  files: () => v.tuple([nameSchema("a file")]),
+  options: () => strictOptions({}),
+  makes: ["payloads"],
+  toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? ""), readsTags: true }),
+});
+
+function toPromptsPlan(given: ValidPrompts, content: LlmContent, folder: string): PromptsPlan {
   const { prefix = null, images, mix = [], file, fileFormat, delayRatio } = given;
   return {
     kind: "prompts",
@@ -227,11 +254,11 @@ export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder:
 }
 
 /** Whether prompts ask for a response length. */
-export function asksLength({ osl, mix = [] }: PromptOptions): boolean {
+export function asksLength({ osl, mix = [] }: ValidPrompts): boolean {
   return osl !== undefined || mix.length > 0;
 }
 
-function toSessionsPlan(sessions: PromptOptions["sessions"]): PromptsPlan["sessions"] {
+function toSessionsPlan(sessions: ValidPrompts["sessions"]): PromptsPlan["sessions"] {
   if (sessions === undefined) return null;
   const { count, turns, delay = "0 ms" } = sessions;
   const pause = typeof delay === "string" ? { mean: delay, stddev: undefined } : delay;
@@ -243,7 +270,7 @@ function toSessionsPlan(sessions: PromptOptions["sessions"]): PromptsPlan["sessi
   };
 }
 
-function toImagesPlan(images: PromptOptions["images"]): PromptsPlan["images"] {
+function toImagesPlan(images: ValidPrompts["images"]): PromptsPlan["images"] {
   if (images === undefined) return null;
   const { count = 1, width, height, format } = images;
   const sizes = { widthPx: toLengthPlan(width), heightPx: toLengthPlan(height) };
@@ -251,7 +278,7 @@ function toImagesPlan(images: PromptOptions["images"]): PromptsPlan["images"] {
 }
 
 /** Converts audio to that of a plan. */
-export function toAudioPlan(audio: AudioOptions): NonNullable<PromptsPlan["audio"]> {
+export function toAudioPlan(audio: NonNullable<ValidPrompts["audio"]>): NonNullable<PromptsPlan["audio"]> {
   const { count = 1, length, format = "wav", depthsBits = [16], sampleRatesHz = [16_000], channels = 1 } = audio;
   const { mean, stddev } = typeof length === "string" ? { mean: length, stddev: "0 s" as const } : length;
   return {

@@ -1,10 +1,9 @@
 import * as v from "valibot";
-import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { RepeatPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { OutputOf } from "../plan/schema.ts";
 import type { MetricName, Precision } from "./assertion.ts";
-import { type CheckedAssertion, precisionSchema, toPrecisionPlan } from "./assertion-schema.ts";
+import { precisionSchema, toPrecisionPlan, type ValidAssertion } from "./assertion-schema.ts";
 import { strictOptions } from "./fields.ts";
 
 const DEFAULT_AT_LEAST = 3;
@@ -23,24 +22,21 @@ export interface RepeatOptions<N extends MetricName = MetricName, W = never> {
 /** How often the whole run is repeated: a number, or until a metric is precise. */
 export type Repeat<N extends MetricName = MetricName, W = never> = number | RepeatOptions<N, W>;
 
-/** A validated repetition. */
-export type CheckedRepeat = Repeat<MetricName, GivenTags>;
+type RepeatData = OutputOf<typeof repeatSchema>;
 
 /** Returns the schema of a repetition. */
-export function repeatSchema(): Schema<CheckedRepeat> {
+export function repeatSchema() {
   const runs = v.pipe(
     v.number('must be a number of runs, or { until: p99().within("5 %") }'),
     v.integer("must be a whole number"),
     v.minValue(2, "must be 2 or more: leave it out for one run"),
   );
   const options = strictOptions({ atLeast: v.optional(runs), atMost: v.optional(runs), until: precisionSchema() });
-  return v.lazy((input) =>
-    typeof input === "object" && input !== null ? options : runs,
-  ) as unknown as Schema<CheckedRepeat>;
+  return v.lazy((input) => (typeof input === "object" && input !== null ? options : runs));
 }
 
 /** Returns conflicts between the options of a repetition. */
-export function checkRepeat(repeat: CheckedRepeat | undefined): Problem[] {
+export function checkRepeat(repeat: RepeatData | undefined): Problem[] {
   if (repeat === undefined || typeof repeat === "number") return [];
   const { atLeast = DEFAULT_AT_LEAST, atMost = DEFAULT_AT_MOST } = repeat;
   if (atLeast <= atMost) return [];
@@ -50,14 +46,14 @@ export function checkRepeat(repeat: CheckedRepeat | undefined): Problem[] {
 }
 
 /** Returns an assertion on the metric of a repetition, which must fit the scenario like any other. */
-export function untilOf(repeat: CheckedRepeat | undefined): readonly CheckedAssertion[] {
+export function untilOf(repeat: RepeatData | undefined): readonly ValidAssertion[] {
   if (typeof repeat !== "object") return [];
   const { metric, where } = repeat.until;
   return [{ metric, comparison: "at-most", limit: 0, where }];
 }
 
 /** Converts a repetition to that of a plan. */
-export function toRepeatPlan(repeat: CheckedRepeat): RepeatPlan {
+export function toRepeatPlan(repeat: RepeatData): RepeatPlan {
   if (typeof repeat === "number") return { atLeast: repeat, atMost: repeat };
   const { atLeast = DEFAULT_AT_LEAST, atMost = DEFAULT_AT_MOST, until } = repeat;
   return { atLeast, atMost, until: toPrecisionPlan(until) };

@@ -1,22 +1,22 @@
 import type { Problem } from "../plan/problem.ts";
 import { problem } from "../plan/problem.ts";
 import { TARGET_TAG } from "../plan/split/tags.ts";
-import type { CheckedAssertion } from "./assertion-schema.ts";
+import type { ValidAssertion } from "./assertion-schema.ts";
 import { checkLlm } from "./check-llm.ts";
 import type { Inputs } from "./input-data.ts";
 import { promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
-import type { Load } from "./loads.ts";
+import type { Load } from "./loads/load.ts";
 import type { RequestsPlan } from "./mix.ts";
 import { toMixPlan } from "./mix.ts";
 import { asksLength } from "./prompts.ts";
 import { toTokensPlan } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
-import type { CheckedTarget } from "./targets/target-builder.ts";
+import type { AnyTarget } from "./targets/target-builder.ts";
 
 /** A target and what is sent there. */
 export interface TargetPart {
-  readonly target: CheckedTarget;
-  readonly inputs?: Inputs;
+  readonly target: AnyTarget;
+  readonly inputs?: Inputs | undefined;
 }
 
 /** A part of a scenario and the beginning of its paths: `target.1.` for a member of a mix, otherwise empty. */
@@ -58,7 +58,7 @@ export function partsOf({ target, inputs }: TargetPart): NamedPart[] {
 
 /** Returns conflicts of the targets with their inputs, the load and the assertions. */
 export function checkRequests(
-  part: TargetPart & { readonly load: { readonly kind: Load["kind"] }; readonly assert?: readonly CheckedAssertion[] },
+  part: TargetPart & { readonly load: { readonly kind: Load["kind"] }; readonly assert?: readonly ValidAssertion[] },
 ): Problem[] {
   const { load, assert = [], inputs } = part;
   const parts = partsOf(part);
@@ -82,7 +82,7 @@ export function checkRequests(
 
 /** An assertion is possible when one of the members that it is on can be measured so. */
 function checkAssertion(
-  assertion: CheckedAssertion,
+  assertion: ValidAssertion,
   index: number,
   parts: readonly NamedPart[],
   load: { readonly kind: Load["kind"] },

@@ -1,5 +1,5 @@
 import { UserError } from "../plan/problem.ts";
-import { defineScenario, type Scenario, type ScenarioDefinition } from "./define.ts";
+import { type Scenario, scenarioOf } from "./define.ts";
 import type { ParameterValue } from "./params/parameter.ts";
 import { toFieldProblem } from "./scenario-error.ts";
 
@@ -56,6 +56,5 @@ export function resolveFields({ definition }: Scenario, { values, started, file,
     }
   }
   if (problems.length > 0) throw new UserError(problems);
-  // The schema of a scenario checks it later.
-  return defineScenario(Object.fromEntries(fields) as unknown as ScenarioDefinition);
+  return scenarioOf(Object.fromEntries(fields));
 }

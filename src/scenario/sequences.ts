@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Schema } from "../plan/schema.ts";
+import type { OutputOf } from "../plan/schema.ts";
 import type { SequencesPlan } from "../plan/sequences.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import { countSchema, strictOptions } from "./fields.ts";
@@ -18,11 +18,8 @@ export interface SequenceOptions {
   readonly serial?: boolean;
 }
 
-/** Validated options. */
-export type CheckedSequences = SequenceOptions;
-
 /** Returns the schema of a scenario's sequences. */
-export function sequenceOptionsSchema(): Schema<CheckedSequences> {
+export function sequenceOptionsSchema() {
   const ids = v.pipe(
     v.tuple([countSchema(), countSchema()], "must be the first id and the id after the last"),
     v.check(([first, end]) => first < end, "must end after its start"),
@@ -33,11 +30,17 @@ export function sequenceOptionsSchema(): Schema<CheckedSequences> {
     ids: v.optional(ids),
     concurrent: v.optional(countSchema()),
     serial: v.optional(v.boolean("must be true or false")),
-  }) as unknown as Schema<CheckedSequences>;
+  });
 }
 
 /** Converts these options to those of a plan. */
-export function toSequencesPlan({ length, variation, ids, concurrent, serial }: CheckedSequences = {}): SequencesPlan {
+export function toSequencesPlan({
+  length,
+  variation,
+  ids,
+  concurrent,
+  serial,
+}: OutputOf<typeof sequenceOptionsSchema> = {}): SequencesPlan {
   const [startId, endId] = ids ?? [DEFAULT_SEQUENCES.startId, undefined];
   return {
     length: length ?? DEFAULT_SEQUENCES.length,

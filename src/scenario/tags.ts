@@ -29,14 +29,12 @@ export function tagOptionsSchema(): Schema<TagOptions> {
     v.check((tags) => !(TARGET_TAG in tags), `must have no "${TARGET_TAG}", which names the targets of a mix`),
   );
   const fn = v.custom<TagInput>((input) => typeof input === "function");
-  return v.lazy((input) => (typeof input === "function" ? fn : fixed)) as unknown as Schema<TagOptions>;
+  return v.lazy((input) => (typeof input === "function" ? fn : fixed));
 }
 
 /** Converts tags to those of a plan. @param place the setting that has them: `tags` */
 export function toTagsPlan(tags: TagOptions, place: string): TagsPlan {
-  return typeof tags === "function"
-    ? { of: holdFunction(place, tags as unknown as HeldFunction) }
-    : { fixed: toTexts(tags) };
+  return typeof tags === "function" ? { of: holdFunction(place, tags as HeldFunction) } : { fixed: toTexts(tags) };
 }
 
 /** Converts values to texts. */

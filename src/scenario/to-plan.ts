@@ -4,7 +4,7 @@ import { needsOf } from "../measure/metrics/catalogue.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { holdFunction } from "../plan/functions.ts";
 import type { MeasurementModePlan, OutputFilesPlan, ParametersPlan, Plan } from "../plan/plan.ts";
-import { type Problem, problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../plan/secrets.ts";
 import { setting } from "../plan/setting-names.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
@@ -13,17 +13,13 @@ import { checkPlan } from "../registry/check-plan.ts";
 import { hasMeasuredSchedule, levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../telemetry/metrics-url.ts";
-import { type CheckedAssertion, toAssertionPlan } from "./assertion-schema.ts";
+import { toAssertionPlan } from "./assertion-schema.ts";
 import { toCancellationPlan } from "./cancel.ts";
-import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
-import { type CheckedDefinition, definitionSchema } from "./definition/checked-definition.ts";
-import { toExtentPlan } from "./definition/load-table.ts";
-import { checkBesidePhases, checkLoads, loadsSchema, plainLoadOf, toLoadsPlan } from "./definition/phase-table.ts";
+import type { Scenario } from "./define.ts";
+import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
 import { toProblem } from "./definition/to-problem.ts";
-import { withTrace } from "./definition/with-trace.ts";
 import { toMs } from "./fields.ts";
-import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
-import { checkServerTargets } from "./mlperf/check-streams.ts";
+import { type ConvertedLoad, convertLoads } from "./loads/table.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { checkRepeat, toRepeatPlan, untilOf } from "./repeat.ts";
 import { checkRequests, partsOf, toRequestsPlan } from "./requests-plan.ts";
@@ -53,11 +49,13 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
   const given = copyPlainData(scenario.definition);
   registerGiven(given);
   const parsed = v.safeParse(definitionSchema(), given);
-  if (!parsed.success) throw new UserError([...parsed.issues.map(toProblem), ...checkLoadAlone(given)]);
-  const definition = withTrace(parsed.output);
-  const problems = checkTogether(definition, overrides);
+  if (!parsed.success)
+    throw new UserError([...parsed.issues.map(toProblem), ...checkLoadAlone(parsed.issues, parsed.output, folder)]);
+  const load = convertLoads(parsed.output.load, folder);
+  const definition = withInputsOf(load, parsed.output);
+  const problems = checkTogether(definition, load, overrides);
   if (problems.length > 0) throw new UserError(problems);
-  const plan = buildPlan(definition, folder, overrides);
+  const plan = buildPlan(definition, load, folder, overrides);
   registerPlan(plan);
   return checkPlan(plan);
 }
@@ -92,19 +90,30 @@ function registerTarget({ url, moreUrls, options }: GivenTarget): void {
   for (const [name, value] of Object.entries(headers)) if (typeof value === "string") registerHeaders([[name, value]]);
 }
 
-/** Checks the rules of a valid load when other parts of the definition are not valid. */
-function checkLoadAlone(definition: unknown): Problem[] {
-  const load = v.safeParse(loadsSchema(), (definition as { readonly load?: unknown } | undefined)?.load);
-  return load.success ? checkLoads(load.output) : [];
+/** Checks the rules of a valid load when other parts of the definition are not valid. @param parsed what was valid of it */
+function checkLoadAlone(issues: readonly v.BaseIssue<unknown>[], parsed: unknown, folder: string): readonly Problem[] {
+  if (issues.some(({ path }) => path === undefined || path[0]?.key === "load")) return [];
+  return convertLoads((parsed as Pick<DefinitionData, "load">).load, folder).problems;
 }
 
-function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
-  const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
-  const plainLoad = plainLoadOf(load);
-  const findMax = plainLoad && findMaxOf(plainLoad);
-  const warmupMs = warmupFor === undefined ? findMax && findMaxSettleMs(findMax) : toMs(warmupFor);
-  const loadPlan = toLoadsPlan(load, folder);
-  const mode = (plainLoad && toExtentPlan(plainLoad, loadPlan)) ?? toStabilityMode(stability ?? {});
+/** Returns the definition with the inputs that the load brings. @throws UserError when there are other inputs */
+function withInputsOf({ plain }: ConvertedLoad, definition: DefinitionData): DefinitionData {
+  if (plain?.inputs === undefined) return definition;
+  const { inputs } = definition;
+  if (inputs === undefined) return { ...definition, inputs: plain.inputs };
+  const message = "the trace of the load has its requests";
+  throw userError("conflict", "inputs", message, "Leave it out.", `${inputs.kind}(…)`);
+}
+
+function buildPlan(
+  definition: DefinitionData,
+  { plan: loadPlan, plain }: ConvertedLoad,
+  folder: string,
+  overrides: PlanOverrides,
+): Plan {
+  const { stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
+  const warmupMs = warmupFor === undefined ? plain?.search?.settleMs : toMs(warmupFor);
+  const mode = plain?.extent ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
   const { target, inputs, tokens } = toRequestsPlan(definition, folder, requestCount);
   const isAsync = LEVEL_UNITS[levelUnitOf(loadPlan)].isScheduled || target.isStreaming;
@@ -142,7 +151,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: {
       metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url),
-      trace: definition.serverTrace === undefined ? null : { ...NO_TRACE, ...definition.serverTrace },
+      trace: toTracePlan(definition.serverTrace),
     },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
     ...(seed === undefined ? {} : { seed }),
@@ -150,7 +159,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
     ...(definition.check === undefined ? {} : { check: holdFunction("check", definition.check) }),
     ...(definition.onRecord === undefined ? {} : { onRecord: holdFunction("onRecord", definition.onRecord) }),
-    ...(findMax === undefined ? {} : { limits: (findMax.where ?? []).map(toAssertionPlan) }),
+    ...(plain?.search === undefined ? {} : { limits: plain.search.limits.map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
       verbosity: overrides.verbosity ?? 0,
@@ -169,13 +178,25 @@ function atServer(target: Plan["target"], url: string): Plan["target"] {
   return { ...rest, url };
 }
 
-function toMetricsPlan(metrics: MetricsOptions | undefined, targetUrl: string): MetricsPlan | null {
+function toMetricsPlan(metrics: DefinitionData["metrics"], targetUrl: string): MetricsPlan | null {
   if (metrics === undefined) return null;
   const { url = defaultMetricsUrl(targetUrl), every } = metrics;
   return { url, intervalMs: every === undefined ? DEFAULT_METRICS_INTERVAL_MS : toMs(every) };
 }
 
-function toStabilityMode({ window, requests, percent, trials }: StabilityOptions): MeasurementModePlan {
+function toTracePlan(trace: DefinitionData["serverTrace"]): Plan["telemetry"]["trace"] {
+  if (trace === undefined) return null;
+  const { file = NO_TRACE.file, levels = NO_TRACE.levels, rate = NO_TRACE.rate } = trace;
+  const { count = NO_TRACE.count, logFrequency = NO_TRACE.logFrequency } = trace;
+  return { file, levels, rate, count, logFrequency };
+}
+
+function toStabilityMode({
+  window,
+  requests,
+  percent,
+  trials,
+}: NonNullable<DefinitionData["stability"]>): MeasurementModePlan {
   const rule = {
     stabilityPct: percent ?? DEFAULT_WINDOWS.stabilityPct,
     maxTrials: trials ?? DEFAULT_WINDOWS.maxTrials,
@@ -185,7 +206,7 @@ function toStabilityMode({ window, requests, percent, trials }: StabilityOptions
 }
 
 /** Returns what is wrong with fields that only one kind of window, or only one server, can have. */
-function checkServerFields({ stability, serverTrace, target }: CheckedDefinition): Problem[] {
+function checkServerFields({ stability, serverTrace, target }: DefinitionData): Problem[] {
   const problems: Problem[] = [];
   if (stability?.window !== undefined && stability.requests !== undefined) {
     const message = "a window has a length or a number of requests, not both";
@@ -203,10 +224,11 @@ function checkServerFields({ stability, serverTrace, target }: CheckedDefinition
 }
 
 /** Returns conflicts between parts of a scenario. */
-function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
-  const { target, load } = definition;
-  const assert = allAssertions(definition);
-  const problems = [...checkLoads(load), ...checkBesidePhases(load, definition), ...checkServerFields(definition)];
+function checkTogether(definition: DefinitionData, load: ConvertedLoad, overrides: PlanOverrides): Problem[] {
+  const { target } = definition;
+  const { plain, plan: loadPlan } = load;
+  const assert = [...(definition.assert ?? []), ...(plain?.search?.limits ?? [])];
+  const problems = [...load.problems, ...checkBesidePhases(load, definition), ...checkServerFields(definition)];
   const protocols = partsOf(definition).map(
     (part) => part.target.options.protocol ?? targetBuilderOf(part.target).protocol ?? "http",
   );
@@ -225,7 +247,6 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     );
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
-  const plain = plainLoadOf(load);
   problems.push(...checkRepeat(definition.repeat));
   for (const found of checkRequests({
     ...definition,
@@ -234,9 +255,8 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   }))
     problems.push({ ...found, path: namedAt(found.path) });
   const targets = partsOf(definition).map((part) => part.target);
-  if (plain !== undefined) problems.push(...checkServerTargets(plain, targets));
+  if (plain !== undefined) problems.push(...plain.checkTargets(targets));
   const { isOwn, call } = targetBuilderOf(target);
-  const loadPlan = toLoadsPlan(load, "");
   const mode = loadModeOf(loadPlan);
   if (overrides.url !== undefined && isOwn) {
     const message = `the scenario's target is ${call} and has no address`;
@@ -263,16 +283,28 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   return nameLimits(problems, definition.assert?.length ?? 0);
 }
 
-/** Returns the assertions, and after them the limits of a search. */
-function allAssertions({ assert = [], load }: Pick<CheckedDefinition, "assert" | "load">): readonly CheckedAssertion[] {
-  const plainLoad = plainLoadOf(load);
-  return [...assert, ...((plainLoad && findMaxOf(plainLoad)?.where) ?? [])];
-}
-
 /** Names the limits of a search by their own path. @param count number of assertions before them */
 function nameLimits(problems: readonly Problem[], count: number): Problem[] {
   return problems.map((problem) => {
     const index = Number(/^assert\.(\d+)$/.exec(problem.path)?.[1] ?? -1);
     return index < count ? problem : { ...problem, path: `load.where.${index - count}` };
+  });
+}
+
+/** Returns conflicts of a list of loads with other fields of the scenario. */
+function checkBesidePhases(
+  { plain }: ConvertedLoad,
+  fields: Pick<DefinitionData, "warmupRequests" | "warmupFor" | "latencyLimit">,
+): Problem[] {
+  if (plain !== undefined) return [];
+  const hints = {
+    warmupRequests: "Write warmup({ requests: 100 }, …) as the first load of the list.",
+    warmupFor: 'Write warmup("10 s", …) as the first load of the list.',
+    latencyLimit: 'Write an assertion with abortAfter, such as p99().below("1 s").abortAfter("10 s").',
+  };
+  return (Object.keys(hints) as (keyof typeof hints)[]).flatMap((name) => {
+    const value = fields[name];
+    if (value === undefined || value === 0) return [];
+    return [problem("conflict", name, "has no meaning for a load of several phases", hints[name], String(value))];
   });
 }

@@ -1,5 +1,5 @@
+import * as v from "valibot";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
-import type { Builders } from "../plan/schema.ts";
 import { unreadable } from "../transport/answer-check.ts";
 import type { Failure } from "../transport/failure.ts";
 import { type AnswerQuery, isTruthy, parseAnswerQuery } from "./answer-query.ts";
@@ -28,7 +28,7 @@ export interface AnswerReader {
 }
 
 /** Returns the schemas of the rules, as an object's entries. */
-export function answerRulesEntries(v: Builders) {
+export function answerRulesEntries() {
   const expression = v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression"));
   return {
     /** See {@link AnswerRulesPlan}. */

@@ -23,7 +23,7 @@ export class JsonNumber {
 }
 
 /** Makes `JSON.stringify` print a number as this text (ECMAScript 2026, not yet in TypeScript's library). */
-export const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON;
+export const rawJson = (JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown }).rawJSON;
 
 /**
  * Matches text that may print differently, even if only within a string: exponents, long numbers, trailing zeros of fractions, `-0`, tiny

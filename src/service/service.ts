@@ -1,6 +1,6 @@
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
-import type { Builders, Schema } from "../plan/schema.ts";
+import type { Schema } from "../plan/schema.ts";
 import type { MixMemberPlan } from "../plan/split/mix.ts";
 import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
@@ -260,7 +260,7 @@ export interface ServiceAddress {
 /** A kind of target: everything that the rest of the program needs to know about it, so that nothing else tests its kind. `T` is its part of the plan. */
 export interface TargetKind<T extends TargetPlan> {
   /** Returns the schema of the target's part of a plan. */
-  schema(v: Builders): Schema<T>;
+  schema(): Schema<T>;
   /** Returns the target's servers; empty when the run starts its own. */
   urls(target: T): readonly string[];
   /** Describes where it is, for the head of a report. */

@@ -1,9 +1,10 @@
-import type { Builders, Schema } from "../plan/schema.ts";
+import * as v from "valibot";
+import type { Schema } from "../plan/schema.ts";
 import { tlsSchema } from "../plan/tls.ts";
 import { HEADER_NAME, HEADER_VALUE } from "../transport/request.ts";
 
 /** The fields that targets of all service kinds have, as an object's entries. */
-export function serverEntries(v: Builders) {
+export function serverEntries() {
   return {
     /** `host:port`, `http://host:port/prefix` or `https://…`. */
     url: v.pipe(v.string(), v.nonEmpty("must name a server")),
@@ -11,12 +12,12 @@ export function serverEntries(v: Builders) {
     moreUrls: v.optional(v.array(v.pipe(v.string(), v.nonEmpty("must name a server")))),
     model: v.pipe(v.string(), v.nonEmpty("must name a model")),
     /** HTTP headers or gRPC metadata of every request. */
-    headers: headersSchema(v),
-    tls: tlsSchema(v),
+    headers: headersSchema(),
+    tls: tlsSchema(),
   };
 }
 
-function headersSchema(v: Builders): Schema<[name: string, value: string][]> {
+function headersSchema(): Schema<[name: string, value: string][]> {
   const name = v.pipe(v.string(), v.regex(HEADER_NAME, "must be a header name"));
   const value = v.pipe(v.string(), v.regex(HEADER_VALUE, "must not contain a line break"));
   return v.array(v.tuple([name, value]));

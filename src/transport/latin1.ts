@@ -1,5 +1,5 @@
 /** Node's method, which Bun and Deno have too. Unlike `toString` it works on any bytes. */
-const slice = (Buffer.prototype as unknown as { latin1Slice(this: Uint8Array, start: number, end: number): string })
+const slice = (Buffer.prototype as Buffer & { latin1Slice(this: Uint8Array, start: number, end: number): string })
   .latin1Slice;
 
 /** Decodes `bytes[start, end)` as Latin-1. Creates no view, which would take longer than decoding a short text. */

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Plan } from "../plan/plan.ts";
-import { defineScenario, type Scenario, type ScenarioDefinition } from "../scenario/define.ts";
+import { type Scenario, scenarioOf } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
 import type { Answers } from "./answers.ts";
 import type { Goal } from "./goals/goal.ts";
@@ -23,10 +23,7 @@ export interface WrittenFile {
 /** Converts complete answers to the scenario that the text of {@link formatScenario} defines. */
 export function toScenario(answers: Answers): Scenario {
   const { fields } = compose(answers);
-  // The schema of a scenario checks it later.
-  return defineScenario(
-    Object.fromEntries(fields.map(({ name, value }) => [name, evaluate(value)])) as unknown as ScenarioDefinition,
-  );
+  return scenarioOf(Object.fromEntries(fields.map(({ name, value }) => [name, evaluate(value)])));
 }
 
 /** Returns the text of the scenario's file. */

@@ -68,18 +68,18 @@ const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, given: unk
 ];
 for (const [name, isAccepted, given] of SCHEMAS)
   test(`the schema of levels ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
-    assert.equal(v.is(levelsSchema(v, concurrencySchema(v)), given), isAccepted);
+    assert.equal(v.is(levelsSchema(concurrencySchema()), given), isAccepted);
   });
 
 test("a concurrency is a whole number from 1 to a billion", () => {
-  const isConcurrency = (value: unknown): boolean => v.is(concurrencySchema(v), value);
+  const isConcurrency = (value: unknown): boolean => v.is(concurrencySchema(), value);
   assert.deepEqual([1, MAX_CONCURRENCY].map(isConcurrency), [true, true]);
   assert.deepEqual([0, -1, 1.5, MAX_CONCURRENCY + 1, "1"].map(isConcurrency), [false, false, false, false, false]);
 });
 
 test("a search is linear or binary", () => {
   assert.deepEqual(
-    ["linear", "binary", "random"].map((search) => v.is(searchSchema(v), search)),
+    ["linear", "binary", "random"].map((search) => v.is(searchSchema(), search)),
     [true, true, false],
   );
 });

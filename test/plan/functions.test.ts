@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { functionSchema, heldFunction, holdFunction } from "../../src/plan/functions.ts";
-import { builders } from "../../src/plan/schema.ts";
 
 test("a plan names a function, and the process returns it", () => {
   const makeBody = (n: number): string => `body ${n}`;
@@ -34,6 +33,6 @@ test("a function without a name is known by its setting alone", () => {
 test("a function of another process is refused by name", () => {
   const plan = { function: "target.body (gone) #1" };
   assert.throws(() => heldFunction(plan), /target\.body \(gone\) #1: is a function of the scenario/);
-  assert.equal(v.safeParse(functionSchema(builders), plan).success, false);
-  assert.equal(v.safeParse(functionSchema(builders), holdFunction("here", Math.abs)).success, true);
+  assert.equal(v.safeParse(functionSchema(), plan).success, false);
+  assert.equal(v.safeParse(functionSchema(), holdFunction("here", Math.abs)).success, true);
 });

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errorRate, goodput, p90, p99, throughput } from "../../src/scenario/assertions.ts";
-import { concurrency, findMax } from "../../src/scenario/find-max/builders.ts";
-import { hold, ramp, rate, sessions, steps } from "../../src/scenario/loads.ts";
+import { concurrency, findMax } from "../../src/scenario/loads/find-max.ts";
+import { hold, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import { rate } from "../../src/scenario/loads/rates.ts";
 import { mix } from "../../src/scenario/mix.ts";
-import { phase, warmup } from "../../src/scenario/phases.ts";
+import { phase, warmup } from "../../src/scenario/loads/phases.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";

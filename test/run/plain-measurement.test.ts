@@ -5,7 +5,7 @@ import { joinParallel, mergeInTime } from "../../src/measure/merge.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { rate } from "../../src/scenario/loads.ts";
+import { rate } from "../../src/scenario/loads/rates.ts";
 import { mix } from "../../src/scenario/mix.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";

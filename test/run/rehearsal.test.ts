@@ -14,7 +14,7 @@ import { OWN_BOUNDS, PROMPT_BOUNDS, rehearse, SHORT_BOUNDS } from "../../src/run
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { files } from "../../src/scenario/inputs.ts";
-import { hold } from "../../src/scenario/loads.ts";
+import { hold } from "../../src/scenario/loads/levels.ts";
 import { payloads } from "../../src/scenario/prompts.ts";
 import { grpc } from "../../src/scenario/targets/grpc.ts";
 import { http } from "../../src/scenario/targets/http.ts";

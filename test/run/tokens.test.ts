@@ -16,7 +16,7 @@ import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { average, errorRate, goodput, outputTokensPerSec, p50, p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
-import { hold, ramp, sessions, steps } from "../../src/scenario/loads.ts";
+import { hold, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { type EmbeddedLlmOptions, embeddedLlm, openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";

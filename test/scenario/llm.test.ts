@@ -6,7 +6,7 @@ import { checkPlan } from "../../src/registry/check-plan.ts";
 import { average, goodput, outputTokensPerSec, p99, percentile } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random } from "../../src/scenario/inputs.ts";
-import { hold, sessions } from "../../src/scenario/loads.ts";
+import { hold, sessions } from "../../src/scenario/loads/levels.ts";
 import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
 import { embeddedLlm, openai } from "../../src/scenario/targets/llm.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";

@@ -5,7 +5,10 @@ import type { MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { json } from "../../src/scenario/inputs.ts";
-import { fixedSchedule, hold, type Load, rate, rateRamp } from "../../src/scenario/loads.ts";
+import { hold } from "../../src/scenario/loads/levels.ts";
+import type { Load } from "../../src/scenario/loads/load.ts";
+import { rate, rateRamp } from "../../src/scenario/loads/rates.ts";
+import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 

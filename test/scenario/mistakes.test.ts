@@ -14,7 +14,9 @@ import {
 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
-import { fixedSchedule, hold, intervals, periodic, ramp, rate, sessions, steps } from "../../src/scenario/loads.ts";
+import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import { intervals, rate } from "../../src/scenario/loads/rates.ts";
+import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { http } from "../../src/scenario/targets/http.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";

@@ -22,19 +22,11 @@ import { msToNs } from "../../src/plan/units.ts";
 import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { dir, json, random, zero } from "../../src/scenario/inputs.ts";
-import {
-  fixedSchedule,
-  hold,
-  intervals,
-  periodic,
-  ramp,
-  rate,
-  sessions,
-  steps,
-  trace,
-} from "../../src/scenario/loads.ts";
+import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import { intervals, rate } from "../../src/scenario/loads/rates.ts";
+import type { ScheduleOptions } from "../../src/scenario/loads/schedules.ts";
+import { fixedSchedule, trace } from "../../src/scenario/loads/schedules.ts";
 import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
-import type { ScheduleOptions } from "../../src/scenario/schedules.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { dynamicGrpc } from "../../src/scenario/targets/grpc.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";

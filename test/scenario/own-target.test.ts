@@ -9,7 +9,7 @@ import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { extracted } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
-import { hold, sessions } from "../../src/scenario/loads.ts";
+import { hold, sessions } from "../../src/scenario/loads/levels.ts";
 import { defineTarget } from "../../src/scenario/targets/own.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { HTTP_METHODS, type HttpMethod } from "../../src/transport/request.ts";

@@ -6,8 +6,10 @@ import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { errorRate, outputTokensPerSec, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { fixedSchedule, hold, periodic, ramp, rate, rateRamp, sessions, steps } from "../../src/scenario/loads.ts";
-import { phase, soak, spike, warmup } from "../../src/scenario/phases.ts";
+import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import { phase, soak, spike, warmup } from "../../src/scenario/loads/phases.ts";
+import { rate, rateRamp } from "../../src/scenario/loads/rates.ts";
+import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 

@@ -10,21 +10,14 @@ import { checkPlan } from "../../src/registry/check-plan.ts";
 import type { Assertion } from "../../src/scenario/assertion.ts";
 import { average, errorRate, p50, p90, p95, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
-import { type CheckedLoad, toExtentPlan, toLoadPlan } from "../../src/scenario/definition/load-table.ts";
 import type { Inputs } from "../../src/scenario/input-data.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
-import {
-  fixedSchedule,
-  hold,
-  intervals,
-  type Load,
-  periodic,
-  ramp,
-  rate,
-  sessions,
-  steps,
-} from "../../src/scenario/loads.ts";
-import { multiStream, offline, server, singleStream } from "../../src/scenario/mlperf/builders.ts";
+import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import type { Load } from "../../src/scenario/loads/load.ts";
+import { multiStream, offline, server, singleStream } from "../../src/scenario/loads/mlperf.ts";
+import { intervals, rate } from "../../src/scenario/loads/rates.ts";
+import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
+import { convertLoads } from "../../src/scenario/loads/table.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
@@ -438,10 +431,9 @@ describe("a load's plan", () => {
 
   test("sessions, which payloads are of", () => {
     const load = sessions(4);
-    const checked = load as CheckedLoad;
-    const plan = toLoadPlan(checked, "/folder");
+    const { plan, plain } = convertLoads(load, "/folder");
     assert.deepEqual(plan, { kind: "session-concurrency", concurrency: 4 });
-    assert.deepEqual(toExtentPlan(checked, plan), { kind: "requests", count: null });
+    assert.deepEqual(plain?.extent, { kind: "requests", count: null });
     assert.throws(() => planOf({ load }), /needs payloads with session ids/);
   });
 });

@@ -2,7 +2,7 @@ import { inferPerSec } from "../../measure/metrics.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { formatCount } from "../../plan/units.ts";
 import { defineScenario } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads.ts";
+import { hold } from "../../scenario/loads/levels.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { executePlan } from "../execute.ts";

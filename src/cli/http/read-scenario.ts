@@ -5,7 +5,8 @@ import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.
 import { errorRate } from "../../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
 import { parsePercent } from "../../scenario/fields.ts";
-import { hold, rate } from "../../scenario/loads.ts";
+import { hold } from "../../scenario/loads/levels.ts";
+import { rate } from "../../scenario/loads/rates.ts";
 import { file, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -14,7 +15,7 @@ declare module "../../plan/plan.ts" {
 }
 
 export const directoryInputs: InputKind<DirectoryInputsPlan> = {
-  schema: (v) => v.object({ kind: v.literal("directory"), directory: pathSchema(v) }),
+  schema: () => v.object({ kind: v.literal("directory"), directory: pathSchema() }),
   makes: "tensors",
   load: async ({ directory }, model) => (await import("../directory.ts")).readDirectory(directory, model),
 };

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -11,10 +12,10 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("file-lists"),
-    files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
+    files: v.pipe(v.array(pathSchema()), v.minLength(1, "must name a file")),
     /** The key of an entry whose value is the path, relative to the working directory: `{"data": [{KEY: ["cat.jpg"]}]}`. */
     key: v.pipe(v.string(), v.nonEmpty("must name a key")),
     /** Each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -11,11 +12,11 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("files"),
     /** Paths, sent in this order. `*` and `?` in a name stand for the files that match, in the order of their names. */
-    paths: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
+    paths: v.pipe(v.array(pathSchema()), v.minLength(1, "must name a file")),
     /** Each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
     isInOrder: v.exactOptional(v.boolean()),
   });

@@ -1,4 +1,4 @@
-import type { Builders, Schema } from "../../plan/schema.ts";
+import * as v from "valibot";
 import { generateDataset } from "../generate.ts";
 import type { InputKind } from "../input-kind.ts";
 
@@ -19,20 +19,18 @@ declare module "../../plan/plan.ts" {
 }
 
 export const randomInputs: InputKind<GeneratedPlan<"random">> = {
-  schema: (v) => generatedSchema(v, "random"),
+  schema: () => generatedSchema("random"),
   makes: "tensors",
   load: (plan, model) => generateDataset(model, { ...plan, isZero: false }),
 };
 
 export const zeroInputs: InputKind<GeneratedPlan<"zero">> = {
-  schema: (v) => generatedSchema(v, "zero"),
+  schema: () => generatedSchema("zero"),
   makes: "tensors",
   load: (plan, model) => generateDataset(model, { ...plan, isZero: true }),
 };
 
-function generatedSchema<K extends "random" | "zero">(v: Builders, kind: K): Schema<GeneratedPlan<K>> {
+function generatedSchema<const K extends "random" | "zero">(kind: K) {
   const stringLength = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
-  return v.object({ kind: v.literal(kind), stringLength, stringData: v.string() }) as unknown as Schema<
-    GeneratedPlan<K>
-  >;
+  return v.object({ kind: v.literal(kind), stringLength, stringData: v.string() });
 }

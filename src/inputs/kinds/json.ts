@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -11,10 +12,10 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("json"),
-    files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
+    files: v.pipe(v.array(pathSchema()), v.minLength(1, "must name a file")),
     /** Each request takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
     isInOrder: v.exactOptional(v.boolean()),
     /** Whether the field `tags` of an entry has its tags. Default: false; it is a tensor like any other. */

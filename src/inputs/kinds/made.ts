@@ -1,5 +1,5 @@
+import * as v from "valibot";
 import { type FunctionPlan, functionSchema } from "../../plan/functions.ts";
-import type { Builders, Schema } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 
 /** Inputs that a scenario's function makes, as tensors or as payloads. */
@@ -21,25 +21,25 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-function schemaOf<K extends "made-tensors" | "made-payloads">(v: Builders, kind: K): Schema<MadeInputsPlan<K>> {
+function schemaOf<K extends "made-tensors" | "made-payloads">(kind: K) {
   return v.object({
     kind: v.literal(kind),
-    make: functionSchema(v),
+    make: functionSchema(),
     count: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
     seed: v.pipe(v.number(), v.integer("must be a whole number")),
     format: v.exactOptional(v.object({ name: v.string(), model: v.string(), isStreaming: v.boolean() })),
-  }) as unknown as Schema<MadeInputsPlan<K>>;
+  });
 }
 
 export const madeTensorInputs: InputKind<MadeInputsPlan<"made-tensors">> = {
-  schema: (v) => schemaOf(v, "made-tensors"),
+  schema: () => schemaOf("made-tensors"),
   makes: "tensors",
   isInOrder: () => true,
   load: async (plan, model) => (await import("../made/load-made.ts")).loadMadeTensors(plan, model),
 };
 
 export const madePayloadInputs: InputKind<MadeInputsPlan<"made-payloads">> = {
-  schema: (v) => schemaOf(v, "made-payloads"),
+  schema: () => schemaOf("made-payloads"),
   makes: "payloads",
   isInOrder: () => true,
   load: async (plan) => (await import("../made/load-made.ts")).loadMadePayloads(plan),

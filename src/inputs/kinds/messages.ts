@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -11,15 +12,15 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("messages"),
     /** JSON files, `{"data": [ENTRY, …]}`. */
-    messageFiles: v.array(pathSchema(v)),
+    messageFiles: v.array(pathSchema()),
     /** Entries besides those of the files; an entry is like in a file. */
     entries: v.array(v.record(v.string(), v.unknown())),
     /** Folder in which generators run. Absent: the current one. */
-    folder: v.exactOptional(pathSchema(v)),
+    folder: v.exactOptional(pathSchema()),
     /** Each call takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
     isInOrder: v.exactOptional(v.boolean()),
   });

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 
 /** The inputs of a mix: each member has its own. */
@@ -10,7 +11,7 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-const schema = (v: Builders) => v.object({ kind: v.literal("of-members") });
+const schema = () => v.object({ kind: v.literal("of-members") });
 
 export const memberInputs: InputKind<MemberInputsPlan> = {
   schema,

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -11,12 +12,12 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("payloads"),
-    file: pathSchema(v),
+    file: pathSchema(),
     /** Continue the first one. */
-    moreFiles: v.exactOptional(v.array(pathSchema(v))),
+    moreFiles: v.exactOptional(v.array(pathSchema())),
     /**
      * Each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each lane has
      * its own stride, like in perf_analyzer.

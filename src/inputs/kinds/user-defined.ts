@@ -1,5 +1,6 @@
+import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 
 /** Inputs of a scenario's own type, which its function encodes. */
@@ -11,13 +12,13 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-const schema = (v: Builders) =>
+const schema = () =>
   v.object({
     kind: v.literal("user-defined"),
     /** Returns the inputs. */
-    values: functionSchema(v),
+    values: functionSchema(),
     /** Encodes one of them. */
-    encode: functionSchema(v),
+    encode: functionSchema(),
     /** The protocol of the encoded requests. */
     protocol: v.picklist(["http", "grpc", "grpc-call"]),
     /** Most inputs that are taken; they repeat when the load needs more. */

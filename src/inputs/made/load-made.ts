@@ -107,7 +107,7 @@ function toElements(view: ArrayBufferView): unknown {
     for (let at = 0; at < view.length; at += 8192) parts.push(String.fromCharCode(...view.subarray(at, at + 8192)));
     return { b64: btoa(parts.join("")) };
   }
-  return Array.from(view as unknown as Iterable<unknown>);
+  return Array.from(view as typeof view & Iterable<unknown>);
 }
 
 function payloadOf(made: unknown, position: number, { format, seed }: PayloadSource, place: string): Uint8Array {

@@ -128,7 +128,7 @@ function toBins(binNs: number, first: number, columns: ReadonlyMap<string, reado
   const isCell = ([name]: [string, unknown]): boolean => /^\d/.test(name);
   const all = [...columns];
   const rest = Object.fromEntries(all.filter((column) => !isCell(column)));
-  const bins = { binNs, first, ...rest } as unknown as TimeBins;
+  const bins = { binNs, first, ...rest } as TimeBins;
   return "sums" in rest ? ({ ...bins, histogram: Object.fromEntries(all.filter(isCell)) } as SampleBins) : bins;
 }
 

@@ -97,7 +97,7 @@ async function begin(pacing: Pacing): Promise<void> {
 function answerOf(requestType: protobuf.Type, responseType: protobuf.Type, message: Uint8Array): Uint8Array {
   let request: Readonly<Record<string, unknown>>;
   try {
-    request = requestType.decode(message) as unknown as Readonly<Record<string, unknown>>;
+    request = requestType.decode(message) as protobuf.Message & Readonly<Record<string, unknown>>;
   } catch (error) {
     throw new StatusError(STATUS.invalidArgument, `not a message of the method's type: ${messageOf(error)}`);
   }

@@ -86,12 +86,12 @@ function describeFiles(root: protobuf.Root): Map<string, Uint8Array> {
     });
     file.dependency = [...new Set(file.dependency)];
   }
-  return new Map(files.map((file) => [file.name, fileType.encode(file as unknown as protobuf.Message).finish()]));
+  return new Map(files.map((file) => [file.name, fileType.encode(file as typeof file & protobuf.Message).finish()]));
 }
 
 function fileDescriptorType(): protobuf.Type {
-  return (protobuf as unknown as { readonly descriptor: { readonly FileDescriptorProto: protobuf.Type } }).descriptor
-    .FileDescriptorProto;
+  return (protobuf as typeof protobuf & { readonly descriptor: { readonly FileDescriptorProto: protobuf.Type } })
+    .descriptor.FileDescriptorProto;
 }
 
 /** Gives the full names of fields' types, which protobufjs leaves relative, and collects them. */

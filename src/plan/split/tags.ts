@@ -1,5 +1,5 @@
+import * as v from "valibot";
 import { type FunctionPlan, functionSchema } from "../functions.ts";
-import type { Builders } from "../schema.ts";
 
 /** Labels of a request, by name: `{ length: "long" }`. Requests with the same tags are a group, and reports split every metric by group. */
 export type Tags = Readonly<Record<string, string>>;
@@ -19,12 +19,12 @@ export interface TagsPlan {
 }
 
 /** Returns the schema of {@link TagsPlan}. */
-export function tagsSchema(v: Builders) {
-  return v.object({ fixed: v.exactOptional(fixedTagsSchema(v)), of: v.exactOptional(functionSchema(v)) });
+export function tagsSchema() {
+  return v.object({ fixed: v.exactOptional(fixedTagsSchema()), of: v.exactOptional(functionSchema()) });
 }
 
 /** Returns the schema of {@link Tags}. */
-export function fixedTagsSchema(v: Builders) {
+export function fixedTagsSchema() {
   const name = v.pipe(
     v.string(),
     v.nonEmpty("must have a name"),

@@ -36,7 +36,7 @@ const kept: object[] = [];
 
 /** Native calls through `Deno.dlopen`. */
 export function openDenoBackend(): NativeBackend {
-  const { Deno } = globalThis as unknown as { Deno: DenoFfi };
+  const { Deno } = globalThis as typeof globalThis & { Deno: DenoFfi };
   return {
     openSystemLibrary: (name, symbols) => Deno.dlopen(name, describeAll(symbols)).symbols,
     functionAt: (address, signature) => {

@@ -58,7 +58,7 @@ function makeAssertion(data: Readonly<Record<string, unknown>>, path: string, pr
   }
   const metric = readMetric(name, rest[name] ?? undefined, path, problems);
   if (metric === undefined) return undefined;
-  const compared = (limitsOf(metric) as unknown as Compared)[comparison as Comparison](toLimit(rest[comparison]));
+  const compared = (limitsOf(metric) as Compared)[comparison as Comparison](toLimit(rest[comparison]));
   return {
     ...compared,
     ...(where === undefined ? {} : { where }),

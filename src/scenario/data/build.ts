@@ -4,7 +4,7 @@ import { registerUrl } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { errorRate } from "../assertions.ts";
 import type { PartKind } from "../form.ts";
-import { hold } from "../loads.ts";
+import { hold } from "../loads/levels.ts";
 import { file, multipart } from "../targets/http.ts";
 import { readAssertion } from "./assertion-text.ts";
 import {

@@ -1,9 +1,8 @@
 import * as v from "valibot";
-import { loadForms } from "../definition/phase-table.ts";
-import { strictOptions } from "../fields.ts";
-import { findMaxEntries, SEARCHED_FORMS } from "../find-max/options.ts";
 import type { DataForm } from "../form.ts";
-import { inputForms, inputsSchema } from "../inputs.ts";
+import { inputForms } from "../inputs.ts";
+import { SEARCHED_FORMS } from "../loads/find-max.ts";
+import { loadForms } from "../loads/table.ts";
 import { PARAMETER_KINDS } from "../params/kinds.ts";
 import { optionsSchema } from "../params/table.ts";
 import { targetForms } from "../targets/table.ts";
@@ -28,15 +27,9 @@ export interface Family {
   readonly entries: ReadonlyMap<string, Entry>;
 }
 
-/** Members of the schema of what a builder returns. */
+/** Members of the schema of a target. */
 interface Shape {
-  readonly entries: {
-    readonly kind: { readonly literal: string };
-    readonly options?: v.GenericSchema;
-    readonly url?: v.GenericSchema;
-    readonly values?: v.GenericSchema;
-    readonly files?: v.GenericSchema;
-  };
+  readonly entries: { readonly options?: v.GenericSchema; readonly url?: v.GenericSchema };
 }
 
 function family(noun: string, entries: readonly Entry[]): Family {
@@ -46,7 +39,7 @@ function family(noun: string, entries: readonly Entry[]): Family {
 /** Targets. */
 export function targetFamily(): Family {
   const entries = targetForms().map(([kind, form, schema]): Entry => {
-    const { url, options } = (schema as unknown as Shape).entries;
+    const { url, options } = (schema as typeof schema & Shape).entries;
     const isMix = form.parts?.["members"] !== undefined;
     return {
       form,
@@ -66,8 +59,8 @@ export function loadFamily(): Family {
   const entries = loadForms().map(
     ({ kind, form, options, values }): Entry => ({
       form,
-      options: strictOptions(options),
-      values: values as v.GenericSchema | undefined,
+      options,
+      values,
       make: (numbers, given) => ({ kind, pacing: "closed", values: numbers, options: given }),
     }),
   );
@@ -76,22 +69,27 @@ export function loadFamily(): Family {
 
 /** Inputs. */
 export function inputFamily(): Family {
-  const shapes = (inputsSchema() as unknown as { readonly options: readonly Shape[] }).options;
-  const entries = inputForms().map(([kind, form]): Entry => {
-    const shape = shapes.find((one) => one.entries.kind.literal === kind) as Shape;
-    const { files, options } = shape.entries;
-    return { form, options, values: files, make: (paths, given) => ({ kind, files: paths, options: given }) };
-  });
+  const entries = inputForms().map(
+    ({ kind, form, options, files }): Entry => ({
+      form,
+      options,
+      values: files,
+      make: (paths, given) => ({ kind, files: paths, options: given }),
+    }),
+  );
   return family("inputs", entries);
 }
 
 /** The loads among which findMax searches. */
 export function searchedFamily(): Family {
-  const shapes = (findMaxEntries()["over"] as unknown as { readonly options: readonly Shape[] }).options;
-  const entries = Object.entries(SEARCHED_FORMS).map(([kind, form]): Entry => {
-    const { values, options } = (shapes.find((one) => one.entries.kind.literal === kind) as Shape).entries;
-    return { form, options, values, make: (ends, given) => ({ kind, pacing: "closed", values: ends, options: given }) };
-  });
+  const entries = Object.entries(SEARCHED_FORMS).map(
+    ([kind, { form, values, options }]): Entry => ({
+      form,
+      options: options(),
+      values: values(),
+      make: (ends, given) => ({ kind, pacing: "closed", values: ends, options: given }),
+    }),
+  );
   return family("a load to search", entries);
 }
 

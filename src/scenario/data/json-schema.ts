@@ -2,7 +2,7 @@ import { type ConversionConfig, type JsonSchema, toJsonSchema } from "@valibot/t
 import type * as v from "valibot";
 import { METRIC_PATTERN } from "../../measure/metrics/metric-names.ts";
 import { DURATION_PATTERN } from "../../plan/units.ts";
-import { definitionSchema } from "../definition/checked-definition.ts";
+import { definitionSchema } from "../definition/definition-schema.ts";
 import { DURATION_RULE } from "../fields.ts";
 import type { PartKind } from "../form.ts";
 import { METRIC_WORDS, OPERATORS } from "./assertion-text.ts";
@@ -52,7 +52,7 @@ export function scenarioJsonSchema(descriptions: Descriptions = {}): JsonSchema 
     const description = descriptions[name];
     return description === undefined ? schema : { ...schema, description };
   };
-  const whole = convert(definitionSchema() as unknown as v.GenericSchema);
+  const whole = convert(definitionSchema());
   const fields: Schemas = {};
   for (const [name, schema] of Object.entries((whole.properties ?? {}) as Schemas)) {
     if (CODE_FIELDS.has(name)) continue;
@@ -138,7 +138,7 @@ function bodySchema({ form, options, values }: Entry, describe: Describe): { sch
 
 function argumentSchema(values: v.GenericSchema | undefined, index: number, takes: Entry["form"]["takes"]): JsonSchema {
   if (values === undefined) return {};
-  const { item, items } = values as unknown as {
+  const { item, items } = values as {
     readonly item?: v.GenericSchema;
     readonly items?: readonly v.GenericSchema[];
   };
@@ -205,12 +205,12 @@ const CONFIG: ConversionConfig = {
   typeMode: "input",
   overrideSchema: ({ valibotSchema, jsonSchema }) => {
     if (valibotSchema.type === "custom") {
-      const { message } = valibotSchema as unknown as { readonly message?: unknown };
+      const { message } = valibotSchema as { readonly message?: unknown };
       if (message === DURATION_RULE) return durationJsonSchema();
       return typeof message === "string" ? { description: `It ${message}.` } : {};
     }
     if (valibotSchema.type === "lazy")
-      return convert((valibotSchema as unknown as v.LazySchema<v.GenericSchema>).getter(undefined));
+      return convert((valibotSchema as v.LazySchema<v.GenericSchema>).getter(undefined));
     return jsonSchema;
   },
 };

@@ -1,6 +1,6 @@
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
-import { defineScenario, type Scenario, type ScenarioDefinition, type ScenarioExtras } from "../define.ts";
+import { type Scenario, type ScenarioDefinition, type ScenarioExtras, scenarioOf } from "../define.ts";
 import type { PartKind } from "../form.ts";
 import type { ParameterTable, ParameterValue } from "../params/parameter.ts";
 import { checkFields } from "../to-plan.ts";
@@ -56,7 +56,7 @@ function toScenario(data: unknown, problems: Problem[]): Scenario {
   if (!isData(data)) {
     const hint = "Write name, target and load: rampart help scenarios shows how.";
     problems.push(problem("invalid-value", "the scenario", "must be fields with their values", hint));
-    return defineScenario({} as unknown as ScenarioDefinition);
+    return scenarioOf({});
   }
   const readers = createReaders();
   const { params, $schema: _, ...rest } = data;
@@ -88,8 +88,8 @@ function toScenario(data: unknown, problems: Problem[]): Scenario {
     if (problems.length > earlier && made === undefined) absent.push(name);
     else fields.push([name, made]);
   }
-  const definition = Object.fromEntries(fields) as unknown as ScenarioDefinition;
-  const scenario = defineScenario(definition);
+  const definition = Object.fromEntries(fields);
+  const scenario = scenarioOf(definition);
   if (problems.length > 0) problems.push(...problemsOfOthers(definition, absent));
   return scenario;
 }
@@ -113,11 +113,11 @@ function readParams(
 }
 
 /** Returns the mistakes in the fields whose values are known, so that all mistakes come at once. */
-function problemsOfOthers(definition: ScenarioDefinition, absent: readonly string[]): readonly Problem[] {
-  const { params: _, ...known } = definition as ScenarioDefinition & { readonly params?: unknown };
+function problemsOfOthers(definition: object, absent: readonly string[]): readonly Problem[] {
+  const { params: _, ...known } = definition as { readonly params?: unknown };
   const others = Object.entries(known).filter(([name]) => !absent.includes(name));
   try {
-    checkFields(defineScenario(Object.fromEntries(others) as unknown as ScenarioDefinition), absent);
+    checkFields(scenarioOf(Object.fromEntries(others)), absent);
     return [];
   } catch (error) {
     if (error instanceof UserError) return error.problems;

@@ -4,7 +4,7 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { DURATION_RULE } from "../fields.ts";
-import { loadArgumentPath } from "./load-table.ts";
+import { loadArgumentPath } from "../loads/table.ts";
 
 /** Mistakes in a scenario in a user's terms: from the issues of its schema. */
 

@@ -5,8 +5,9 @@ import type {
   GeneratedTensors,
   InputMaker,
 } from "../../inputs/made/generated-input.ts";
-import type { HeldFunction } from "../../plan/functions.ts";
+import { type HeldFunction, holdFunction } from "../../plan/functions.ts";
 import { countSchema, strictOptions } from "../fields.ts";
+import { inputBuilder } from "../input-builder.ts";
 import type { Inputs } from "../input-data.ts";
 
 /** Options of {@link generate}. */
@@ -35,17 +36,25 @@ export function generate<const Y extends GeneratedTensors | GeneratedPayload | G
   return { kind: "generate", files: [], options: { ...options, make } };
 }
 
-/** Validated options. */
-export interface CheckedGenerate extends GenerateOptions {
-  readonly make: HeldFunction;
-}
+/** Most inputs that a function makes unless the scenario says more. */
+const MOST_MADE = 100_000;
+const DEFAULT_MADE = 1000;
 
-/** Returns the schema of what {@link generate} returns. */
-export function generateSchema() {
-  const options = strictOptions({
-    make: v.custom<HeldFunction>((input) => typeof input === "function", "must be a function"),
-    count: v.optional(countSchema()),
-    seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
-  });
-  return v.object({ kind: v.literal("generate"), files: v.array(v.string()), options });
-}
+export const generateBuilder = inputBuilder({
+  call: "generate(…)",
+  options: () =>
+    strictOptions({
+      make: v.custom<HeldFunction>((input) => typeof input === "function", "must be a function"),
+      count: v.optional(countSchema()),
+      seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+    }),
+  makes: ["tensors", "payloads"],
+  toPlan: ({ options }, _folder, { form, content, requestCount = DEFAULT_MADE }) => {
+    const { make, count = Math.min(requestCount, MOST_MADE), seed = 0 } = options;
+    const common = { make: holdFunction("inputs", make), count, seed };
+    if (form === "tensors") return { kind: "made-tensors", ...common };
+    if (content === undefined) return { kind: "made-payloads", ...common };
+    const { endpoint, model, isStreaming } = content;
+    return { kind: "made-payloads", ...common, format: { name: endpoint.format, model, isStreaming } };
+  },
+});

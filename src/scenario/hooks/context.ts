@@ -62,7 +62,7 @@ function checkAddress(address: unknown): void {
 async function createShell({ folder, groups }: HookSettings): Promise<Shell> {
   const { $ } = await import("zx/core");
   const shell = $({ cwd: folder, spawn: groups.spawn, quiet: true, verbose: false });
-  if ($.quote !== undefined) return shell as unknown as Shell;
+  if ($.quote !== undefined) return shell as Shell;
   return () => {
     const hint = "Install bash, or start programs with start([program, …]).";
     throw userError("unsupported", "setup", "$ needs bash, and this host has none", hint);

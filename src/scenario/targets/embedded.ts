@@ -2,11 +2,11 @@ import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_RESPONSE_BYTES } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import type { Protocol, Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { type CheckedServer, latencySchema, type MockLatency, streamedProtocolEntries } from "./target-fields.ts";
+import { latencySchema, type MockLatency, streamedProtocolEntries } from "./target-fields.ts";
 
 interface EmbeddedCommonOptions {
   /** Items per request, 1 to 8. Default: 1. */
@@ -45,12 +45,7 @@ export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tenso
   return { kind: "embedded", url: "", options };
 }
 
-/** A validated target. */
-interface CheckedTarget extends CheckedServer {
-  readonly options: EmbeddedCommonOptions & { readonly protocol?: Protocol; readonly streaming?: boolean };
-}
-
-export const embeddedBuilder: TargetBuilder<CheckedTarget> = {
+export const embeddedBuilder: TargetBuilder<EmbeddedTarget> = {
   call: "embedded(…)",
   form: { name: "embedded" },
   isOwn: true,
@@ -58,7 +53,9 @@ export const embeddedBuilder: TargetBuilder<CheckedTarget> = {
   toPlan: toEmbeddedPlan,
 };
 
-function embeddedSchema(): Schema<CheckedTarget> {
+type EmbeddedTarget = OutputOf<typeof embeddedSchema>;
+
+function embeddedSchema() {
   const options = strictOptions({
     ...streamedProtocolEntries(),
     batchSize: v.optional(v.pipe(countSchema(), v.maxValue(8, "must be 8 at most"))),
@@ -88,10 +85,10 @@ function embeddedSchema(): Schema<CheckedTarget> {
       ),
       ["options", "streaming"],
     ),
-  ) as unknown as Schema<CheckedTarget>;
+  );
 }
 
-function toEmbeddedPlan({ options }: CheckedTarget): TargetPlan {
+function toEmbeddedPlan({ options }: EmbeddedTarget): TargetPlan {
   const { protocol = "http", streaming = false, batchSize = 1 } = options;
   const { errorRatio = DEFAULT_MOCK.errorRatio, responseBytes = DEFAULT_MOCK.responseBytes } = options;
   const latency = options.latency === undefined ? undefined : parseLatency(options.latency);

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { expressionSchema } from "./http.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /**
@@ -67,10 +67,6 @@ export function grpc(url: string | readonly string[], options: GrpcOptions): Tar
   return { kind: "grpc", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
 }
 
-interface CheckedGrpc extends CheckedServer {
-  readonly options: GrpcOptions & { readonly protocol?: undefined };
-}
-
 /** Options of {@link dynamicGrpc}. The requests are one of `file` and `generator`. */
 export type DynamicGrpcOptions = Omit<GrpcOptions, (typeof CONTENTS)[number]> &
   (
@@ -99,7 +95,7 @@ function createBuilder(
   kind: string,
   name: string,
   contents: readonly (typeof CONTENTS)[number][],
-): TargetBuilder<CheckedGrpc> {
+): TargetBuilder<GrpcTarget> {
   return {
     call: `${name}(…)`,
     form: serverForm(name),
@@ -111,7 +107,9 @@ function createBuilder(
   };
 }
 
-function grpcSchema(kind: string, contents: readonly (typeof CONTENTS)[number][]): Schema<CheckedGrpc> {
+type GrpcTarget = OutputOf<typeof grpcSchema>;
+
+function grpcSchema(kind: string, contents: readonly (typeof CONTENTS)[number][]) {
   const message = v.custom<GrpcMessage>(isMessage, "must be a message: an object, or a Uint8Array");
   const messages = v.array(message, "must be a list of messages");
   const calls = v.array(
@@ -147,7 +145,7 @@ function grpcSchema(kind: string, contents: readonly (typeof CONTENTS)[number][]
       `must have one of ${contents.join(", ")}`,
     ),
   );
-  return v.object({ kind: v.literal(kind), ...serverEntries(), options: checked }) as unknown as Schema<CheckedGrpc>;
+  return v.object({ kind: v.literal(kind), ...serverEntries(), options: checked });
 }
 
 function isMessage(value: unknown): boolean {
@@ -155,7 +153,7 @@ function isMessage(value: unknown): boolean {
 }
 
 /** Converts the target to that of a plan. @param folder base of relative paths */
-function toGrpcPlan({ options, ...server }: CheckedGrpc, folder: string): TargetPlan {
+function toGrpcPlan({ options, ...server }: GrpcTarget, folder: string): TargetPlan {
   const {
     method,
     proto = [],
@@ -188,7 +186,7 @@ function toGrpcPlan({ options, ...server }: CheckedGrpc, folder: string): Target
 }
 
 /** Converts the calls to inputs of a plan, whose entries are like those of a file. */
-function toMessagesPlan({ options }: CheckedGrpc, folder: string): InputsPlan {
+function toMessagesPlan({ options }: GrpcTarget, folder: string): InputsPlan {
   const { message, messages, calls, file, generator } = options;
   const entries = (calls ?? []).map((call) => toEntry(Array.isArray(call) ? call : [call]));
   if (message !== undefined) entries.push(toEntry([message]));

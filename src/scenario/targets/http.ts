@@ -11,7 +11,7 @@ import {
 import { type HeldFunction, holdFunction } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf, Schema } from "../../plan/schema.ts";
 import { explainExpression } from "../../service/answer-reader.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
@@ -19,7 +19,7 @@ import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { headersSchema, serverEntries, type TargetAddress, toServerPlan } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** How to tell that an answer is a success. Without a part, that part is not asked for. */
@@ -98,11 +98,7 @@ export function multipart(fields: FormFields): MultipartBody {
   return new MultipartBody(fields);
 }
 
-interface CheckedTarget extends CheckedServer {
-  readonly options: HttpOptions & { readonly protocol?: undefined };
-}
-
-export const httpBuilder: TargetBuilder<CheckedTarget> = {
+export const httpBuilder: TargetBuilder<HttpTarget> = {
   call: "http(…)",
   form: serverForm("http", { parts: { body: "body" }, codeOnly: ["request", "distinct"] }),
   takes: "payloads",
@@ -115,7 +111,9 @@ export const httpBuilder: TargetBuilder<CheckedTarget> = {
 const BODY_RULE =
   "must be text, bytes, an object or a list, file(…), multipart(…), or a function that returns one of them";
 
-function httpSchema(): Schema<CheckedTarget> {
+type HttpTarget = OutputOf<typeof httpSchema>;
+
+function httpSchema() {
   const isFunction = (input: unknown): boolean => typeof input === "function";
   const expression = expressionSchema();
   const status = v.pipe(
@@ -128,8 +126,13 @@ function httpSchema(): Schema<CheckedTarget> {
     method: v.optional(v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`)),
     path: v.optional(v.pipe(v.string("must be text"), v.regex(REQUEST_PATH, REQUEST_PATH_RULE))),
     headers: requestHeadersSchema(),
-    body: v.optional(v.custom((input) => isFunction(input) || toBodyPlan(input, "/") !== undefined, BODY_RULE)),
-    request: v.optional(v.custom(isFunction, "must be a function that returns a request")),
+    body: v.optional(
+      v.custom<HttpOptions["body"] & {}>(
+        (input) => isFunction(input) || toBodyPlan(input, "/") !== undefined,
+        BODY_RULE,
+      ),
+    ),
+    request: v.optional(v.custom<HttpOptions["request"] & {}>(isFunction, "must be a function that returns a request")),
     distinct: v.optional(countSchema()),
     success: v.optional(
       strictOptions({
@@ -150,7 +153,7 @@ function httpSchema(): Schema<CheckedTarget> {
     ),
     tls: v.optional(tlsSchema()),
   });
-  return v.object({ kind: v.literal("plain-http"), ...serverEntries(), options }) as unknown as Schema<CheckedTarget>;
+  return v.object({ kind: v.literal("plain-http"), ...serverEntries(), options });
 }
 
 /** An address without its path, and the path with its query; empty without one. */
@@ -166,8 +169,8 @@ function splitPath(url: string): SplitUrl {
 }
 
 /** Returns the addresses and the path. A path in the options follows the one in the address, like a prefix. */
-function addressesOf({ url, moreUrls = [], options }: CheckedTarget): {
-  readonly servers: CheckedServer;
+function addressesOf({ url, moreUrls = [], options }: HttpTarget): {
+  readonly servers: TargetAddress;
   readonly path: string;
 } {
   const split = [url, ...moreUrls].map(splitPath);
@@ -177,7 +180,7 @@ function addressesOf({ url, moreUrls = [], options }: CheckedTarget): {
   return { servers, path: first.path === "" ? "/" : first.path };
 }
 
-function toHttpPlan(target: CheckedTarget, folder: string, inputs: Inputs | undefined): TargetPlan {
+function toHttpPlan(target: HttpTarget, folder: string, inputs: Inputs | undefined): TargetPlan {
   const { options } = target;
   const { method, headers = {}, body, request, success = {}, extract = {}, apiKeyEnv, tls } = options;
   const { servers, path } = addressesOf(target);
@@ -203,7 +206,7 @@ function toHttpPlan(target: CheckedTarget, folder: string, inputs: Inputs | unde
 const DEFAULT_DISTINCT = 1000;
 const MAX_DEFAULT_DISTINCT = 100_000;
 
-function toRequestsPlan({ options }: CheckedTarget, folder: string, requestCount: number | undefined): InputsPlan {
+function toRequestsPlan({ options }: HttpTarget, folder: string, requestCount: number | undefined): InputsPlan {
   const { body, request, distinct } = options;
   const make = request ?? (typeof body === "function" ? body : undefined);
   if (make === undefined) {
@@ -216,7 +219,7 @@ function toRequestsPlan({ options }: CheckedTarget, folder: string, requestCount
   return { kind: "http-requests", requests: [], made: { by, returns, folder, count } };
 }
 
-function checkHttp(target: CheckedTarget, inputs: Inputs | undefined): Problem[] {
+function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
   const { url, moreUrls = [], options } = target;
   const { method, path, body, request, distinct, success, extract } = options;
   const problems: Problem[] = [];

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_TOKENS } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
 import { DEFAULT_LLM_ENDPOINT, LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
@@ -12,14 +12,7 @@ import { serverForm } from "../form.ts";
 import type { LlmContent } from "./llm-content.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import {
-  type CheckedServer,
-  headersSchema,
-  latencySchema,
-  type MockLatency,
-  serverEntries,
-  toServerPlan,
-} from "./target-fields.ts";
+import { headersSchema, latencySchema, type MockLatency, serverEntries, toServerPlan } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** The type of an endpoint's responses, by whether they are streamed. */
@@ -125,15 +118,7 @@ export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M e
   return { kind: "embedded-llm", url: "", options: options as { readonly protocol?: "http" } };
 }
 
-interface CheckedOpenAi extends CheckedServer {
-  readonly options: OpenAiOptions & { readonly protocol?: undefined };
-}
-
-interface CheckedEmbeddedLlm extends CheckedServer {
-  readonly options: EmbeddedLlmOptions & { readonly protocol?: undefined };
-}
-
-export const openAiBuilder: TargetBuilder<CheckedOpenAi> = {
+export const openAiBuilder: TargetBuilder<OpenAiTarget> = {
   call: "openai(…)",
   form: serverForm("openai"),
   schema: openAiSchema,
@@ -141,7 +126,7 @@ export const openAiBuilder: TargetBuilder<CheckedOpenAi> = {
   content: openAiContent,
 };
 
-export const embeddedLlmBuilder: TargetBuilder<CheckedEmbeddedLlm> = {
+export const embeddedLlmBuilder: TargetBuilder<EmbeddedLlmTarget> = {
   call: "embeddedLlm(…)",
   form: { name: "embeddedLlm" },
   isOwn: true,
@@ -161,7 +146,9 @@ function llmEntries<const E extends LlmEndpointName>(endpoints: readonly E[]) {
   };
 }
 
-function openAiSchema(): Schema<CheckedOpenAi> {
+type OpenAiTarget = OutputOf<typeof openAiSchema>;
+
+function openAiSchema() {
   const options = strictOptions({
     ...llmEntries(Object.keys(LLM_ENDPOINTS) as LlmEndpointName[]),
     model: nameSchema("a model's name"),
@@ -173,10 +160,12 @@ function openAiSchema(): Schema<CheckedOpenAi> {
     ),
     tls: v.optional(tlsSchema()),
   });
-  return v.object({ kind: v.literal("openai"), ...serverEntries(), options }) as unknown as Schema<CheckedOpenAi>;
+  return v.object({ kind: v.literal("openai"), ...serverEntries(), options });
 }
 
-function embeddedLlmSchema(): Schema<CheckedEmbeddedLlm> {
+type EmbeddedLlmTarget = OutputOf<typeof embeddedLlmSchema>;
+
+function embeddedLlmSchema() {
   const tokens = (least: number) =>
     v.optional(
       v.pipe(
@@ -198,12 +187,11 @@ function embeddedLlmSchema(): Schema<CheckedEmbeddedLlm> {
     errorRatio: ratio,
     cutRatio: ratio,
   });
-  const target = v.object({ kind: v.literal("embedded-llm"), url: v.string(), options });
-  return target as unknown as Schema<CheckedEmbeddedLlm>;
+  return v.object({ kind: v.literal("embedded-llm"), url: v.string(), options });
 }
 
 /** Converts the target to that of a plan. @param folder base of relative paths */
-function toOpenAiPlan({ options, ...server }: CheckedOpenAi, folder: string): TargetPlan {
+function toOpenAiPlan({ options, ...server }: OpenAiTarget, folder: string): TargetPlan {
   const {
     model,
     endpoint = DEFAULT_LLM_ENDPOINT,
@@ -228,7 +216,7 @@ function toOpenAiPlan({ options, ...server }: CheckedOpenAi, folder: string): Ta
 }
 
 /** Converts the target to that of a plan. @param folder base of a tokenizer's relative path */
-function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm, folder: string): TargetPlan {
+function toEmbeddedLlmPlan({ options }: EmbeddedLlmTarget, folder: string): TargetPlan {
   const tokenizer = tokenizerOf(options, folder);
   const { endpoint = DEFAULT_LLM_ENDPOINT, streaming: isStreaming = false, ttft, itl } = options;
   const { errorRatio = DEFAULT_MOCK.errorRatio } = options;
@@ -261,18 +249,18 @@ function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm, folder: string): Tar
 }
 
 /** Returns the format of a target. @param folder base of a tokenizer's relative path */
-function openAiContent({ options }: CheckedOpenAi, folder: string): LlmContent {
+function openAiContent({ options }: OpenAiTarget, folder: string): LlmContent {
   const { model, tokenizer = model, tokenizerRevision = "main" } = options;
   return toContent(options, { model, tokenizer: fromFolder(tokenizer, folder), revision: tokenizerRevision });
 }
 
 /** Returns the format of the embedded language model. @param folder base of a tokenizer's relative path */
-function embeddedLlmContent({ options }: CheckedEmbeddedLlm, folder: string): LlmContent {
+function embeddedLlmContent({ options }: EmbeddedLlmTarget, folder: string): LlmContent {
   return toContent(options, { model: EMBEDDED_LLM, tokenizer: tokenizerOf(options, folder), revision: "main" });
 }
 
 /** Returns the tokenizer of the client, with which the embedded language model counts too. */
-function tokenizerOf({ tokenizer = "none" }: EmbeddedLlmOptions, folder: string): string {
+function tokenizerOf({ tokenizer = "none" }: EmbeddedLlmTarget["options"], folder: string): string {
   return fromFolder(tokenizer, folder);
 }
 
@@ -281,7 +269,7 @@ function fromFolder(tokenizer: string, folder: string): string {
 }
 
 function toContent(
-  { endpoint = DEFAULT_LLM_ENDPOINT, streaming = false }: OpenAiOptions | EmbeddedLlmOptions,
+  { endpoint = DEFAULT_LLM_ENDPOINT, streaming = false }: OpenAiTarget["options"] | EmbeddedLlmTarget["options"],
   named: Pick<LlmContent, "model" | "tokenizer" | "revision">,
 ): LlmContent {
   return { ...named, endpointName: endpoint, endpoint: LLM_ENDPOINTS[endpoint], isStreaming: streaming };

@@ -3,14 +3,14 @@ import type { OwnInputsPlan } from "../../inputs/kinds/user-defined.ts";
 import { type HeldFunction, holdFunction } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import type { MakeInputs, OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "../../service/user-defined/functions.ts";
 import { wireOf } from "../../service/user-defined/target.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** The requests of a protocol. */
@@ -81,25 +81,9 @@ export function defineTarget<I, O = OwnAnswer, const P extends Protocol = "http"
   });
 }
 
-interface CheckedOwn extends CheckedServer {
-  readonly options: {
-    readonly name: string;
-    readonly protocol?: Protocol;
-    readonly streaming?: boolean;
-    readonly encode: HeldFunction;
-    readonly decode?: HeldFunction;
-    readonly check?: HeldFunction;
-    readonly extract?: Readonly<Record<string, HeldFunction>>;
-    readonly inputs: readonly unknown[] | MakeInputs<unknown>;
-    readonly count?: number;
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly tls?: boolean | TlsOptions;
-  };
-}
-
 const DEFAULT_COUNT = 1000;
 
-export const ownBuilder: TargetBuilder<CheckedOwn> = {
+export const ownBuilder: TargetBuilder<OwnTarget> = {
   call: "a target of defineTarget(…)",
   takes: "payloads",
   schema: ownSchema,
@@ -108,7 +92,9 @@ export const ownBuilder: TargetBuilder<CheckedOwn> = {
   check: checkOwn,
 };
 
-function ownSchema(): Schema<CheckedOwn> {
+type OwnTarget = OutputOf<typeof ownSchema>;
+
+function ownSchema() {
   const fn = v.custom<HeldFunction>((input) => typeof input === "function", "must be a function");
   const options = strictOptions({
     name: nameSchema("a name"),
@@ -121,17 +107,20 @@ function ownSchema(): Schema<CheckedOwn> {
       v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), fn, "must be functions by the value's name"),
     ),
     inputs: v.union(
-      [v.pipe(v.array(v.unknown()), v.nonEmpty("must have an input")), fn],
+      [
+        v.pipe(v.array(v.unknown()), v.nonEmpty("must have an input")),
+        fn as v.CustomSchema<MakeInputs<unknown>, string>,
+      ],
       "must be a list with an input, or a function that yields inputs",
     ),
     count: v.optional(countSchema()),
     headers: headersSchema(),
     tls: v.optional(tlsSchema()),
   });
-  return v.object({ kind: v.literal("user-defined"), ...serverEntries(), options }) as unknown as Schema<CheckedOwn>;
+  return v.object({ kind: v.literal("user-defined"), ...serverEntries(), options });
 }
 
-function toOwnPlan({ options, ...server }: CheckedOwn, folder: string): TargetPlan {
+function toOwnPlan({ options, ...server }: OwnTarget, folder: string): TargetPlan {
   const { name, protocol = "http", decode, check, extract, headers = {}, tls } = options;
   const values = Object.entries(extract ?? {}).map(([key, find]) => [key, holdFunction(`target.extract.${key}`, find)]);
   return {
@@ -149,7 +138,7 @@ function toOwnPlan({ options, ...server }: CheckedOwn, folder: string): TargetPl
   };
 }
 
-function toOwnInputs({ options }: CheckedOwn): InputsPlan {
+function toOwnInputs({ options }: OwnTarget): InputsPlan {
   const { inputs, encode, protocol = "http", streaming: isStreaming = false } = options;
   const isList = typeof inputs !== "function";
   return {
@@ -161,7 +150,7 @@ function toOwnInputs({ options }: CheckedOwn): InputsPlan {
   };
 }
 
-function checkOwn({ options }: CheckedOwn, inputs: Inputs | undefined): Problem[] {
+function checkOwn({ options }: OwnTarget, inputs: Inputs | undefined): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined)
     problems.push(

@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import type { Schema } from "../../plan/schema.ts";
 import { isParameterValue, type RequestParameterPlan } from "../../service/triton/parameters.ts";
 
 /**
@@ -9,7 +8,7 @@ import { isParameterValue, type RequestParameterPlan } from "../../service/trito
 export type RequestParameter = boolean | string | number | bigint | { readonly double: number };
 
 /** Returns the schema of a target's request parameters. */
-export function parametersSchema(): Schema<Readonly<Record<string, RequestParameter>>> {
+export function parametersSchema() {
   const parameter = v.custom<RequestParameter>(
     (input) => isParameter(input) && isParameterValue(toParameterPlan(input)),
     "must be true, false, text, a number, a bigint of 64 bits or { double: … }",
@@ -18,7 +17,7 @@ export function parametersSchema(): Schema<Readonly<Record<string, RequestParame
     v.pipe(v.string(), v.nonEmpty("must have a name")),
     parameter,
     "must be values by the parameter's name",
-  ) as unknown as Schema<Readonly<Record<string, RequestParameter>>>;
+  );
 }
 
 /** Converts a parameter to that of a plan. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Schema } from "../../plan/schema.ts";
+import { lazySchema, type Schema } from "../../plan/schema.ts";
 import type { DataForm } from "../form.ts";
 import { createMixBuilder } from "../mix.ts";
 import { embeddedBuilder } from "./embedded.ts";
@@ -7,7 +7,7 @@ import { dynamicGrpcBuilder, grpcBuilder } from "./grpc.ts";
 import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import { ownBuilder } from "./own.ts";
-import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
+import type { AnyTarget, TargetBuilder } from "./target-builder.ts";
 import { tfServingBuilder } from "./tfserving.ts";
 import { torchServeBuilder } from "./torchserve.ts";
 import { tritonBuilder } from "./triton.ts";
@@ -29,27 +29,27 @@ const TARGET_BUILDERS = {
   mix: createMixBuilder(() => targetSchema({ isMember: true })),
 };
 
-const BUILDERS = TARGET_BUILDERS as unknown as Readonly<Record<string, TargetBuilder>>;
+const BUILDERS: Readonly<Record<string, TargetBuilder>> = TARGET_BUILDERS;
 
 /** Returns the builder of a target. */
-export function targetBuilderOf({ kind }: Pick<CheckedTarget, "kind">): TargetBuilder {
+export function targetBuilderOf({ kind }: Pick<AnyTarget, "kind">): TargetBuilder {
   return BUILDERS[kind] as TargetBuilder;
 }
 
 /** Returns how targets are written as data, by the kind of what they are, each with the schema of the target. */
-export function targetForms(): readonly (readonly [kind: string, form: DataForm, schema: Schema<CheckedTarget>])[] {
+export function targetForms(): readonly (readonly [kind: string, form: DataForm, schema: Schema<AnyTarget>])[] {
   return Object.entries(BUILDERS).flatMap(([kind, { form, schema }]) =>
     form === undefined ? [] : [[kind, form, schema()] as const],
   );
 }
 
 /** Returns the schema of a scenario's target. @param options.isMember whether it is a member of a mix, and so no mix. Default: false */
-export function targetSchema({ isMember = false } = {}): Schema<CheckedTarget> {
+export function targetSchema({ isMember = false } = {}): Schema<AnyTarget> {
   const known = Object.entries(BUILDERS).filter(([, { members }]) => !isMember || members === undefined);
   const calls = known.map(([, { call }]) => call);
-  const unknown = v.custom<CheckedTarget>(() => false, `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
-  return v.lazy((input): v.GenericSchema => {
+  const unknown = v.custom<AnyTarget>(() => false, `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
+  return lazySchema<AnyTarget>((input) => {
     const kind = (input as { readonly kind?: unknown } | null)?.kind;
     return known.find(([name]) => name === kind)?.[1].schema() ?? unknown;
-  }) as unknown as Schema<CheckedTarget>;
+  });
 }

@@ -6,24 +6,24 @@ import type { DataForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import type { TagOptions } from "../tags.ts";
 import type { LlmContent } from "./llm-content.ts";
-import type { CheckedServer } from "./target-fields.ts";
+import type { TargetAddress } from "./target-fields.ts";
 
 /** A validated target, of any builder. */
-export interface CheckedTarget extends CheckedServer {
-  readonly options: { readonly protocol?: "http" | "grpc" | undefined };
+export interface AnyTarget extends TargetAddress {
+  readonly options: { readonly protocol?: "http" | "grpc" | undefined; readonly [name: string]: unknown };
 }
 
 /** A validated member of a mix. */
-export interface CheckedMember {
+export interface MemberOfMix {
   readonly name: string;
-  readonly target: CheckedTarget;
-  readonly inputs?: Inputs;
-  readonly weight?: number;
-  readonly tags?: TagOptions;
+  readonly target: AnyTarget;
+  readonly inputs?: Inputs | undefined;
+  readonly weight?: number | undefined;
+  readonly tags?: TagOptions | undefined;
 }
 
 /** A builder of targets: everything that the other modules ask about it, instead of testing its kind. `T` is its validated target. */
-export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
+export interface TargetBuilder<T extends AnyTarget = AnyTarget> {
   /** The call in a scenario. */
   readonly call: string;
   /** How it is written in YAML and JSON. Absent: only code can say it. */
@@ -48,7 +48,7 @@ export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   /** Returns conflicts between its options, or with the scenario's inputs, which the schema cannot see. */
   check?(target: T, inputs: Inputs | undefined): Problem[];
   /** Returns the members of a mix, which have the rest. Absent: it is a single target. */
-  members?(target: T): readonly CheckedMember[];
+  members?(target: T): readonly MemberOfMix[];
   /** Returns the schema of what the builder returns. */
   schema(): Schema<T>;
   /** Converts it to the target of a plan. @param folder base of relative paths @param inputs those of the scenario, if it has any */

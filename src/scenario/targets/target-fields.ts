@@ -33,11 +33,11 @@ export function headersSchema() {
 }
 
 /** The parts of a validated target that all builders share. */
-export interface CheckedServer {
+export interface TargetAddress {
   readonly kind: string;
   /** Empty: the run starts its own server. */
   readonly url: string;
-  readonly moreUrls?: readonly string[];
+  readonly moreUrls?: readonly string[] | undefined;
 }
 
 /** Returns the schemas of a target's addresses, as an object's entries. */
@@ -57,6 +57,6 @@ export function streamedProtocolEntries() {
 }
 
 /** Returns the addresses for a plan. */
-export function toServerPlan({ url, moreUrls = [] }: CheckedServer): { url: string; moreUrls?: string[] } {
+export function toServerPlan({ url, moreUrls = [] }: TargetAddress): { url: string; moreUrls?: string[] } {
   return { url, ...(moreUrls.length > 0 ? { moreUrls: [...moreUrls] } : {}) };
 }

@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** Options of {@link tfserving}. */
@@ -44,18 +44,16 @@ export function tfserving(url: string | readonly string[], options: TfServingOpt
   return { kind: "tfserving", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
 }
 
-interface CheckedTarget extends CheckedServer {
-  readonly options: TfServingOptions & { readonly protocol?: undefined };
-}
-
-export const tfServingBuilder: TargetBuilder<CheckedTarget> = {
+export const tfServingBuilder: TargetBuilder<TfServingTarget> = {
   call: "tfserving(…)",
   form: serverForm("tfserving"),
   schema: tfServingSchema,
   toPlan: toTfServingPlan,
 };
 
-function tfServingSchema(): Schema<CheckedTarget> {
+type TfServingTarget = OutputOf<typeof tfServingSchema>;
+
+function tfServingSchema() {
   const options = strictOptions({
     model: nameSchema("a model's name"),
     version: v.optional(nameSchema("a version or a label")),
@@ -69,10 +67,10 @@ function tfServingSchema(): Schema<CheckedTarget> {
     compression: v.optional(v.picklist(["gzip", "deflate"], 'must be "gzip" or "deflate"')),
     tls: v.optional(tlsSchema()),
   });
-  return v.object({ kind: v.literal("tfserving"), ...serverEntries(), options }) as unknown as Schema<CheckedTarget>;
+  return v.object({ kind: v.literal("tfserving"), ...serverEntries(), options });
 }
 
-function toTfServingPlan({ options, ...server }: CheckedTarget, folder: string): TargetPlan {
+function toTfServingPlan({ options, ...server }: TfServingTarget, folder: string): TargetPlan {
   const { model, version, signature, batchSize, shapes, outputs = [], headers = {}, compression, tls } = options;
   return {
     ...DEFAULT_TF_SERVING_TARGET,

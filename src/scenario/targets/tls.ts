@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 
@@ -21,7 +21,7 @@ export interface TlsOptions {
 }
 
 /** Returns the schema of a target's TLS. */
-export function tlsSchema(): Schema<boolean | TlsOptions> {
+export function tlsSchema() {
   const file = v.optional(nameSchema("a file"));
   const form = v.optional(v.picklist(["PEM", "DER"], 'must be "PEM" or "DER"'));
   const flag = v.optional(v.boolean("must be true or false"));
@@ -35,11 +35,11 @@ export function tlsSchema(): Schema<boolean | TlsOptions> {
       strictOptions({ ca: file, cert: file, key: file, certType: form, keyType: form, verify: v.optional(verify) }),
     ],
     "must be true, false or { ca, cert, key, certType, keyType, verify }",
-  ) as unknown as Schema<boolean | TlsOptions>;
+  );
 }
 
 /** Converts TLS settings to those of a plan. @param folder base of relative paths */
-export function toTlsPlan(tls: boolean | TlsOptions = false, folder: string): TlsPlan {
+export function toTlsPlan(tls: OutputOf<typeof tlsSchema> = false, folder: string): TlsPlan {
   const { ca = "", cert = "", key = "", certType, keyType, verify = true } = typeof tls === "boolean" ? {} : tls;
   const at = (file: string): string => (file === "" ? "" : resolve(folder, file));
   const { peer = true, host = true } = typeof verify === "boolean" ? { peer: verify, host: verify } : verify;

@@ -1,14 +1,14 @@
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import { DEFAULT_CONTENT_TYPE, DEFAULT_PART, type TorchServeTargetPlan } from "../../service/torchserve/target.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** Options of {@link torchserve}. */
@@ -41,14 +41,9 @@ export function torchserve(url: string | readonly string[], options: TorchServeO
   return { kind: "torchserve", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }
 
-/** A validated target. */
-interface CheckedTarget extends CheckedServer {
-  readonly options: TorchServeOptions & { readonly protocol?: undefined };
-}
-
 const INPUTS_HINT = 'Write files("images/*.jpg"), or files([…]).';
 
-export const torchServeBuilder: TargetBuilder<CheckedTarget> = {
+export const torchServeBuilder: TargetBuilder<TorchServeTarget> = {
   call: "torchserve(…)",
   form: serverForm("torchserve"),
   takes: "payloads",
@@ -60,12 +55,14 @@ export const torchServeBuilder: TargetBuilder<CheckedTarget> = {
 };
 
 /** Files cannot be made up, and prompts need a language model. */
-function checkInputs(_target: CheckedTarget, inputs: Inputs | undefined): Problem[] {
+function checkInputs(_target: TorchServeTarget, inputs: Inputs | undefined): Problem[] {
   if (inputs !== undefined) return [];
   return [problem("missing", "inputs", "torchserve(…) takes files", INPUTS_HINT)];
 }
 
-function torchServeSchema(): Schema<CheckedTarget> {
+type TorchServeTarget = OutputOf<typeof torchServeSchema>;
+
+function torchServeSchema() {
   const line = (what: string) => v.optional(v.pipe(nameSchema(what), v.regex(/^[^\r\n\0]*$/, "must be one line")));
   const options = strictOptions({
     model: nameSchema("a model's name"),
@@ -101,10 +98,10 @@ function torchServeSchema(): Schema<CheckedTarget> {
       ),
       ["options", "contentType"],
     ),
-  ) as unknown as Schema<CheckedTarget>;
+  );
 }
 
-function toTorchServePlan({ options, ...server }: CheckedTarget, folder: string): TargetPlan {
+function toTorchServePlan({ options, ...server }: TorchServeTarget, folder: string): TargetPlan {
   const { model, version = "", headers = {}, managementUrl, tls } = options;
   return {
     kind: "torchserve",
@@ -125,6 +122,6 @@ function toBody({
   body,
   part = DEFAULT_PART,
   contentType = DEFAULT_CONTENT_TYPE,
-}: TorchServeOptions): TorchServeTargetPlan["body"] {
+}: TorchServeTarget["options"]): TorchServeTargetPlan["body"] {
   return body === "raw" ? { kind: "raw", contentType } : { kind: "multipart", part };
 }

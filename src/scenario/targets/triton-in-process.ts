@@ -1,14 +1,13 @@
 import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import { DEFAULT_TRITON_TARGET } from "../../service/triton/target.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { parametersSchema, type RequestParameter } from "./request-parameters.ts";
 import type { Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import type { CheckedServer } from "./target-fields.ts";
 import { composingModelsSchema, toComposingModel, toParameters } from "./triton.ts";
 
 /** Options of {@link tritonInProcess}. */
@@ -50,37 +49,36 @@ export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc",
   return { kind: "tritonInProcess", url: "", options: options as { readonly protocol?: "grpc" } };
 }
 
-interface CheckedTarget extends CheckedServer {
-  readonly options: TritonInProcessOptions & { readonly protocol?: undefined };
-}
-
-export const tritonInProcessBuilder: TargetBuilder<CheckedTarget> = {
+export const tritonInProcessBuilder: TargetBuilder<InProcessTarget> = {
   call: "tritonInProcess(…)",
   form: { name: "tritonInProcess" },
   isOwn: true,
-  schema: () => {
-    const options = strictOptions({
-      directory: v.optional(nameSchema("a folder")),
-      modelRepository: nameSchema("a folder"),
-      model: nameSchema("a model's name"),
-      version: v.optional(v.pipe(v.string("must be text"), v.regex(/^[1-9][0-9]*$/, "must be a number"))),
-      batchSize: v.optional(countSchema()),
-      streaming: v.optional(v.boolean("must be true or false")),
-      shapes: v.optional(
-        v.record(v.string(), v.array(countSchema(), "must be a list of sizes"), "must be sizes by the input's name"),
-      ),
-      sharedMemory: v.optional(v.literal("system", 'must be "system"')),
-      outputSharedMemoryBytes: v.optional(countSchema()),
-      parameters: v.optional(parametersSchema()),
-      composingModels: composingModelsSchema(),
-    });
-    const target = v.object({ kind: v.literal("tritonInProcess"), url: v.string(), options });
-    return target as unknown as Schema<CheckedTarget>;
-  },
+  schema: inProcessSchema,
   toPlan: toInProcessPlan,
 };
 
-function toInProcessPlan({ options }: CheckedTarget, folder: string): TargetPlan {
+type InProcessTarget = OutputOf<typeof inProcessSchema>;
+
+function inProcessSchema() {
+  const options = strictOptions({
+    directory: v.optional(nameSchema("a folder")),
+    modelRepository: nameSchema("a folder"),
+    model: nameSchema("a model's name"),
+    version: v.optional(v.pipe(v.string("must be text"), v.regex(/^[1-9][0-9]*$/, "must be a number"))),
+    batchSize: v.optional(countSchema()),
+    streaming: v.optional(v.boolean("must be true or false")),
+    shapes: v.optional(
+      v.record(v.string(), v.array(countSchema(), "must be a list of sizes"), "must be sizes by the input's name"),
+    ),
+    sharedMemory: v.optional(v.literal("system", 'must be "system"')),
+    outputSharedMemoryBytes: v.optional(countSchema()),
+    parameters: v.optional(parametersSchema()),
+    composingModels: composingModelsSchema(),
+  });
+  return v.object({ kind: v.literal("tritonInProcess"), url: v.string(), options });
+}
+
+function toInProcessPlan({ options }: InProcessTarget, folder: string): TargetPlan {
   return {
     kind: "triton-c-api",
     directory: inFolder(options.directory ?? DEFAULT_TRITON_DIRECTORY, folder),

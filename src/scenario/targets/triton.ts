@@ -1,19 +1,13 @@
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import { type ComposingModelPlan, DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./request-parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import {
-  type CheckedServer,
-  headersSchema,
-  serverEntries,
-  streamedProtocolEntries,
-  toServerPlan,
-} from "./target-fields.ts";
+import { headersSchema, serverEntries, streamedProtocolEntries, toServerPlan } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 interface TritonCommonOptions {
@@ -85,23 +79,9 @@ export function triton(
   return { kind: "triton", ...splitUrls(url), options };
 }
 
-/** A validated target. */
-interface CheckedTarget extends CheckedServer {
-  readonly options: CheckedOptions;
-}
-
-type CheckedOptions = TritonCommonOptions & {
-  readonly parameters?: Readonly<Record<string, RequestParameter>>;
-  readonly protocol?: Protocol;
-  readonly streaming?: boolean;
-  readonly inputTensorFormat?: "binary" | "json";
-  readonly outputTensorFormat?: "binary" | "json";
-  readonly compression?: "gzip" | "deflate";
-};
-
 const COMPOSING_MODEL = /^[^:,\s]+(?::[1-9][0-9]*)?$/;
 
-export const tritonBuilder: TargetBuilder<CheckedTarget> = {
+export const tritonBuilder: TargetBuilder<TritonTarget> = {
   call: "triton(…)",
   hasServerTrace: true,
   form: serverForm("triton"),
@@ -109,7 +89,9 @@ export const tritonBuilder: TargetBuilder<CheckedTarget> = {
   toPlan: toTritonPlan,
 };
 
-function tritonSchema(): Schema<CheckedTarget> {
+type TritonTarget = OutputOf<typeof tritonSchema>;
+
+function tritonSchema() {
   const format = v.optional(v.picklist(["binary", "json"], "must be binary or json"));
   const options = strictOptions({
     ...streamedProtocolEntries(),
@@ -164,7 +146,7 @@ function tritonSchema(): Schema<CheckedTarget> {
       ),
       ["options", "parameters"],
     ),
-  ) as unknown as Schema<CheckedTarget>;
+  );
 }
 
 /** Returns the schema of the optional models that a model calls. */
@@ -182,7 +164,7 @@ function isGiven(options: object | null | undefined, name: string): boolean {
   return typeof options === "object" && options !== null && name in options;
 }
 
-function toTritonPlan({ options, ...server }: CheckedTarget, folder: string): TargetPlan {
+function toTritonPlan({ options, ...server }: TritonTarget, folder: string): TargetPlan {
   const { inputTensorFormat, outputTensorFormat } = options;
   const binaryTensors: ("input" | "output")[] = [];
   if (inputTensorFormat === "binary") binaryTensors.push("input");

@@ -12,7 +12,7 @@ import { type Fields, showWellKnown } from "./well-known.ts";
  */
 export function decodeToJson(type: protobuf.Type, bytes: Uint8Array): unknown {
   try {
-    return showMessage(type, type.decode(bytes) as unknown as Fields);
+    return showMessage(type, type.decode(bytes) as protobuf.Message & Fields);
   } catch (error) {
     throw new ProtocolError(`the message is not a ${fullName(type)}: ${messageOf(error)}`);
   }

@@ -101,7 +101,7 @@ export function toRoot(files: readonly Uint8Array[]): protobuf.Root {
   let root: protobuf.Root;
   try {
     const set = files.length === 0 ? NO_BYTES : encodeMessage(SET, { file: [...files] });
-    root = (protobuf.Root as unknown as WithDescriptors).fromDescriptor(set);
+    root = (protobuf.Root as typeof protobuf.Root & WithDescriptors).fromDescriptor(set);
   } catch (error) {
     throw new Error(`the server's description cannot be read: ${messageOf(error)}`);
   }

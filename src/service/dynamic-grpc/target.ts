@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
 import { answerRulesEntries } from "../answer-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
@@ -13,12 +14,12 @@ declare module "../../plan/plan.ts" {
 }
 
 /** Returns the schema of a target whose requests are calls of a gRPC method. */
-export function grpcTargetSchema(v: Builders) {
+export function grpcTargetSchema() {
   const path = v.pipe(v.string(), v.nonEmpty("must name a file or a folder"));
   return v.object({
     kind: v.literal("dynamic-grpc"),
     /** `model` is the name in reports: the method, unless the user gives another one. */
-    ...serverEntries(v),
+    ...serverEntries(),
     protocol: v.literal("grpc", "must be grpc"),
     method: v.pipe(v.string(), v.regex(METHOD_NAME, "must be package.Service/Method")),
     batchSize: v.literal(1, "must be 1: the messages set the number of items"),
@@ -33,7 +34,7 @@ export function grpcTargetSchema(v: Builders) {
     importPaths: v.array(path),
     /** When the messages of a call are sent; absent: all at once. */
     pacing: v.exactOptional(v.picklist(["at-once", "after-response"], "must be at-once or after-response")),
-    ...answerRulesEntries(v),
+    ...answerRulesEntries(),
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
   });
 }

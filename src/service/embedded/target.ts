@@ -1,5 +1,6 @@
+import * as v from "valibot";
 import { mockSchema } from "../../plan/mock.ts";
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import type { OpenAiTargetPlan } from "../openai/target.ts";
 import type { TargetKind } from "../service.ts";
@@ -17,7 +18,7 @@ declare module "../../plan/plan.ts" {
 }
 
 /** Returns the schema of an embedded target. */
-export function embeddedTargetSchema(v: Builders) {
+export function embeddedTargetSchema() {
   const target = v.object({
     kind: v.literal("embedded"),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
@@ -28,7 +29,7 @@ export function embeddedTargetSchema(v: Builders) {
       v.minValue(1, "must be 1 or more"),
       v.maxValue(8, "must be 8 at most"),
     ),
-    mock: mockSchema(v),
+    mock: mockSchema(),
     /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
     llmPath: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must be a path"))),
   });

@@ -1,5 +1,6 @@
+import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { PlanOf } from "../../plan/schema.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 
 /** HTTP requests in a plan. */
@@ -13,36 +14,36 @@ export type BodyPlan = PlanOf<typeof bodySchema>;
 /** A part of a form. */
 export type FormPartPlan = PlanOf<typeof partSchema>;
 
-const typeEntry = (v: Builders) => ({
+const typeEntry = () => ({
   /** Value of Content-Type. Default: by the form of the body; for a file by the end of its name. */
   contentType: v.exactOptional(v.string()),
 });
 
-const wholeForms = (v: Builders) =>
+const wholeForms = () =>
   [
-    v.object({ form: v.literal("text"), text: v.string(), ...typeEntry(v) }),
-    v.object({ form: v.literal("json"), text: v.string(), ...typeEntry(v) }),
-    v.object({ form: v.literal("bytes"), base64: v.string(), ...typeEntry(v) }),
-    v.object({ form: v.literal("file"), file: v.pipe(v.string(), v.nonEmpty("must name a file")), ...typeEntry(v) }),
+    v.object({ form: v.literal("text"), text: v.string(), ...typeEntry() }),
+    v.object({ form: v.literal("json"), text: v.string(), ...typeEntry() }),
+    v.object({ form: v.literal("bytes"), base64: v.string(), ...typeEntry() }),
+    v.object({ form: v.literal("file"), file: v.pipe(v.string(), v.nonEmpty("must name a file")), ...typeEntry() }),
   ] as const;
 
-const partSchema = (v: Builders) =>
+const partSchema = () =>
   v.object({
     name: v.pipe(v.string(), v.nonEmpty("must have a name")),
     /** Absent: that of the file; none for other forms. */
     fileName: v.exactOptional(v.string()),
-    value: v.variant("form", [...wholeForms(v)]),
+    value: v.variant("form", [...wholeForms()]),
   });
 
-const bodySchema = (v: Builders) =>
+const bodySchema = () =>
   v.variant("form", [
-    ...wholeForms(v),
+    ...wholeForms(),
     /** `multipart/form-data`. */
-    v.object({ form: v.literal("multipart"), parts: v.array(partSchema(v)) }),
+    v.object({ form: v.literal("multipart"), parts: v.array(partSchema()) }),
   ]);
 
 /** Returns the schema of inputs that are HTTP requests. */
-export const requestsSchema = (v: Builders) =>
+export const requestsSchema = () =>
   v.object({
     kind: v.literal("http-requests"),
     /** Sent in turn. Empty when a function makes the requests. */
@@ -51,7 +52,7 @@ export const requestsSchema = (v: Builders) =>
         method: v.exactOptional(v.picklist(HTTP_METHODS)),
         path: v.exactOptional(v.string()),
         headers: v.exactOptional(v.array(v.tuple([v.string(), v.string()]))),
-        body: v.exactOptional(bodySchema(v)),
+        body: v.exactOptional(bodySchema()),
       }),
     ),
     /**
@@ -60,7 +61,7 @@ export const requestsSchema = (v: Builders) =>
      */
     made: v.exactOptional(
       v.object({
-        by: functionSchema(v),
+        by: functionSchema(),
         returns: v.picklist(["body", "request"]),
         /** Base of relative paths of files. */
         folder: v.string(),

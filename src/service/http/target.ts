@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { answerRulesEntries } from "../answer-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
@@ -13,8 +14,8 @@ declare module "../../plan/plan.ts" {
 }
 
 /** Returns the schema of a target whose requests and answers are bytes. */
-export function httpTargetSchema(v: Builders) {
-  const { model: _, ...server } = serverEntries(v);
+export function httpTargetSchema() {
+  const { model: _, ...server } = serverEntries();
   const status = v.pipe(
     v.number(),
     v.integer("must be a whole number"),
@@ -37,6 +38,6 @@ export function httpTargetSchema(v: Builders) {
     successStatuses: v.exactOptional(v.pipe(v.array(status), v.minLength(1, "must have a status"))),
     /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
     apiKeyEnv: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a variable"))),
-    ...answerRulesEntries(v),
+    ...answerRulesEntries(),
   });
 }

@@ -1,6 +1,7 @@
+import * as v from "valibot";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Builders, Schema } from "../../plan/schema.ts";
+import { lazySchema, type Schema } from "../../plan/schema.ts";
 import { type MixMemberPlan, type MixTargetPlan, memberPlanOf } from "../../plan/split/mix.ts";
 import { tagsSchema } from "../../plan/split/tags.ts";
 import { tokensSchema } from "../../plan/tokens.ts";
@@ -32,7 +33,7 @@ export function createMixKind(kindOf: (target: TargetPlan) => TargetKind<TargetP
 }
 
 /** The targets and inputs of the members are checked with the schemas of their own kinds. */
-function schema(v: Builders): Schema<MixTargetPlan> {
+function schema(): Schema<MixTargetPlan> {
   const kind = v.object({ kind: v.string() });
   const member = v.object({
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
@@ -42,10 +43,10 @@ function schema(v: Builders): Schema<MixTargetPlan> {
       v.minValue(1, "must be 1 or more"),
       v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"),
     ),
-    target: kind,
-    inputs: kind,
-    tokens: v.exactOptional(tokensSchema(v)),
-    tags: v.exactOptional(tagsSchema(v)),
+    target: lazySchema<MixMemberPlan["target"]>(() => kind),
+    inputs: lazySchema<MixMemberPlan["inputs"]>(() => kind),
+    tokens: v.exactOptional(tokensSchema()),
+    tags: v.exactOptional(tagsSchema()),
   });
   return v.object({
     kind: v.literal("mix"),
@@ -53,7 +54,7 @@ function schema(v: Builders): Schema<MixTargetPlan> {
     isStreaming: v.boolean(),
     batchSize: v.literal(1, "must be 1"),
     members: v.pipe(v.array(member), v.minLength(2, "must be two or more")),
-  }) as unknown as Schema<MixTargetPlan>;
+  });
 }
 
 function describeMembers(

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import { serverEntries } from "../target-schemas.ts";
 
 /** A server of generative models with JSON payloads, such as OpenAI's API. */
@@ -19,10 +20,10 @@ export function withoutLeadingSlashes(path: string): string {
 export const PAYLOAD_PATH = /^[^\s#]+$/;
 
 /** Returns the schema of a target whose requests are JSON payloads to a path. */
-export function openAiTargetSchema(v: Builders) {
+export function openAiTargetSchema() {
   return v.object({
     kind: v.literal("openai"),
-    ...serverEntries(v),
+    ...serverEntries(),
     protocol: v.literal("http", "must be http"),
     /** Path for payloads, without a leading slash: `v1/chat/completions`. */
     endpoint: v.pipe(v.string(), v.regex(PAYLOAD_PATH, "must be a path, such as v1/chat/completions")),

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { serverEntries } from "../target-schemas.ts";
 
@@ -27,11 +28,11 @@ export const DEFAULT_TF_SERVING_TARGET: Omit<TfServingTargetPlan, "url" | "model
 };
 
 /** Returns the schema of a TensorFlow Serving target. */
-export function tfServingTargetSchema(v: Builders) {
+export function tfServingTargetSchema() {
   const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   return v.object({
     kind: v.literal("tfserving"),
-    ...serverEntries(v),
+    ...serverEntries(),
     protocol: v.literal("grpc", "must be grpc"),
     isStreaming: v.pipe(
       v.boolean(),

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import { serverEntries } from "../target-schemas.ts";
 
 /** A TorchServe server. */
@@ -15,12 +16,12 @@ export const DEFAULT_PART = "data";
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
 /** Returns the schema of a target whose requests are a file each. */
-export function torchServeTargetSchema(v: Builders) {
+export function torchServeTargetSchema() {
   // A line break could inject a header.
   const text = v.pipe(v.string(), v.nonEmpty("must not be empty"), v.regex(/^[^\r\n\0]*$/, "must be one line"));
   return v.object({
     kind: v.literal("torchserve"),
-    ...serverEntries(v),
+    ...serverEntries(),
     protocol: v.literal("http", "must be http"),
     /** Empty: the server's default version. */
     modelVersion: v.string(),

@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan, tritonModelEntries } from "../triton/target.ts";
 
 /** Triton in a process of the run's own, through its C API. */
@@ -14,7 +15,7 @@ declare module "../../plan/plan.ts" {
 export const DEFAULT_TRITON_DIRECTORY = "/opt/tritonserver";
 
 /** Returns the schema of a target in process. */
-export function tritonInProcessSchema(v: Builders) {
+export function tritonInProcessSchema() {
   return v.object({
     kind: v.literal("triton-c-api"),
     /** Triton's installation: the folder with `lib/libtritonserver.so` and `backends`. */
@@ -24,7 +25,7 @@ export function tritonInProcessSchema(v: Builders) {
     model: v.pipe(v.string(), v.nonEmpty("must name a model")),
     /** The form of requests; there is no network. */
     protocol: v.literal("grpc"),
-    ...tritonModelEntries(v),
+    ...tritonModelEntries(),
     /** Where tensors are: copied with requests and responses, or in memory shared with the library. */
     sharedMemory: v.picklist(["none", "system"], "must be none or system"),
   });

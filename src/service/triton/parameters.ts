@@ -1,4 +1,5 @@
-import type { Builders, Schema } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { Schema } from "../../plan/schema.ts";
 import type { ProtoObject } from "../protobuf/message.ts";
 
 export const PARAMETER_TYPES = ["bool", "int", "uint", "double", "string"] as const;
@@ -13,7 +14,7 @@ export interface RequestParameterPlan {
 }
 
 /** The schema of a request parameter, whose text must be one of its type. */
-export function parameterSchema(v: Builders): Schema<RequestParameterPlan> {
+export function parameterSchema(): Schema<RequestParameterPlan> {
   const parameter = v.object({ type: v.picklist(PARAMETER_TYPES, "must be a type of parameters"), value: v.string() });
   return v.pipe(parameter, v.check(isParameterValue, "must be a value of its type"));
 }

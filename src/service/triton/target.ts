@@ -1,4 +1,5 @@
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { serverEntries } from "../target-schemas.ts";
 import { parameterSchema } from "./parameters.ts";
@@ -34,13 +35,13 @@ export const DEFAULT_TRITON_TARGET: Omit<TritonTargetPlan, "url" | "protocol" | 
 };
 
 /** Returns the schema of a Triton target. */
-export function tritonTargetSchema(v: Builders) {
+export function tritonTargetSchema() {
   const format = v.picklist(["binary", "json"], "must be binary or json");
   const target = v.object({
     kind: v.literal("triton"),
-    ...serverEntries(v),
+    ...serverEntries(),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
-    ...tritonModelEntries(v),
+    ...tritonModelEntries(),
     inputTensorFormat: format,
     outputTensorFormat: format,
     /** The tensors that are binary also with a server that does not list binary tensors, because the user chose so. Absent: none. */
@@ -74,7 +75,7 @@ export function tritonTargetSchema(v: Builders) {
 }
 
 /** The fields of a model on Triton, wherever it runs, as an object's entries. */
-export function tritonModelEntries(v: Builders) {
+export function tritonModelEntries() {
   const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   return {
     /** Empty: the server chooses. */
@@ -92,7 +93,7 @@ export function tritonModelEntries(v: Builders) {
       v.minValue(0, "must be 0 or more"),
     ),
     /** Extra parameters of every request, by name; gRPC only. */
-    parameters: v.record(v.string(), parameterSchema(v)),
+    parameters: v.record(v.string(), parameterSchema()),
     /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
     composingModels: v.array(
       v.object({

@@ -1,5 +1,6 @@
+import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
-import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { Wire } from "../service.ts";
 import { serverEntries } from "../target-schemas.ts";
 
@@ -18,19 +19,19 @@ export function wireOf({ protocol, isStreaming }: Pick<OwnTargetPlan, "protocol"
 }
 
 /** Returns the schema of a target that a scenario defines. Its `model` is the name that the scenario gives it. */
-export function ownTargetSchema(v: Builders) {
+export function ownTargetSchema() {
   return v.object({
     kind: v.literal("user-defined"),
-    ...serverEntries(v),
+    ...serverEntries(),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
     batchSize: v.literal(1, "must be 1: the scenario's functions set the number of items"),
     /** gRPC only: whether calls may have several messages each way. */
     isStreaming: v.boolean(),
     /** {@link DecodeAnswer}. Absent: the other functions get the answer itself. */
-    decode: v.exactOptional(functionSchema(v)),
+    decode: v.exactOptional(functionSchema()),
     /** {@link CheckOutput}. Absent: the protocol's status is enough. */
-    check: v.exactOptional(functionSchema(v)),
+    check: v.exactOptional(functionSchema()),
     /** {@link ExtractValue} by the value's name. Absent: no values. */
-    extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), functionSchema(v))),
+    extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), functionSchema())),
   });
 }

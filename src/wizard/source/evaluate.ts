@@ -1,9 +1,11 @@
 import { errorRate, p99 } from "../../scenario/assertions.ts";
-import { concurrency, findMax, requestRate } from "../../scenario/find-max/builders.ts";
 import { files, json, random } from "../../scenario/inputs.ts";
-import { fixedSchedule, hold, intervals, ramp, rate, sessions, steps } from "../../scenario/loads.ts";
+import { concurrency, findMax, requestRate } from "../../scenario/loads/find-max.ts";
+import { hold, ramp, sessions, steps } from "../../scenario/loads/levels.ts";
+import { soak, spike } from "../../scenario/loads/phases.ts";
+import { intervals, rate } from "../../scenario/loads/rates.ts";
+import { fixedSchedule } from "../../scenario/loads/schedules.ts";
 import { mix } from "../../scenario/mix.ts";
-import { soak, spike } from "../../scenario/phases.ts";
 import { payloads, prompts } from "../../scenario/prompts.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";
 import { grpc } from "../../scenario/targets/grpc.ts";

@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { timeUnitFor } from "../../../src/report/model/charts/chart-source.ts";
 import { type LevelJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import { p99 } from "../../../src/scenario/assertions.ts";
-import { steps } from "../../../src/scenario/loads.ts";
+import { steps } from "../../../src/scenario/loads/levels.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";

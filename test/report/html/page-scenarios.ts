@@ -1,10 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { errorRate, p50, p99, throughput } from "../../../src/scenario/assertions.ts";
-import { concurrency, findMax } from "../../../src/scenario/find-max/builders.ts";
-import { hold, rate, steps } from "../../../src/scenario/loads.ts";
+import { concurrency, findMax } from "../../../src/scenario/loads/find-max.ts";
+import { hold, steps } from "../../../src/scenario/loads/levels.ts";
+import { rate } from "../../../src/scenario/loads/rates.ts";
 import { mix } from "../../../src/scenario/mix.ts";
-import { server, singleStream } from "../../../src/scenario/mlperf/builders.ts";
-import { phase } from "../../../src/scenario/phases.ts";
+import { server, singleStream } from "../../../src/scenario/loads/mlperf.ts";
+import { phase } from "../../../src/scenario/loads/phases.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { http } from "../../../src/scenario/targets/http.ts";

@@ -20,7 +20,7 @@ import type { RunProgress } from "../../../src/result/observer.ts";
 import { broadcast } from "../../../src/result/observer.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { fill } from "../../measure/make-records.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type LevelJson, runsOf } from "../../../src/report/schema/report-schema.ts";
-import { hold, steps } from "../../../src/scenario/loads.ts";
+import { hold, steps } from "../../../src/scenario/loads/levels.ts";
 import { mix } from "../../../src/scenario/mix.ts";
-import { warmup } from "../../../src/scenario/phases.ts";
+import { warmup } from "../../../src/scenario/loads/phases.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";

@@ -11,7 +11,7 @@ import { resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { makeWindow } from "../../measure/make-window.ts";

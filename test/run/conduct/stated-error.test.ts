@@ -7,7 +7,7 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { completionsAt, makeWindow, sketchAt } from "../../measure/make-window.ts";

@@ -3,7 +3,8 @@ import { describe, test } from "node:test";
 import { type Problem, UserError } from "../../../src/plan/problem.ts";
 import { type MetricLimits, p99 } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
-import { hold, ramp, rate, steps } from "../../../src/scenario/loads.ts";
+import { hold, ramp, steps } from "../../../src/scenario/loads/levels.ts";
+import { rate } from "../../../src/scenario/loads/rates.ts";
 import { triton } from "../../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 

@@ -34,7 +34,7 @@ export function toInputConfig(settings: GenaiSettings, given: GivenSettings): Py
     },
     process: others.process,
   };
-  return config as unknown as PythonJson;
+  return config as PythonJson;
 }
 
 function inferredEndpoint({ endpoint }: GenaiSettings, model: string): Record<string, string> {

@@ -63,8 +63,8 @@ export function upgradedPart<E extends v.ObjectEntries>(entries: E) {
     v.object({ ...partSchema.entries, ...entries }),
     v.transform((part) => ({
       ...(part as v.InferOutput<v.ObjectSchema<E, undefined>>),
-      metrics: metricsOf(part as unknown as Part),
-      extracted: extractedOf(part as unknown as Part),
+      metrics: metricsOf(part as Part),
+      extracted: extractedOf(part as Part),
     })),
   );
 }
@@ -91,7 +91,7 @@ function metricsOf(part: Part): Record<string, unknown> {
     ...Object.fromEntries(Object.entries(tokens?.metrics ?? {}).map(([name, found]) => [name, fromSpread(found)])),
     ...(server === undefined
       ? {}
-      : toMetricsJson({ window: { server } } as unknown as MeasuredPart, 1, {
+      : toMetricsJson({ window: { server } } as MeasuredPart, 1, {
           isWanted: ({ needs }) => needs === "statistics",
         })),
     ...fromValues(part.values ?? {}),

@@ -99,8 +99,7 @@ export async function openTritonLibrary(path: string): Promise<TritonLibrary> {
   const library = await openLibrary([path], full);
   type Loose = (...args: readonly (number | bigint | Uint8Array)[]) => bigint;
   const functions = new Map<string, Loose>();
-  for (const name of Object.keys(SYMBOLS))
-    functions.set(name, library.functions[`TRITONSERVER_${name}`] as unknown as Loose);
+  for (const name of Object.keys(SYMBOLS)) functions.set(name, library.functions[`TRITONSERVER_${name}`] as Loose);
   const get = (name: Name, ...args: readonly (number | bigint | Uint8Array)[]): bigint =>
     (functions.get(name) as Loose)(...args);
   const check = (error: bigint, isOwned = true): void => {

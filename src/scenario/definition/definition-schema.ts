@@ -1,53 +1,23 @@
 import * as v from "valibot";
 import type { HeldFunction } from "../../plan/functions.ts";
-import type { Plan } from "../../plan/plan.ts";
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
-import type { Schema } from "../../plan/schema.ts";
-import type { Duration } from "../../plan/units.ts";
+import type { OutputOf, Schema } from "../../plan/schema.ts";
 import { parseMetricsUrl } from "../../telemetry/metrics-url.ts";
-import { assertionSchema, type CheckedAssertion } from "../assertion-schema.ts";
-import { type CancelOptions, cancelSchema } from "../cancel.ts";
-import type { MetricsOptions, ServerTraceOptions, StabilityOptions } from "../define.ts";
+import { assertionSchema } from "../assertion-schema.ts";
+import { cancelSchema } from "../cancel.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions } from "../fields.ts";
-import type { Inputs } from "../input-data.ts";
 import { inputsSchema } from "../inputs.ts";
-import { type CheckedRepeat, repeatSchema } from "../repeat.ts";
-import { type CheckedSequences, sequenceOptionsSchema } from "../sequences.ts";
-import { type TagOptions, tagOptionsSchema } from "../tags.ts";
+import { loadsSchema } from "../loads/table.ts";
+import { repeatSchema } from "../repeat.ts";
+import { sequenceOptionsSchema } from "../sequences.ts";
+import { tagOptionsSchema } from "../tags.ts";
 import { targetSchema } from "../targets/table.ts";
-import type { CheckedTarget } from "../targets/target-builder.ts";
-import { type CheckedLoads, loadsSchema } from "./phase-table.ts";
 
 /** A validated definition of a scenario. */
-export interface CheckedDefinition {
-  readonly name: string;
-  readonly target: CheckedTarget;
-  readonly load: CheckedLoads;
-  readonly inputs?: Inputs;
-  readonly assert?: readonly CheckedAssertion[];
-  readonly tags?: TagOptions;
-  readonly check?: HeldFunction;
-  readonly onRecord?: HeldFunction;
-  readonly repeat?: CheckedRepeat;
-  readonly seed?: number;
-  readonly warmupRequests?: number;
-  readonly warmupFor?: Duration;
-  readonly cancel?: CancelOptions;
-  readonly stability?: StabilityOptions;
-  readonly sequences?: CheckedSequences;
-  readonly metrics?: MetricsOptions;
-  readonly serverTrace?: ServerTraceOptions;
-  readonly latencyLimit?: Duration;
-  readonly maxFailureRatio?: number;
-  readonly client?: Plan["client"]["kind"];
-  readonly stallTimeout?: Duration;
-  readonly requestTimeout?: Duration;
-  readonly maxResponseBytes?: number;
-  readonly maxOutstanding?: number;
-}
+export type DefinitionData = OutputOf<typeof definitionSchema>;
 
 /** Returns the schema of a scenario's definition. */
-export function definitionSchema(): Schema<CheckedDefinition> {
+export function definitionSchema() {
   const ratio = v.pipe(
     v.number("must be a number"),
     v.minValue(0, "must be 0 or more"),
@@ -127,7 +97,7 @@ export function definitionSchema(): Schema<CheckedDefinition> {
       v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
     ),
     maxOutstanding: v.optional(countSchema()),
-  }) as unknown as Schema<CheckedDefinition>;
+  });
 }
 
 function functionField(): Schema<HeldFunction> {

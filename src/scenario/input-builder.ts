@@ -1,0 +1,53 @@
+import * as v from "valibot";
+import type { InputsPlan } from "../plan/plan.ts";
+import type { Schema } from "../plan/schema.ts";
+import type { RequestForm } from "../service/service.ts";
+import { nameSchema } from "./fields.ts";
+import type { DataForm } from "./form.ts";
+import type { Inputs } from "./input-data.ts";
+import type { LlmContent } from "./targets/llm-content.ts";
+
+/** Inputs whose options are valid. */
+export interface ValidInputs<O extends object = object> extends Inputs {
+  readonly options: O;
+}
+
+/** What a target takes. */
+export interface TakenInputs {
+  readonly form: RequestForm;
+  /** For language models. */
+  readonly content?: LlmContent | undefined;
+  /** Whether payloads are files of any kind. */
+  readonly takesFiles: boolean;
+  /** The number of requests of a level, if the load fixes it. */
+  readonly requestCount: number | undefined;
+}
+
+/** A builder of inputs: everything that the other modules ask about it. `O` are its options. */
+export interface InputBuilder<O extends object = object> {
+  /** The call in a scenario. Absent: a load brings them. */
+  readonly call?: string;
+  /** How it is written in YAML and JSON. Absent: only code can say it. */
+  readonly form?: DataForm;
+  /** Returns the schema of its paths. Absent: it has none. */
+  files?(): Schema<readonly string[]>;
+  /** Returns the schema of its options. */
+  options(): Schema<O>;
+  /** The forms of requests that it can make. */
+  readonly makes: readonly RequestForm[];
+  /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
+  readonly isPlain?: true;
+  toPlan(inputs: ValidInputs<NoInfer<O>>, folder: string, taken: TakenInputs): InputsPlan;
+  /** Whether its options are those of prompts. Absent: no. */
+  readonly isPrompts?: true;
+}
+
+/** Returns the builder; its options have the type that its schema returns. */
+export function inputBuilder<O extends object>(builder: InputBuilder<O>): InputBuilder<O> {
+  return builder;
+}
+
+/** Returns the schema of the names of files, one or more. */
+export function filesSchema(): Schema<readonly string[]> {
+  return v.pipe(v.array(nameSchema("a file")), v.minLength(1, "must name a file"));
+}

@@ -1,0 +1,60 @@
+import * as v from "valibot";
+import type { MeasurementModePlan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import type { Schema } from "../../plan/schema.ts";
+import type { Duration } from "../../plan/units.ts";
+import { countSchema, positiveSchema, spanSchema, toMs } from "../fields.ts";
+
+/** How long each level is measured. Default: until it is stable. */
+export type Extent =
+  | { readonly for?: never; readonly requests?: never }
+  | {
+      /** Time to measure each level. Default: until it is stable. */
+      readonly for: Duration;
+      readonly requests?: never;
+    }
+  | {
+      readonly for?: never;
+      /** Number of requests to measure at each level. Default: until it is stable. */
+      readonly requests: number;
+    };
+
+/** Returns the schemas of these options. */
+export function extentEntries() {
+  return { for: v.optional(spanSchema()), requests: v.optional(countSchema()) };
+}
+
+interface GivenExtent {
+  readonly for?: Duration | undefined;
+  readonly requests?: number | undefined;
+}
+
+/** Returns conflicts between these options. */
+export function checkExtent({ for: duration, requests }: GivenExtent): Problem[] {
+  if (duration === undefined || requests === undefined) return [];
+  return [problem("conflict", "load.requests", "cannot be given together with for", "Give one of them.")];
+}
+
+/** Converts these options to those of a plan; undefined: until it is stable. */
+export function toExtentPlan({ for: duration, requests }: GivenExtent): MeasurementModePlan | undefined {
+  if (duration !== undefined) return during(duration);
+  return requests === undefined ? undefined : { kind: "requests", count: requests };
+}
+
+/** Converts a duration to how long a plan measures. */
+export function during(duration: Duration): MeasurementModePlan {
+  return { kind: "duration", durationMs: toMs(duration) };
+}
+
+/** Names of the two ends of a load, as arguments. */
+export const FROM_TO: readonly string[] = ["from", "to"];
+
+/** Returns the schema of numbers of requests in flight. */
+export function levelsSchema(): Schema<readonly number[]> {
+  return v.pipe(v.array(countSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
+}
+
+/** Returns the schema of requests per second. */
+export function ratesSchema(): Schema<readonly number[]> {
+  return v.pipe(v.array(positiveSchema(), "must be a rate or a list of rates"), v.minLength(1, "must have a rate"));
+}

@@ -1,0 +1,157 @@
+import * as v from "valibot";
+import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
+import { problem } from "../../plan/problem.ts";
+import type { Duration } from "../../plan/units.ts";
+import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import { checkExtent, during, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
+import type { Load } from "./load.ts";
+import { loadBuilder } from "./load-builder.ts";
+
+/** Loads that keep a number of requests in flight. */
+
+/** Options of {@link ramp}. */
+export type RampOptions =
+  | ({
+      /** Difference between two levels. Default: 1. */
+      readonly step?: number;
+      readonly over?: never;
+    } & Extent)
+  | {
+      /** Change the concurrency evenly over this time, in one measurement with a time line. Default: level by level. */
+      readonly over: Duration;
+      readonly step?: never;
+      readonly for?: never;
+      readonly requests?: never;
+    };
+
+/**
+ * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`).
+ * @example
+ * ramp(1, 50, { step: 7 })
+ */
+export function ramp(start: number, end: number, options: RampOptions = {}): Load<"closed"> {
+  return { kind: "ramp", pacing: "closed", values: [start, end], options };
+}
+
+export const rampBuilder = loadBuilder({
+  form: { name: "ramp", args: FROM_TO },
+  values: levelsSchema,
+  options: () => strictOptions({ ...extentEntries(), step: v.optional(countSchema()), over: v.optional(spanSchema()) }),
+  check: ({ values: [start = 1, end = 1], options }) => {
+    const { over, step, for: duration, requests } = options;
+    const problems = checkExtent(options);
+    if (over !== undefined && (step !== undefined || duration !== undefined || requests !== undefined)) {
+      const message = "is the length of the whole measurement and cannot be given together with step, for or requests";
+      problems.push(problem("conflict", "load.over", message, "Leave them out."));
+    }
+    if (over !== undefined || end >= start) return problems;
+    const message = `a ramp over levels cannot fall from ${start} to ${end}`;
+    const hint = `Write ramp(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
+    return [...problems, problem("invalid-value", "load", message, hint)];
+  },
+  toPlan: ({ values: [start = 1, end = 1], options: { over, step = 1 } }) =>
+    over === undefined
+      ? toConcurrency({ kind: "range", start, end, step })
+      : { kind: "concurrency-ramp", start, end, overMs: toMs(over) },
+  extent: (options) => (options.over === undefined ? toExtentPlan(options) : during(options.over)),
+});
+
+/** Options of {@link hold}. */
+export type HoldOptions = {
+  /** Time in which the concurrency rises evenly from 1; it is measured too. Default: `"0 s"`. */
+  readonly rampUp?: Duration;
+} & Extent;
+
+/**
+ * A constant concurrency.
+ * @example
+ * hold(16, { for: "30 s" })
+ */
+export function hold(concurrency: number, options: HoldOptions = {}): Load<"closed"> {
+  return { kind: "hold", pacing: "closed", values: [concurrency], options };
+}
+
+export const holdBuilder = loadBuilder({
+  form: { name: "hold", args: ["concurrency"] },
+  values: levelsSchema,
+  options: () => strictOptions({ ...extentEntries(), rampUp: v.optional(spanSchema()) }),
+  check: ({ options }) => checkExtent(options),
+  toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options.rampUp),
+  extent: toExtentPlan,
+  isSteady: true,
+});
+
+/**
+ * Each of these concurrencies in turn.
+ * @example
+ * steps([1, 2, 4, 8], { requests: 1000 })
+ */
+export function steps(levels: readonly number[], options: Extent = {}): Load<"closed"> {
+  return { kind: "steps", pacing: "closed", values: levels, options };
+}
+
+export const stepsBuilder = loadBuilder({
+  form: { name: "steps", args: ["levels"], takes: "list" },
+  values: levelsSchema,
+  options: () => strictOptions(extentEntries()),
+  check: ({ options }) => checkExtent(options),
+  toPlan: ({ values }) => toConcurrency({ kind: "list", values }),
+  extent: toExtentPlan,
+});
+
+function toConcurrency(levels: LevelsPlan, rampUp?: Duration): LoadPlan {
+  return { kind: "concurrency", levels, search: "linear", ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }) };
+}
+
+/** Options of {@link periodic}. */
+export interface PeriodicOptions {
+  /** Number of requests in each further group. Default: 1. */
+  readonly step?: number;
+  /** Responses to each request of a group before the next group is sent. Default: 10. */
+  readonly responses?: number;
+}
+
+/**
+ * `start` requests, then groups of more requests up to `end`. A group is sent when all requests of the group before have some responses.
+ * For decoupled models over a stream.
+ * @example
+ * periodic(10, 50, { step: 10, responses: 5 })
+ */
+export function periodic(start: number, end: number, options: PeriodicOptions = {}): Load<"closed"> {
+  return { kind: "periodic", pacing: "closed", values: [start, end], options };
+}
+
+export const periodicBuilder = loadBuilder({
+  form: { name: "periodic", args: FROM_TO },
+  values: levelsSchema,
+  options: () => strictOptions({ step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
+  check: ({ values: [start = 1, end = 1], options: { step = 1 } }) => {
+    if (end >= start && (end - start) % step === 0) return [];
+    const message = `periodic(${start}, ${end}) does not reach its end in steps of ${step}`;
+    return [problem("invalid-value", "load", message, "The end must be the start plus a whole number of steps.")];
+  },
+  toPlan: ({ values: [start = 1, end = 1], options: { step = 1, responses = 10 } }) => ({
+    kind: "periodic-concurrency",
+    start,
+    end,
+    step,
+    periodResponses: responses,
+  }),
+});
+
+/**
+ * Each conversation of the payloads once, `concurrency` of them at a time. A turn is sent with the turns before it and their answers, after
+ * the last answer and the pause that the data gives. A turn that fails ends its conversation.
+ * @example
+ * sessions(8)
+ */
+export function sessions(concurrency: number): Load<"closed"> {
+  return { kind: "sessions", pacing: "closed", values: [concurrency], options: {} };
+}
+
+export const sessionsBuilder = loadBuilder({
+  form: { name: "sessions", args: ["concurrency"] },
+  values: levelsSchema,
+  options: () => strictOptions({}),
+  toPlan: ({ values: [concurrency = 1] }) => ({ kind: "session-concurrency", concurrency }),
+});

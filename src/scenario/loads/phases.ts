@@ -1,0 +1,168 @@
+import * as v from "valibot";
+import type { RecoveryPlan } from "../../plan/load-options.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import type { Duration } from "../../plan/units.ts";
+import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import { during } from "./extent.ts";
+import { hold } from "./levels.ts";
+import { type Load, type LoadKind, pacingOf } from "./load.ts";
+import { phasesBuilder } from "./load-builder.ts";
+
+/** Loads that are phases: a warm-up, a phase with a name, and the tests that are made of several phases. */
+
+const DEFAULT_DRIFT_PCT = 10;
+const DEFAULT_WITHIN_PCT = 20;
+
+/** Options of {@link soak}. */
+export interface SoakOptions {
+  /** Length of the test, for example `"4 h"`. */
+  readonly for: Duration;
+  /**
+   * Largest change for the worse of the latency or the throughput, in percent, from the first third of the time to the last. The run fails
+   * when the change is certainly larger (95 % confidence). Default: 10.
+   */
+  readonly maxDriftPercent?: number;
+}
+
+/** Options of {@link spike}. */
+export interface SpikeOptions<S extends LoadKind = LoadKind> {
+  /** The normal load: a concurrency, or a load such as `rate(50)`. */
+  readonly base: number | Load<S>;
+  /** The load of the spike. */
+  readonly peak: number | Load<S>;
+  /** When the spike begins: the length of the base load before it. */
+  readonly at: Duration;
+  /** Length of the spike. */
+  readonly for: Duration;
+  /** Length of the base load after it. Default: the same as `at`. */
+  readonly after?: Duration;
+  /** Latency is back when its median is at most this much above the median before the spike, in percent. Default: 20. */
+  readonly withinPercent?: number;
+  /** The run fails when the recovery takes longer. Default: as long as `after`. */
+  readonly recoverWithin?: Duration;
+}
+
+/**
+ * A phase that is not measured: load for a time, or for a number of requests.
+ * @example
+ * load: [warmup("10 s", hold(4)), hold(16, { for: "1 min" })]
+ */
+export function warmup<S extends LoadKind>(extent: Duration | { readonly requests: number }, load: Load<S>): Load<S> {
+  const options = typeof extent === "string" ? { for: extent, load } : { ...extent, load };
+  return { kind: "warmup", pacing: pacingOf(load), values: [], options };
+}
+
+export const warmupBuilder = phasesBuilder({
+  form: { name: "warmup", parts: { load: "load" } },
+  options: ({ plain }) =>
+    strictOptions({ for: v.optional(spanSchema()), requests: v.optional(countSchema()), load: plain() }),
+  toPhases: ({ for: duration, requests, load: given }, path, read) => {
+    const { plan: load, problems } = read.load(`${path}.load`, given, "continues");
+    const mode = duration === undefined ? ({ kind: "requests", count: requests ?? 0 } as const) : during(duration);
+    return {
+      problems: [...checkWarmup(path, duration, requests), ...problems],
+      phases: [{ load, mode, isWarmup: true }],
+    };
+  },
+});
+
+function checkWarmup(path: string, duration: Duration | undefined, requests: number | undefined): Problem[] {
+  if ((duration === undefined) !== (requests === undefined)) return [];
+  const hint = 'Write warmup("10 s", …) or warmup({ requests: 100 }, …).';
+  return [problem("invalid-value", path, "needs a duration or a number of requests", hint)];
+}
+
+/**
+ * A phase with a name for reports. Default: the description of its load.
+ * @example
+ * load: [warmup("10 s", hold(4)), phase("steady", hold(16, { for: "1 min" }))]
+ */
+export function phase<S extends LoadKind>(name: string, load: Load<S>): Load<S> {
+  return { kind: "phase", pacing: pacingOf(load), values: [], options: { name, load } };
+}
+
+export const phaseBuilder = phasesBuilder({
+  form: { name: "phase", parts: { load: "load" } },
+  options: ({ part }) => strictOptions({ name: nameSchema("a name"), load: part() }),
+  namedBy: "has a name already",
+  toPhases: ({ name, load }, path, read, firstIndex) => {
+    const message = read.namedBy(load);
+    const { phases, problems } = read.part(`${path}.load`, load, firstIndex);
+    const named = phases.map((plan) => ({ ...plan, name }));
+    if (message === undefined) return { problems, phases: named };
+    return {
+      problems: [problem("conflict", `${path}.load`, message, "Leave phase(…) out.", load.kind)],
+      phases: named,
+    };
+  },
+});
+
+/**
+ * A steady load for a long time, which fails when latency or throughput drift: a leak becomes visible. A number is a concurrency.
+ * @example
+ * load: soak(16, { for: "2 h", maxDriftPercent: 5 })
+ */
+export function soak<S extends LoadKind = "closed">(load: number | Load<S>, options: SoakOptions): Load<S> {
+  const steady = toLoad(load);
+  return { kind: "soak", pacing: pacingOf(steady), values: [], options: { ...options, load: steady } };
+}
+
+export const soakBuilder = phasesBuilder({
+  form: { name: "soak", parts: { load: "steady-load" } },
+  options: ({ plain }) =>
+    strictOptions({ for: spanSchema(), maxDriftPercent: v.optional(positiveSchema()), load: plain() }),
+  toPhases: ({ load: given, maxDriftPercent = DEFAULT_DRIFT_PCT, for: duration }, path, read) => {
+    const { plan: load, problems } = read.load(`${path}.load`, given, "steady");
+    const drift = { maxRatio: maxDriftPercent / 100 };
+    return { problems, phases: [{ name: "soak", load, mode: during(duration), drift }] };
+  },
+});
+
+/**
+ * A base load, a sudden peak, and the base load again. Reports how long the latency takes to be back.
+ * @example
+ * load: spike({ base: 4, peak: 64, at: "1 min", for: "10 s", after: "2 min", recoverWithin: "30 s" })
+ */
+export function spike<S extends LoadKind = "closed">(options: SpikeOptions<S>): Load<S> {
+  const [base, peak] = [toLoad(options.base), toLoad(options.peak)];
+  const pacing = pacingOf(base) === "scheduled" ? pacingOf(base) : pacingOf(peak);
+  return { kind: "spike", pacing, values: [], options: { ...options, base, peak } };
+}
+
+export const spikeBuilder = phasesBuilder({
+  form: { name: "spike", parts: { base: "steady-load", peak: "steady-load" } },
+  options: ({ plain }) =>
+    strictOptions({
+      base: plain(),
+      peak: plain(),
+      at: spanSchema(),
+      for: spanSchema(),
+      after: v.optional(spanSchema()),
+      withinPercent: v.optional(positiveSchema()),
+      recoverWithin: v.optional(spanSchema()),
+    }),
+  namedBy: "is several phases, which have names",
+  toPhases: (options, path, read, firstIndex) => {
+    const { at, after = at, recoverWithin, withinPercent = DEFAULT_WITHIN_PCT } = options;
+    const base = read.load(`${path}.base`, options.base, "steady");
+    const peak = read.load(`${path}.peak`, options.peak, "steady");
+    const recovery: RecoveryPlan = {
+      baseIndex: firstIndex,
+      withinRatio: withinPercent / 100,
+      ...(recoverWithin === undefined ? {} : { limitMs: toMs(recoverWithin) }),
+    };
+    return {
+      problems: [...base.problems, ...peak.problems],
+      phases: [
+        { name: "base", load: base.plan, mode: during(at) },
+        { name: "peak", load: peak.plan, mode: during(options.for) },
+        { name: "recovery", load: base.plan, mode: during(after), recovery },
+      ],
+    };
+  },
+});
+
+/** Untyped callers may pass anything, which the schema then rejects. */
+function toLoad<S extends LoadKind>(load: number | Load<S>): Load<S> {
+  return typeof load === "number" ? (hold(load) as Load<never>) : load;
+}

@@ -1,0 +1,117 @@
+import * as v from "valibot";
+import type { SchedulePartPlan } from "../../plan/load-options.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import type { Duration } from "../../plan/units.ts";
+import { durationSchema, nameSchema, positiveSchema, strictOptions, toMs } from "../fields.ts";
+import type { Load } from "./load.ts";
+import { loadBuilder } from "./load-builder.ts";
+
+/** Options of `fixedSchedule`. */
+export type ScheduleOptions = {
+  /** Leave out what is due after this time of the data. Default: none. */
+  readonly to?: Duration;
+  /** Speed of the replay: 2 sends in half the time. Default: 1. */
+  readonly speed?: number;
+} & (
+  | {
+      /** Leave out what is due before this time of the data; the load begins at it. Default: `"0 s"`. */
+      readonly from?: Duration;
+      readonly startsAtFirst?: never;
+    }
+  | {
+      readonly from?: never;
+      /** Send the first request at once, whenever it is due. Default: false. */
+      readonly startsAtFirst: boolean;
+    }
+);
+
+/** Options of `trace`. */
+export type TraceOptions = ScheduleOptions & {
+  /** Seed of the prompts. Default: 0. */
+  readonly seed?: number;
+  /** More keys for every request body: `{ temperature: 0 }`. Default: none. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+};
+
+function scheduleEntries() {
+  return {
+    from: v.optional(durationSchema()),
+    to: v.optional(durationSchema()),
+    startsAtFirst: v.optional(v.boolean("must be true or false")),
+    speed: v.optional(positiveSchema()),
+  };
+}
+
+type Schedule = v.InferOutput<v.ObjectSchema<ReturnType<typeof scheduleEntries>, undefined>>;
+
+function checkSchedule({ from, to, startsAtFirst }: Schedule): Problem[] {
+  const problems: Problem[] = [];
+  if (from !== undefined && startsAtFirst !== undefined) {
+    const message = "cannot be given together with from";
+    problems.push(problem("conflict", "load.startsAtFirst", message, "Give one of them."));
+  }
+  if (to !== undefined && toMs(to) < (from === undefined ? 0 : toMs(from))) {
+    const message = "the schedule ends before it starts";
+    problems.push(problem("invalid-value", "load.to", message, `Give ${from} or more.`, to));
+  }
+  return problems;
+}
+
+/** Converts these options to those of a plan; empty when the whole schedule is sent unchanged. */
+function toPart({ from, to, startsAtFirst, speed }: Schedule): { part?: SchedulePartPlan } {
+  if ([from, to, startsAtFirst, speed].every((option) => option === undefined)) return {};
+  return {
+    part: {
+      startMs: from === undefined ? null : toMs(from),
+      endMs: to === undefined ? null : toMs(to),
+      startsAtFirst: startsAtFirst ?? false,
+      speedRatio: speed ?? 1,
+    },
+  };
+}
+
+/**
+ * Each entry of the `json(…)` inputs once, at its field `timestamp` (milliseconds).
+ * @example
+ * fixedSchedule({ speed: 2 })
+ */
+export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled"> {
+  return { kind: "fixed-schedule", pacing: "scheduled", values: [], options };
+}
+
+export const fixedScheduleBuilder = loadBuilder({
+  form: { name: "fixedSchedule" },
+  options: () => strictOptions(scheduleEntries()),
+  check: ({ options }) => checkSchedule(options),
+  toPlan: ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),
+});
+
+/**
+ * Replays a recorded trace for a language model, which is both the schedule and the inputs: each request at its time with its lengths. A
+ * JSON Lines file in Mooncake's format (`{"timestamp": 250, "input_length": 512, "output_length": 64, "hash_ids": [0]}`, times in
+ * milliseconds; requests with the same id in `hash_ids` begin with the same text), or a CSV file of Azure's LLM traces or of BurstGPT. A
+ * relative path starts at the scenario's folder.
+ * @example
+ * trace("mooncake.jsonl")
+ */
+export function trace(file: string, options: TraceOptions = {}): Load<"scheduled"> {
+  return { kind: "trace", pacing: "scheduled", values: [], options: { ...options, file } };
+}
+
+export const traceBuilder = loadBuilder({
+  form: { name: "trace", alone: "file" },
+  options: () =>
+    strictOptions({
+      ...scheduleEntries(),
+      file: nameSchema("a file"),
+      seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+      extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
+    }),
+  check: ({ options }) => checkSchedule(options),
+  toPlan: ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),
+  inputs: ({ file, seed, extra }) => ({
+    kind: "trace",
+    files: [],
+    options: { file, ...(seed === undefined ? {} : { seed }), ...(extra === undefined ? {} : { extra }) },
+  }),
+});

@@ -1,0 +1,244 @@
+import * as v from "valibot";
+import { canBePhase } from "../../load/phases.ts";
+import type { PhasePlan } from "../../plan/load-options.ts";
+import type { LoadPlan } from "../../plan/load-plan.ts";
+import type { MeasurementModePlan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import { kindSchema, lazySchema, type Schema } from "../../plan/schema.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import type { DataForm } from "../form.ts";
+import type { Inputs } from "../input-data.ts";
+import type { AnyTarget } from "../targets/target-builder.ts";
+import { findMaxBuilder } from "./find-max.ts";
+import { holdBuilder, periodicBuilder, rampBuilder, sessionsBuilder, stepsBuilder } from "./levels.ts";
+import type {
+  ConvertedPhases,
+  InnerLoads,
+  LoadBuilder,
+  PhaseReader,
+  PhasesBuilder,
+  SearchOfLoad,
+  ValidLoad,
+} from "./load-builder.ts";
+import { multiStreamBuilder, offlineBuilder, serverBuilder, singleStreamBuilder } from "./mlperf.ts";
+import { phaseBuilder, soakBuilder, spikeBuilder, warmupBuilder } from "./phases.ts";
+import { intervalsBuilder, rateBuilder, rateRampBuilder } from "./rates.ts";
+import { fixedScheduleBuilder, traceBuilder } from "./schedules.ts";
+
+/** The builders of loads by the `kind` of what they return. To add one, add it to a file of this folder and a line here. */
+const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {
+  ramp: rampBuilder,
+  hold: holdBuilder,
+  steps: stepsBuilder,
+  rate: rateBuilder,
+  "rate-ramp": rateRampBuilder,
+  intervals: intervalsBuilder,
+  "fixed-schedule": fixedScheduleBuilder,
+  trace: traceBuilder,
+  periodic: periodicBuilder,
+  sessions: sessionsBuilder,
+  "single-stream": singleStreamBuilder,
+  "multi-stream": multiStreamBuilder,
+  server: serverBuilder,
+  offline: offlineBuilder,
+  "find-max": findMaxBuilder,
+  warmup: warmupBuilder,
+  phase: phaseBuilder,
+  soak: soakBuilder,
+  spike: spikeBuilder,
+};
+
+/** A valid load of a scenario: one, or a list. */
+export type ValidLoads = ValidLoad | readonly ValidLoad[];
+
+function isOfPhases(builder: LoadBuilder | PhasesBuilder): builder is PhasesBuilder {
+  return "toPhases" in builder;
+}
+
+function builderOf({ kind }: ValidLoad): LoadBuilder | PhasesBuilder {
+  return LOADS[kind] as LoadBuilder | PhasesBuilder;
+}
+
+const INNER: InnerLoads = { plain: plainSchema, part: () => lazySchema<ValidLoad>(anySchema) };
+
+function numbersOf(builder: LoadBuilder | PhasesBuilder): Schema<readonly number[]> | undefined {
+  return isOfPhases(builder) ? undefined : builder.values?.();
+}
+
+function schemaOf([kind, builder]: readonly [string, LoadBuilder | PhasesBuilder]): v.GenericSchema {
+  const values = numbersOf(builder) ?? v.array(v.never());
+  return v.object({ kind: v.literal(kind), values, options: builder.options(INNER) });
+}
+
+/** Returns the schema of a load that is not made of phases. */
+function plainSchema(): Schema<ValidLoad> {
+  const plain = Object.entries(LOADS).filter(([, builder]) => !isOfPhases(builder));
+  const calls = plain.map(([, { form }]) => `${form.name}(…)`);
+  return kindSchema(plain.map(schemaOf), `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
+}
+
+function anySchema(input: unknown): v.GenericSchema {
+  const { kind } = (input ?? {}) as { readonly kind?: unknown };
+  const builder = typeof kind === "string" && Object.hasOwn(LOADS, kind) ? LOADS[kind] : undefined;
+  return builder !== undefined && isOfPhases(builder) ? schemaOf([kind as string, builder]) : plainSchema();
+}
+
+/** Returns the schema of a scenario's load: one, or a list. */
+export function loadsSchema(): Schema<ValidLoads> {
+  const list = v.pipe(v.array(lazySchema(anySchema)), v.minLength(1, "must have a load"));
+  return lazySchema((input) => (Array.isArray(input) ? list : anySchema(input)));
+}
+
+/** How a load is written as data. */
+export interface LoadForm {
+  readonly kind: string;
+  readonly form: DataForm;
+  /** Schema of its options. */
+  readonly options: v.GenericSchema;
+  /** Schema of its numbers. Absent: it has none. */
+  readonly values?: Schema<readonly number[]> | undefined;
+}
+
+/** Returns how loads and phases are written as data. */
+export function loadForms(): readonly LoadForm[] {
+  return Object.entries(LOADS).map(([kind, builder]) => ({
+    kind,
+    form: builder.form,
+    options: builder.options(INNER),
+    values: numbersOf(builder),
+  }));
+}
+
+/**
+ * Returns the path of an argument of a load's builder, by the argument's name: `["concurrency"]`, `["levels", "1"]`. Undefined for an
+ * object that is no load. @param index in the load's `values`
+ */
+export function loadArgumentPath(load: unknown, index: number): readonly string[] | undefined {
+  const { kind, values } = (load ?? {}) as { readonly kind?: unknown; readonly values?: unknown };
+  if (typeof kind !== "string" || !Object.hasOwn(LOADS, kind)) return undefined;
+  const { args = [], takes } = (LOADS[kind] as LoadBuilder).form;
+  const name = args[takes === undefined ? index : 0];
+  if (name === undefined) return undefined;
+  const isOne = takes === undefined || (takes === "one-or-list" && Array.isArray(values) && values.length === 1);
+  return isOne ? [name] : [name, String(index)];
+}
+
+/** A load of a scenario in the terms of a plan. */
+export interface ConvertedLoad {
+  readonly plan: LoadPlan;
+  /** What is wrong with it, by path in the scenario. */
+  readonly problems: readonly Problem[];
+  /** The only load, when there are no phases. Absent: there are phases. */
+  readonly plain?: {
+    readonly kind: string;
+    /** How long it asks to be measured. Undefined: until it is stable. */
+    readonly extent: MeasurementModePlan | undefined;
+    readonly search: SearchOfLoad | undefined;
+    /** The requests that it brings. */
+    readonly inputs: Inputs | undefined;
+    /** Returns what is wrong with the targets. */
+    checkTargets(targets: readonly AnyTarget[]): readonly Problem[];
+  };
+}
+
+/** Converts a valid load to that of a plan, once. @param folder base of relative paths */
+export function convertLoads(load: ValidLoads, folder: string): ConvertedLoad {
+  if (!isList(load)) {
+    const builder = builderOf(load);
+    if (!isOfPhases(builder)) return convertPlain(load, builder, folder);
+  }
+  const parts = isList(load) ? load.map((part, index) => [`load.${index}`, part] as const) : [["load", load] as const];
+  const read = createReader(folder);
+  const problems: Problem[] = [];
+  const phases: PhasePlan[] = [];
+  for (const [path, part] of parts) {
+    const converted = read.part(path, part, phases.length);
+    problems.push(...converted.problems);
+    phases.push(...converted.phases);
+  }
+  if (problems.length === 0 && phases.every(({ isWarmup }) => isWarmup === true))
+    problems.push(problem("missing", "load", "has only a warm-up, so nothing is measured", "Add a load after it."));
+  return { plan: { kind: "phases", phases }, problems };
+}
+
+function isList(load: ValidLoads): load is readonly ValidLoad[] {
+  return Array.isArray(load);
+}
+
+function convertPlain(load: ValidLoad, builder: LoadBuilder, folder: string): ConvertedLoad {
+  const { kind, options } = load;
+  const plan = builder.toPlan(load, folder);
+  return {
+    plan,
+    problems: builder.check?.(load) ?? [],
+    plain: {
+      kind,
+      extent: extentOf(load, builder, plan),
+      search: builder.search?.(options),
+      inputs: builder.inputs?.(options),
+      checkTargets: (targets) => builder.checkTargets?.(options, targets) ?? [],
+    },
+  };
+}
+
+/** Returns how long a load asks to be measured; undefined: until it is stable. */
+function extentOf({ options }: ValidLoad, builder: LoadBuilder, plan: LoadPlan): MeasurementModePlan | undefined {
+  const extent = builder.extent?.(options);
+  if (extent !== undefined) return extent;
+  const count = loadModeOf(plan).requestCount?.(plan);
+  return count === undefined ? undefined : { kind: "requests", count };
+}
+
+function createReader(folder: string): PhaseReader {
+  const convert = (path: string, load: ValidLoad): { plan: LoadPlan; problems: Problem[]; builder: LoadBuilder } => {
+    // The schemas of phases take no phases where this is called.
+    const builder = builderOf(load) as LoadBuilder;
+    const plan = builder.toPlan(load, folder);
+    const found = builder.check?.(load) ?? [];
+    const problems = found.map((one) => ({ ...one, path: one.path.replace(/^load/, path) }));
+    return { plan, problems: [...problems, ...checkContinues(path, load, builder, plan)], builder };
+  };
+  const read: PhaseReader = {
+    load: (path, load, rule) => {
+      const { plan, problems, builder } = convert(path, load);
+      const all = [...problems, ...checkNoExtent(path, load)];
+      return { plan, problems: rule === "steady" ? [...all, ...checkSteady(path, load, builder, all.length)] : all };
+    },
+    part: (path, load, firstIndex): ConvertedPhases => {
+      const phases = builderOf(load);
+      if (isOfPhases(phases)) return phases.toPhases(load.options, path, read, firstIndex);
+      const { plan, problems, builder } = convert(path, load);
+      const mode = extentOf(load, builder, plan);
+      return { problems, phases: [{ load: plan, ...(mode === undefined ? {} : { mode }) }] };
+    },
+    namedBy: (load) => {
+      const builder = builderOf(load);
+      return isOfPhases(builder) ? builder.namedBy : undefined;
+    },
+  };
+  return read;
+}
+
+/** Returns a problem for loads that end by themselves. */
+function checkContinues(path: string, { kind }: ValidLoad, builder: LoadBuilder, plan: LoadPlan): Problem[] {
+  if (builder.search === undefined && canBePhase(loadModeOf(plan))) return [];
+  const message = "has an end or rules of its own and cannot be one of several phases";
+  return [problem("conflict", path, message, "Use it as the only load.", kind)];
+}
+
+/** Returns problems of a load inside of a builder that has the time itself. */
+function checkNoExtent(path: string, load: ValidLoad): Problem[] {
+  const options = load.options as { readonly for?: unknown; readonly requests?: unknown; readonly over?: unknown };
+  return (["for", "requests", "over"] as const).flatMap((name) => {
+    if (options[name] === undefined) return [];
+    const message = "has no effect here: the phase around it has the length";
+    return [problem("conflict", `${path}.${name}`, message, "Leave it out.", String(options[name]))];
+  });
+}
+
+/** @param foundCount number of problems found before; one is enough */
+function checkSteady(path: string, load: ValidLoad, builder: LoadBuilder, foundCount: number): Problem[] {
+  if (foundCount > 0 || (builder.isSteady === true && load.values.length <= 1)) return [];
+  const hint = "Use a concurrency, hold(…), rate(…) with one rate, or intervals(…).";
+  return [problem("conflict", path, "must be one steady load", hint, load.kind)];
+}
