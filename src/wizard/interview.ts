@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
+import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { detectServer } from "./detect.ts";
@@ -17,7 +18,6 @@ import type { Detected, Question, Surroundings } from "./question.ts";
 import { nextQuestion } from "./questions.ts";
 import { describeTime } from "./run-time.ts";
 import { timeOf } from "./scenario-text.ts";
-import { findModels, requireMeasurable } from "./server-models.ts";
 import { wizardTargetOf } from "./targets.ts";
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
@@ -317,4 +317,23 @@ export class Interview {
     }
     throw new UserError(unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id])));
   }
+}
+
+/**
+ * Finds the models of the chosen target: asks its server, or looks into its folder.
+ * @throws RunError when the server cannot be queried
+ * @throws UserError when an answer is wrong
+ */
+async function findModels(answers: Answers): Promise<readonly ListedModel[]> {
+  const chosen = wizardTargetOf(answers);
+  const target = chosen?.probe?.(answers);
+  return target === undefined ? (chosen?.listModels?.(answers) ?? []) : probeModels(target);
+}
+
+/** @throws RunError when none of the models can be measured */
+function requireMeasurable(models: readonly ListedModel[], answers: Answers): void {
+  if (models.some(({ refusal }) => refusal === "")) return;
+  const { url = "" } = answers;
+  const place = url === "" ? `the folder ${answers["model-repository"]}` : url;
+  throw new RunError("refused", `${place} has no model ready that can be measured`, "Load one on the server.");
 }
