@@ -1,5 +1,6 @@
 import type { Builders, PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
+import type { Wire } from "../service.ts";
 import { serverEntries } from "../target-schemas.ts";
 import { parameterSchema } from "./parameters.ts";
 
@@ -102,4 +103,10 @@ export function tritonModelEntries(v: Builders) {
       }),
     ),
   };
+}
+
+/** Returns the protocol of a target's requests. */
+export function wireOf(target: Pick<TritonTargetPlan, "protocol" | "isStreaming">): Wire {
+  if (target.protocol === "http") return "http";
+  return target.isStreaming ? "grpc-stream" : "grpc";
 }
