@@ -7,7 +7,6 @@ import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage, isPage, PAGE_FOUND } from "../html-page.ts";
 import { encodeForm } from "../multipart.ts";
 import type { PayloadCodec } from "../service.ts";
-import { readError } from "./error.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();
@@ -100,4 +99,17 @@ class TorchServeAnswerCheck implements AnswerCheck {
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+}
+
+/** Returns TorchServe's own explanation in `{"code": 503, "type": "…", "message": "…"}`: `message (type)`. Undefined for any other text. */
+function readError(text: string): string | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { code, type, message } = (json ?? {}) as { code?: unknown; type?: unknown; message?: unknown };
+  if (typeof code !== "number" || code < 400 || typeof message !== "string") return undefined;
+  return typeof type === "string" ? `${message} (${type})` : message;
 }
