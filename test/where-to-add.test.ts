@@ -194,7 +194,11 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
     "report/reports.ts": [
       {
         after: "const FILE_REPORTS = {",
-        added: 'facts: async () => (await import("./facts.ts")).createFacts,',
+        added: "facts: createFacts,",
+      },
+      {
+        after: 'import { createEarlierFiles } from "./earlier-files.ts";',
+        added: 'import { createFacts } from "./facts.ts";',
       },
     ],
   },

@@ -38,11 +38,10 @@ export function runReportCommand(args: readonly string[], command: string, io: C
     const model = readStoredReport(path);
     const out = besideReports(io, files);
     out.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: out.hasColor }));
-    for (const [key, load] of Object.entries(STORED_FORMATS)) {
+    for (const [key, render] of Object.entries(STORED_FORMATS)) {
       const file = files[key as keyof typeof STORED_FORMATS];
-      if (file === undefined) continue;
-      const render = await load();
-      writeReport(file, await render(model), `outputs.files.${key as keyof typeof STORED_FORMATS}`, false);
+      if (file !== undefined)
+        writeReport(file, await render(model), `outputs.files.${key as keyof typeof STORED_FORMATS}`, false);
     }
     return EXIT.passed;
   });

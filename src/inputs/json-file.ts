@@ -9,6 +9,7 @@ import { type Entry, EntryReader, TIMESTAMP } from "./json-entry.ts";
 import type { TensorRules } from "./json-tensor.ts";
 import { isLargeFile, readWhole } from "./large-file.ts";
 import { MIXED, MIXED_HINT, StepStreams } from "./step-streams.ts";
+import { openJsonDocument } from "./stored-tensors.ts";
 import { TAGS_FIELD } from "./tagged-input.ts";
 
 const NO_DATA_HINT = 'Write at least one entry, like {"INPUT": [...]}.';
@@ -44,7 +45,6 @@ export async function readJsonFiles(
       continue;
     }
     if (await isLargeFile(path, maxHeldBytes)) {
-      const { openJsonDocument } = await import("./stored-tensors.ts");
       reader.add(openJsonDocument(path, model));
       continue;
     }

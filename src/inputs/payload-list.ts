@@ -14,6 +14,7 @@ import {
   toPayloadStep,
 } from "./payload-entry.ts";
 import { MIXED, MIXED_HINT, StepStreams } from "./step-streams.ts";
+import { PayloadFile } from "./stored-payloads.ts";
 import { readTags, TAGS_FIELD, TAGS_HINT } from "./tagged-input.ts";
 
 const MAX_PROBLEMS = 20;
@@ -143,7 +144,6 @@ const SEVERAL = "JSON format does not yet support multiple json objects in the i
 const SEVERAL_HINT = 'Write an entry for each request: {"payload": [{…}]}, {"payload": [{…}]}.';
 
 async function openEntries(path: string): Promise<Iterable<Element>> {
-  const { PayloadFile } = await import("./stored-payloads.ts");
   const file = new PayloadFile(path);
   return isLines(path) ? file.lines() : file.elements();
 }

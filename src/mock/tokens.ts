@@ -2,6 +2,7 @@ import { userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import type { AnswerKind } from "../service/openai/answer-kind.ts";
 import { readRequestText } from "../service/openai/request-text.ts";
+import { loadTokenizer } from "../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../tokenize/tokenizer.ts";
 
 /** Cached counts are forgotten when their bodies have more characters than this. */
@@ -35,7 +36,6 @@ export interface MockTokens {
 export async function createMockTokens(name: string | undefined): Promise<MockTokens> {
   if (name === undefined || name === "none")
     return withCache(WORDS, [" the", " the"], (text) => text.match(/\S+/g)?.length ?? 0);
-  const { loadTokenizer } = await import("../tokenize/load-tokenizer.ts");
   const tokenizer = await loadTokenizer(name);
   return withCache(tokenizer.name, findUnit(tokenizer), (text) => tokenizer.count(text));
 }

@@ -1,8 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import type { SettingPath } from "../plan/setting-names.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { type ReportOptions, toRepeatedJson, toReportJson } from "./json/report-json.ts";
-import { buildRunModel } from "./model/build-model.ts";
+import type { ReportOptions } from "./json/report-json.ts";
 import type { ReportModel } from "./model/report-model.ts";
 import type { FollowedRuns } from "./over-time/followed-runs.ts";
 import type { Report, TextSink } from "./report.ts";
@@ -15,6 +14,9 @@ export type RenderReport = (model: ReportModel) => string | Promise<string>;
 
 /** Receives the JSON of runs that have ended. */
 type ShowJson = (json: ReportJson) => void | Promise<void>;
+
+/** The JSON and the model need libraries, which are not loaded before the first request. */
+const loadJson = () => import("./json/report-json.ts");
 
 /**
  * Creates a report of the JSON of runs, with the warnings that appeared meanwhile.
@@ -30,8 +32,14 @@ function createDataReport(plan: Plan, { word }: TextSink, show: ShowJson, follow
     onWarning: (warning) => {
       warned.push(describeWarning(warning));
     },
-    finish: (result) => show(toReportJson(plan, result, optionsOf([result]))),
-    finishRuns: (repeated) => show(toRepeatedJson(plan, repeated, optionsOf(repeated.runs))),
+    finish: async (result) => {
+      const { toReportJson } = await loadJson();
+      await show(toReportJson(plan, result, optionsOf([result])));
+    },
+    finishRuns: async (repeated) => {
+      const { toRepeatedJson } = await loadJson();
+      await show(toRepeatedJson(plan, repeated, optionsOf(repeated.runs)));
+    },
   };
 }
 
@@ -46,9 +54,9 @@ export function createModelReport(
   write: (text: string) => void,
   followed?: FollowedRuns,
 ): Report {
-  const show: ShowJson = (json) => {
-    const text = render(buildRunModel(plan, json));
-    return typeof text === "string" ? write(text) : text.then(write);
+  const show: ShowJson = async (json) => {
+    const { buildRunModel } = await import("./model/build-model.ts");
+    write(await render(buildRunModel(plan, json)));
   };
   return createDataReport(plan, sink, show, followed);
 }

@@ -2,11 +2,19 @@ import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { problem, UserError, userError } from "../plan/problem.ts";
 import { type SettingPath, setting } from "../plan/setting-names.ts";
+import { createCsvReport } from "./csv.ts";
+import { createEarlierFiles } from "./earlier-files.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
-import { createLiveReports, isLiveWanted } from "./live/live.ts";
+import { createJunitReport } from "./junit.ts";
+import type { LiveReports } from "./live/live.ts";
+import { createMarkdownReport } from "./markdown.ts";
+import { createJsonReport } from "./model-report.ts";
 import { outputFilesOf } from "./output-place.ts";
-import type { FollowedRuns } from "./over-time/followed-runs.ts";
+import { type FollowedRuns, followRuns } from "./over-time/followed-runs.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
+import { createPerfAnalyzerCsv } from "./perf-analyzer/csv.ts";
+import { createProfileExport } from "./profile-export.ts";
+import { createRampartConsole } from "./rampart/console.ts";
 import type { Report, TextSink } from "./report.ts";
 
 /** A report that depends on the front door. */
@@ -25,13 +33,13 @@ type CreateFile = (
   path: string,
   meter: TokenLink | undefined,
   followed: FollowedRuns | undefined,
-) => Report;
+) => Report | Promise<Report>;
 
 /** Reports on the terminal, and the removal of earlier files, in the order in which they receive events. */
 const REPORTS: readonly ReportKind[] = [
   {
     isWanted: (plan) => outputFilesOf(plan).length > 0,
-    create: async (plan) => (await import("./earlier-files.ts")).createEarlierFiles(plan),
+    create: createEarlierFiles,
   },
   {
     isWanted: ({ outputs }) => outputs.style === "perf_analyzer" || isVerboseProfile(outputs),
@@ -39,7 +47,7 @@ const REPORTS: readonly ReportKind[] = [
   },
   {
     isWanted: (plan) => plan.outputs.style === "rampart",
-    create: async (plan, sink) => (await import("./rampart/console.ts")).createRampartConsole(plan, sink),
+    create: createRampartConsole,
   },
   {
     isWanted: ({ outputs }) => outputs.style === "genai-perf",
@@ -47,30 +55,32 @@ const REPORTS: readonly ReportKind[] = [
   },
 ];
 
-/** Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. */
+/** Reports that write a file, by their key in the plan's files. A new report is one file and one line here. Those with much code are loaded when needed. */
 const FILE_REPORTS = {
-  perfAnalyzerCsv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
-  profileExport: async () => (await import("./profile-export.ts")).createProfileExport,
-  json: async () => (await import("./model-report.ts")).createJsonReport,
-  csv: async () => (await import("./csv.ts")).createCsvReport,
-  html: async () => (await import("./html/report-page.ts")).createHtmlReport,
-  junit: async () => (await import("./junit.ts")).createJunitReport,
-  markdown: async () => (await import("./markdown.ts")).createMarkdownReport,
-  genaiPerfJson: () => artifact("genaiPerfJson"),
-  genaiPerfCsv: () => artifact("genaiPerfCsv"),
-  genaiPerfRampart: () => artifact("genaiPerfRampart"),
-  serverMetricsJson: () => artifact("serverMetricsJson"),
-  serverMetricsCsv: () => artifact("serverMetricsCsv"),
-  plots: async () => (await import("./genai-perf/plots.ts")).createPlots,
-  records: async () => (await import("./records/records.ts")).createRecordsReport,
-} satisfies Readonly<Record<string, () => Promise<CreateFile>>>;
+  perfAnalyzerCsv: createPerfAnalyzerCsv,
+  profileExport: createProfileExport,
+  json: createJsonReport,
+  csv: createCsvReport,
+  html: async (plan, sink, path, meter, followed) =>
+    (await import("./html/report-page.ts")).createHtmlReport(plan, sink, path, meter, followed),
+  junit: createJunitReport,
+  markdown: createMarkdownReport,
+  genaiPerfJson: artifact("genaiPerfJson"),
+  genaiPerfCsv: artifact("genaiPerfCsv"),
+  genaiPerfRampart: artifact("genaiPerfRampart"),
+  serverMetricsJson: artifact("serverMetricsJson"),
+  serverMetricsCsv: artifact("serverMetricsCsv"),
+  plots: async (plan, sink, path) => (await import("./genai-perf/plots.ts")).createPlots(plan, sink, path),
+  records: async (plan, sink, path, meter) =>
+    (await import("./records/records.ts")).createRecordsReport(plan, sink, path, meter),
+} satisfies Readonly<Record<string, CreateFile>>;
 
 declare module "../plan/plan.ts" {
   interface OutputFilesPlan extends Readonly<Partial<Record<keyof typeof FILE_REPORTS, string>>> {}
 }
 
-async function artifact(key: ArtifactKey): Promise<CreateFile> {
-  return (await import("./genai-perf/files.ts")).createArtifact(key);
+function artifact(key: ArtifactKey): CreateFile {
+  return async (plan, sink, path) => (await import("./genai-perf/files.ts")).createArtifact(key)(plan, sink, path);
 }
 
 /** Whether GenAI-Perf also prints perf_analyzer's output. */
@@ -81,26 +91,31 @@ function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
 /** Creates the reports that a plan asks for. @throws UserError for a file of no report */
 export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLink): Promise<Report[]> {
   checkFiles(plan.outputs.files);
-  const live = isLiveWanted(plan) ? await createLiveReports(plan, sink) : undefined;
+  const live = await openLive(plan, sink);
   const reports: Report[] = [...(live?.reports ?? [])];
   const out = live?.sink ?? sink;
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
   const { json, html } = plan.outputs.files;
-  const followed = json === undefined && html === undefined ? undefined : await follow(plan);
+  // The runs are followed once, so that all reports show the same times.
+  const followed = json === undefined && html === undefined ? undefined : followRuns(plan);
   if (followed !== undefined) reports.push({ ...followed.observer, finish() {}, finishRuns() {} });
-  for (const [key, load] of Object.entries(FILE_REPORTS)) {
+  for (const [key, create] of Object.entries<CreateFile>(FILE_REPORTS)) {
     const path = plan.outputs.files[key as keyof OutputFilesPlan];
     if (path === undefined) continue;
-    const report = (await load())(plan, out, path, meter, followed);
+    const report = await create(plan, out, path, meter, followed);
     if (plan.repeat !== undefined && report.finishRuns === undefined) throw lacksRoom(key);
     reports.push(report);
   }
   return reports;
 }
 
-/** Follows the runs once, so that all reports show the same times. */
-async function follow(plan: Plan): Promise<FollowedRuns> {
-  return (await import("./over-time/followed-runs.ts")).followRuns(plan);
+/** Opens what shows the run while it lasts, if the plan asks for any. */
+async function openLive(plan: Plan, sink: TextSink): Promise<LiveReports | undefined> {
+  const { isLive, otlpUrl, style, watchPort } = plan.outputs;
+  // Rampart's own commands show the state unless the user does not want it.
+  const hasView = isLive ?? style === "rampart";
+  if (!hasView && watchPort === undefined && otlpUrl === undefined) return undefined;
+  return (await import("./live/live.ts")).createLiveReports(plan, sink, hasView);
 }
 
 function lacksRoom(key: string): UserError {

@@ -3,6 +3,10 @@ import type { Plan } from "../plan/plan.ts";
 import { unreadable, userError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { readFileText } from "../runtime/files.ts";
+import { formatCsv } from "./csv.ts";
+import { formatPage } from "./html/report-page.ts";
+import { formatJunit } from "./junit.ts";
+import { formatMarkdownReport } from "./markdown.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
 import type { RenderReport } from "./model-report.ts";
@@ -11,13 +15,13 @@ import { REPORT_VERSION } from "./schema/version.ts";
 
 /** Rampart's JSON of a run, read again: all other reports are made from it. */
 
-/** The reports that can be made from it, by the key of their file in a plan. Each is loaded when needed. */
+/** The reports that can be made from it, by the key of their file in a plan. */
 export const STORED_FORMATS = {
-  csv: async () => (await import("./csv.ts")).formatCsv,
-  html: async () => (await import("./html/report-page.ts")).formatPage,
-  junit: async () => (await import("./junit.ts")).formatJunit,
-  markdown: async () => (await import("./markdown.ts")).formatMarkdownReport,
-} satisfies Readonly<Record<string, () => Promise<RenderReport>>>;
+  csv: formatCsv,
+  html: formatPage,
+  junit: formatJunit,
+  markdown: formatMarkdownReport,
+} satisfies Readonly<Record<string, RenderReport>>;
 
 /** Reads a report. @throws UserError when the file is none of this version */
 export function readStoredReport(path: string): ReportModel {

@@ -1,5 +1,3 @@
-import { parseSampleValue, parseSeries } from "./prometheus.ts";
-
 /** The type of a family's samples as the server declares it; `unknown` without a declaration. */
 export type FamilyKind = "gauge" | "counter" | "histogram" | "summary" | "unknown";
 
@@ -33,8 +31,9 @@ const SUFFIX = /_(?:bucket|sum|count)$/;
 const TOTAL = /_total$/;
 
 /**
- * Parses one server's metrics repeatedly. Between scrapes, usually only the values change, so each line is compared with the line at the
- * same position in the previous scrape, which costs the measuring thread little.
+ * Parses one server's metrics repeatedly, in Prometheus' text format 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/
+ * Between scrapes, usually only the values change, so each line is compared with the line at the same position in the previous scrape, which
+ * costs the measuring thread little.
  */
 export class Exposition {
   private readonly families = new Map<string, Family>();
@@ -87,8 +86,7 @@ export class Exposition {
     const [, what, name = "", rest = ""] = /^#\s*(TYPE|HELP)\s+(\S+)\s*(.*)$/.exec(line.trimEnd()) ?? [];
     if (what === undefined) return;
     const family = this.family(name);
-    if (what === "HELP")
-      family.help = rest.replace(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
+    if (what === "HELP") family.help = unescapeText(rest);
     else if (KINDS.has(rest)) family.kind = rest as FamilyKind;
   }
 
@@ -115,4 +113,53 @@ export class Exposition {
 function readValue(text: string): number | undefined {
   const value = text === "" ? Number.NaN : Number(text);
   return Number.isNaN(value) || text.startsWith("0x") ? parseSampleValue(text) : value;
+}
+
+const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*/;
+const LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
+
+/** The part of a sample before its value. */
+interface PrometheusSeries {
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
+  /** Length of the line before the value, including spaces. */
+  readonly headLength: number;
+}
+
+/** Parses a line up to its value. Returns undefined when it is not a sample. @param line without whitespace before it */
+function parseSeries(line: string): PrometheusSeries | undefined {
+  const name = NAME.exec(line)?.[0];
+  if (name === undefined) return undefined;
+  const labels = new Map<string, string>();
+  let rest = line.slice(name.length).trimStart();
+  if (rest.startsWith("{")) {
+    LABEL.lastIndex = 1;
+    let end = 1;
+    for (let label = LABEL.exec(rest); label !== null; label = LABEL.exec(rest)) {
+      labels.set(label[1] as string, unescapeText(label[2] as string));
+      end = LABEL.lastIndex;
+    }
+    rest = rest.slice(end).trimStart();
+    if (!rest.startsWith("}")) return undefined;
+    rest = rest.slice(1);
+  }
+  return { name, labels, headLength: line.length - rest.trimStart().length };
+}
+
+function unescapeText(text: string): string {
+  return text.replace(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
+}
+
+/**
+ * Parses a floating-point number in Go's format; returns undefined when it is not one.
+ * @param text the value, with an optional timestamp
+ */
+function parseSampleValue(text: string): number | undefined {
+  const number = text.trimStart().split(/\s/, 1)[0] ?? "";
+  const special = /^([+-]?)(inf(?:inity)?|nan)$/i.exec(number);
+  if (special !== null) {
+    if (special[2]?.toLowerCase() === "nan") return Number.NaN;
+    return special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  }
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(number) ? Number(number) : undefined;
 }

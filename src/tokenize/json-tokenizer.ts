@@ -1,13 +1,15 @@
 import { type AddedToken, AddedTokenSplitter, readAddedTokens } from "./added-tokens.ts";
+import { createBpe } from "./bpe.ts";
 import { type ChatFormat, readChatFormat, readSpecialTokens } from "./chat-format.ts";
 import { createDecoder, type Decode } from "./decoders.ts";
-import { createModel } from "./models.ts";
 import { createNormalizer } from "./normalizers.ts";
-import { isObject, type PartConfig, readPart, TokenizerFileError } from "./part-config.ts";
+import { isObject, type PartConfig, pickPart, readOptionalText, readPart, TokenizerFileError } from "./part-config.ts";
 import { createPreTokenizer, type PreTokenizer } from "./pre-tokenizers.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { TokenizerModel } from "./tokenizer-model.ts";
+import { createUnigram } from "./unigram.ts";
 import { WordCache } from "./word-cache.ts";
+import { createWordLevel, createWordPiece } from "./word-piece.ts";
 
 /**
  * Tokenizers described by HuggingFace's `tokenizer.json`. They give the tokens of the Python library. `@huggingface/tokenizers`, which
@@ -96,4 +98,27 @@ export class JsonTokenizer implements Tokenizer {
       isFirst = false;
     }
   }
+}
+
+/** @param leavesBytes words come as plain text, and the model writes them in the alphabet of bytes */
+type CreateModel = (config: PartConfig, leavesBytes: boolean) => TokenizerModel;
+
+/** The models of `tokenizer.json`: a model turns a word into tokens. */
+const MODELS: Readonly<Record<string, CreateModel>> = {
+  BPE: createBpe,
+  WordPiece: createWordPiece,
+  WordLevel: createWordLevel,
+  Unigram: createUnigram,
+};
+
+/** Makes the model. Throws `TokenizerFileError`. */
+export function createModel(config: PartConfig, leavesBytes: boolean): TokenizerModel {
+  return pickPart(MODELS, { ...config, type: config["type"] ?? guessType(config) }, "model")(config, leavesBytes);
+}
+
+/** Old files do not name the type. */
+function guessType(config: PartConfig): string {
+  if (Array.isArray(config["merges"])) return "BPE";
+  if (Array.isArray(config["vocab"])) return "Unigram";
+  return readOptionalText(config, "continuing_subword_prefix") === undefined ? "WordLevel" : "WordPiece";
 }

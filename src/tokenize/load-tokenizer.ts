@@ -9,6 +9,7 @@ import { loadFileText } from "../runtime/files.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision, listHubCache } from "./hub-cache.ts";
 import { isObject, TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
+import { loadEncoding } from "./tiktoken.ts";
 import { findEncoding, tiktokenNames } from "./tiktoken-names.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -51,10 +52,7 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   const cached = isHubId(name) ? await findInHubCache(cache, { id: name, revision }) : undefined;
   if (cached !== undefined) return readTokenizer(name, join(cached, FILE));
   const encoding = findEncoding(name);
-  if (encoding !== undefined) {
-    const { loadEncoding } = await import("./tiktoken.ts");
-    return loadEncoding(name, encoding);
-  }
+  if (encoding !== undefined) return loadEncoding(name, encoding);
   // A folder may share its name with an encoding or a model of the hub. It is the one meant only if it has a model's files.
   if (local !== undefined && (!isHubId(name) || local.parts.length > 0)) throw noFile(name, local.parts);
   if (!isHubId(name) || isOffline(env))

@@ -46,14 +46,18 @@ const O200K = new RegExp(
 const END = "<|endoftext|>";
 const FILL = ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"] as const;
 
+const loadR50k = () => import("js-tiktoken/ranks/r50k_base");
+const loadP50k = () => import("js-tiktoken/ranks/p50k_base");
+const loadO200k = () => import("js-tiktoken/ranks/o200k_base");
+
 const ENCODINGS: Readonly<Record<EncodingName, Encoding>> = {
-  gpt2: { pattern: GPT2, special: { [END]: 50256 }, load: () => import("js-tiktoken/ranks/r50k_base") },
-  r50k_base: { pattern: GPT2, special: { [END]: 50256 }, load: () => import("js-tiktoken/ranks/r50k_base") },
-  p50k_base: { pattern: GPT2, special: { [END]: 50256 }, load: () => import("js-tiktoken/ranks/p50k_base") },
+  gpt2: { pattern: GPT2, special: { [END]: 50256 }, load: loadR50k },
+  r50k_base: { pattern: GPT2, special: { [END]: 50256 }, load: loadR50k },
+  p50k_base: { pattern: GPT2, special: { [END]: 50256 }, load: loadP50k },
   p50k_edit: {
     pattern: GPT2,
     special: { [END]: 50256, [FILL[0]]: 50281, [FILL[1]]: 50282, [FILL[2]]: 50283 },
-    load: () => import("js-tiktoken/ranks/p50k_base"),
+    load: loadP50k,
   },
   cl100k_base: {
     pattern: CL100K,
@@ -63,12 +67,12 @@ const ENCODINGS: Readonly<Record<EncodingName, Encoding>> = {
   o200k_base: {
     pattern: O200K,
     special: { [END]: 199999, "<|endofprompt|>": 200018 },
-    load: () => import("js-tiktoken/ranks/o200k_base"),
+    load: loadO200k,
   },
   o200k_harmony: {
     pattern: O200K,
     special: makeHarmonyTokens(),
-    load: () => import("js-tiktoken/ranks/o200k_base"),
+    load: loadO200k,
   },
 };
 

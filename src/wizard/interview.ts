@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
+import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
+import { loadTokenizer, nearestTokenizer } from "../tokenize/load-tokenizer.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { detectServer } from "./detect.ts";
 import {
@@ -12,12 +14,11 @@ import {
   withImplied,
 } from "./given.ts";
 import { findFolderProblem, readText } from "./paths.ts";
-import type { Reply } from "./prompts.ts";
+import { askQuestion, askWay, explainKeys, inform, type Reply, warn } from "./prompts.ts";
 import type { Detected, Question, Surroundings } from "./question.ts";
 import { nextQuestion } from "./questions.ts";
 import { describeTime } from "./run-time.ts";
 import { timeOf } from "./scenario-text.ts";
-import { findModels, requireMeasurable } from "./server-models.ts";
 import { wizardTargetOf } from "./targets.ts";
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
@@ -111,7 +112,7 @@ export class Interview {
   }
 
   private async inform(text: string): Promise<void> {
-    if (this.manner === "ask") (await import("./prompts.ts")).inform(text);
+    if (this.manner === "ask") inform(text);
     else this.say(text);
   }
 
@@ -163,7 +164,6 @@ export class Interview {
 
   private async begin(): Promise<void> {
     this.checkBeforeAsking();
-    const { explainKeys } = await import("./prompts.ts");
     explainKeys();
   }
 
@@ -202,8 +202,6 @@ export class Interview {
   }
 
   private async ask(question: Question): Promise<Reply> {
-    const { askQuestion, warn } = await import("./prompts.ts");
-    const { suggestTokenizer } = await import("./tokenizer-answer.ts");
     for (;;) {
       const earlier = this.earlier(question);
       const reply = await askQuestion(question, { ...this.given, ...this.answers }, this.around, earlier);
@@ -257,7 +255,6 @@ export class Interview {
 
   /** Asks the user what to do when the server did not answer. */
   private async askAfterFailure(problem: string): Promise<"done" | "again" | "end"> {
-    const { askWay, warn } = await import("./prompts.ts");
     warn(problem);
     const hasFlag = this.given.url !== undefined;
     const reply = await askWay("The server's models are not available. What next?", [
@@ -288,7 +285,6 @@ export class Interview {
     if (this.problems.length > 0) return;
     const message = await this.findTokenizerProblem(question, answer);
     if (message === undefined) return;
-    const { suggestTokenizer } = await import("./tokenizer-answer.ts");
     const hint = `${await suggestTokenizer(answer)}Give a folder with tokenizer.json. ${NO_SERVER_HINT}`;
     this.problems.push(problem("unreadable", "--tokenizer", message, hint, answer));
   }
@@ -296,7 +292,7 @@ export class Interview {
   /** Returns why a tokenizer cannot be loaded. Not checked when the scenario is for another machine. */
   private async findTokenizerProblem({ id }: Question, answer: string): Promise<string | undefined> {
     if (id !== "tokenizer" || this.isOffline) return undefined;
-    return (await import("./tokenizer-answer.ts")).findTokenizerProblem(answer);
+    return findTokenizerProblem(answer);
   }
 
   /** Reports problems with flags before the first question, as far as they can be known. */
@@ -311,10 +307,44 @@ export class Interview {
     if (unused.length === 0) return;
     const message = "has no meaning with the other answers";
     if (this.manner === "ask") {
-      const { warn } = await import("./prompts.ts");
       for (const id of unused) warn(`--${id} ${message}, and is not used`);
       return;
     }
     throw new UserError(unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id])));
   }
+}
+
+/**
+ * Finds the models of the chosen target: asks its server, or looks into its folder.
+ * @throws RunError when the server cannot be queried
+ * @throws UserError when an answer is wrong
+ */
+async function findModels(answers: Answers): Promise<readonly ListedModel[]> {
+  const chosen = wizardTargetOf(answers);
+  const target = chosen?.probe?.(answers);
+  return target === undefined ? (chosen?.listModels?.(answers) ?? []) : probeModels(target);
+}
+
+/** @throws RunError when none of the models can be measured */
+function requireMeasurable(models: readonly ListedModel[], answers: Answers): void {
+  if (models.some(({ refusal }) => refusal === "")) return;
+  const { url = "" } = answers;
+  const place = url === "" ? `the folder ${answers["model-repository"]}` : url;
+  throw new RunError("refused", `${place} has no model ready that can be measured`, "Load one on the server.");
+}
+
+/** Returns why a tokenizer cannot be loaded; undefined when it can. */
+async function findTokenizerProblem(name: string): Promise<string | undefined> {
+  try {
+    await loadTokenizer(name);
+    return undefined;
+  } catch (error) {
+    return error instanceof UserError ? error.problems[0]?.message : `cannot be loaded: ${messageOf(error)}`;
+  }
+}
+
+/** Returns a sentence that suggests a tokenizer for a mistyped name, with a space after it; empty when no name is similar. */
+async function suggestTokenizer(name: string): Promise<string> {
+  const near = await nearestTokenizer(name);
+  return near === undefined ? "" : `Did you mean ${near}? `;
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import { MessageReader } from "../../src/transport/grpc/messages.ts";
 import { readHead } from "../../src/transport/grpc/response-head.ts";
-import { HeaderReader } from "../../src/transport/http2/header-reader.ts";
+import { HeaderReader } from "../../src/transport/http2/frame-handler.ts";
 import { encodeLiterally, HpackDecoder, RepeatedHeaders } from "../../src/transport/http2/hpack.ts";
 import { decodeHuffman } from "../../src/transport/http2/huffman.ts";
 import { join } from "../transport/bytes.ts";

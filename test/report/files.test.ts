@@ -9,10 +9,10 @@ import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
 import { createReports } from "../../src/report/reports.ts";
 import type { RequestRecord } from "../../src/result/request-record.ts";
+import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { makeWindow } from "../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink, tell } from "./make-result.ts";
-import { withFolder } from "./with-folder.ts";
 
 /** Reports that are files. */
 
@@ -20,15 +20,15 @@ function windowOf(count: number): ReturnType<typeof makeWindow> {
   return makeWindow({ latenciesNs: new Array(count).fill(1e6) });
 }
 
-test("CSV rows are sorted by ascending throughput", () => {
-  withFolder((folder) => {
+test("CSV rows are sorted by ascending throughput", async () => {
+  await withFolder(async (folder) => {
     const csv = join(folder, "out.csv");
     const plan = makePlan({ outputs: { style: "perf_analyzer", files: { perfAnalyzerCsv: csv } } });
     const levels = [30, 10, 20].map((count, index) =>
       makeLevel({ level: index + 1, window: windowOf(count), hasServerCounters: false }),
     );
     const unstable = makeLevel({ level: 9, outcome: "unstable" });
-    tell(
+    await tell(
       createPerfAnalyzerCsv(plan, makeSink(), csv),
       makeResult(
         plan,
@@ -43,12 +43,12 @@ test("CSV rows are sorted by ascending throughput", () => {
   });
 });
 
-test("a CSV of a server with statistics keeps its columns where a level has none", () => {
-  withFolder((folder) => {
+test("a CSV of a server with statistics keeps its columns where a level has none", async () => {
+  await withFolder(async (folder) => {
     const csv = join(folder, "out.csv");
     const plan = makePlan({ outputs: { style: "perf_analyzer", files: { csv }, isVerboseCsv: true } });
     const levels = [makeLevel(), makeLevel({ level: 2, window: windowOf(40) })];
-    tell(createPerfAnalyzerCsv(plan, makeSink(), csv), makeResult(plan, levels));
+    await tell(createPerfAnalyzerCsv(plan, makeSink(), csv), makeResult(plan, levels));
     const rows = readFileSync(csv, "utf8")
       .trimEnd()
       .split("\n")
@@ -80,11 +80,11 @@ test("a CSV of a server with statistics keeps its columns where a level has none
   });
 });
 
-test("a file that can not be written is an error that names it", () => {
+test("a file that can not be written is an error that names it", async () => {
   const path = "/nonexistent/out";
   const plan = makePlan({ outputs: { files: { csv: path, json: path } } });
   for (const report of [createPerfAnalyzerCsv(plan, makeSink(), path), createJsonReport(plan, makeSink(), path)]) {
-    assert.throws(
+    await assert.rejects(
       () => tell(report, makeResult(plan, [makeLevel()])),
       (error: unknown) => error instanceof RunError && error.code === "output" && error.message.includes(path),
     );
@@ -107,8 +107,8 @@ const record = (ns: bigint, value = 1): RequestRecord => ({
   ],
 });
 
-test("a profile export contains the windows' requests and their bounds, and nothing from between", () => {
-  withFolder((folder) => {
+test("a profile export contains the windows' requests and their bounds, and nothing from between", async () => {
+  await withFolder(async (folder) => {
     const profileExport = join(folder, "profile.json");
     const plan = makePlan({ outputs: { files: { profileExport } } });
     const report = createProfileExport(plan, makeSink(), profileExport);
@@ -137,8 +137,8 @@ test("a profile export contains the windows' requests and their bounds, and noth
   });
 });
 
-test("a profile export of a run that could not begin leaves nothing behind", () => {
-  withFolder((folder) => {
+test("a profile export of a run that could not begin leaves nothing behind", async () => {
+  await withFolder(async (folder) => {
     const profileExport = join(folder, "profile.json");
     const report = createProfileExport(makePlan({ outputs: { files: { profileExport } } }), makeSink(), profileExport);
     report.onLevelStart?.("concurrency", 1, false);
@@ -148,28 +148,28 @@ test("a profile export of a run that could not begin leaves nothing behind", () 
   });
 });
 
-test("the JSON report counts requests that were sent again, each of which counts once as sent", () => {
-  withFolder((folder) => {
+test("the JSON report counts requests that were sent again, each of which counts once as sent", async () => {
+  await withFolder(async (folder) => {
     const jsonFile = join(folder, "out.json");
     const plan = makePlan({ outputs: { files: { json: jsonFile } } });
     for (const [resendCount, resent] of [
       [0, {}],
       [2, { resent: 2 }],
     ] as const) {
-      tell(createJsonReport(plan, makeSink(), jsonFile), makeResult(plan, [makeLevel()], { resendCount }));
+      await tell(createJsonReport(plan, makeSink(), jsonFile), makeResult(plan, [makeLevel()], { resendCount }));
       const { requests } = JSON.parse(readFileSync(jsonFile, "utf8")) as { requests: object };
       assert.deepEqual(requests, { sent: 30, completed: 30, failed: 0, ...resent });
     }
   });
 });
 
-test("the JSON report contains the plan, every level and every verdict", () => {
-  withFolder((folder) => {
+test("the JSON report contains the plan, every level and every verdict", async () => {
+  await withFolder(async (folder) => {
     const jsonFile = join(folder, "out.json");
     const assertions = [{ metric: { key: "throughput" }, comparison: "above", limit: 31 }] as const;
     const plan = makePlan({ outputs: { files: { json: jsonFile } }, assertions });
     const scheduled = makeWindow({ latenciesNs: [1e6], scheduledNs: [4e6], failedCount: 1 });
-    tell(
+    await tell(
       createJsonReport(plan, makeSink(), jsonFile),
       makeResult(
         plan,
@@ -242,13 +242,13 @@ test("a file of no report is refused, whoever built the plan", async () => {
   await assert.rejects(createReports(makePlan({ outputs }), makeSink()), /outputs\.files\.cvs.*is not known/);
 });
 
-test("a warning during the run is a note of the JSON, as on the console", () => {
-  withFolder((folder) => {
+test("a warning during the run is a note of the JSON, as on the console", async () => {
+  await withFolder(async (folder) => {
     const json = join(folder, "out.json");
     const plan = makePlan({ outputs: { files: { json } } });
     const report = createJsonReport(plan, makeSink(), json);
     report.onWarning?.({ kind: "many-versions", model: "simple" });
-    tell(report, makeResult(plan, [makeLevel()]));
+    await tell(report, makeResult(plan, [makeLevel()]));
     const { notes } = JSON.parse(readFileSync(json, "utf8")) as { notes: { text: string }[] };
     assert.ok(
       notes.some(({ text }) => text.startsWith("Several versions of model simple")),

@@ -85,11 +85,11 @@ export function makeSink(): {
 }
 
 /** Tells a report of a whole run. */
-export function tell(report: Report, result: RunResult): void {
+export async function tell(report: Report, result: RunResult): Promise<void> {
   report.onPrepared?.(result.prepared);
   for (const level of result.levels) {
     report.onLevelStart?.(level.unit, level.level, false);
     report.onLevelEnd?.(level);
   }
-  report.finish(result);
+  await report.finish(result);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createBpe } from "../../src/tokenize/bpe.ts";
+import { createBpe, PairTable } from "../../src/tokenize/bpe.ts";
 import { BYTE_CHARS } from "../../src/tokenize/byte-alphabet.ts";
 import { type PartConfig, TokenizerFileError } from "../../src/tokenize/part-config.ts";
 
@@ -105,4 +105,23 @@ test("a merge whose token is missing is refused when a word needs it", () => {
   const model = createBpe({ vocab: VOCAB, merges: ["b c"] }, false);
   model.encodeWord("ab", []);
   assert.throws(() => model.encodeWord("bc", []), /the result of model\.merges\[0\] \(b c\) is not in the vocabulary/);
+});
+
+/** The table of pairs of token ids. */
+
+test("a table separates many pairs, and a later value replaces an earlier one", () => {
+  const table = new PairTable(30_000);
+  for (let index = 0; index < 30_000; index++) table.set(index % 173, Math.floor(index / 173), index);
+  table.set(5, 7, 99);
+  for (let index = 0; index < 30_000; index++) {
+    const expected = index === 5 + 7 * 173 ? 99 : index;
+    assert.equal(table.get(index % 173, Math.floor(index / 173)), expected);
+  }
+  assert.equal(table.get(173, 0), -1);
+});
+
+test("a pair is not its reverse, and 0 is a value", () => {
+  const table = new PairTable(1);
+  table.set(0, 1, 0);
+  assert.deepEqual([table.get(0, 1), table.get(1, 0), table.get(0, 0)], [0, -1, -1]);
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { PairTable } from "../../src/tokenize/bpe.ts";
 import { mergePairs } from "../../src/tokenize/pair-merger.ts";
-import { PairTable } from "../../src/tokenize/pair-table.ts";
 
 /** The merging of pairs against the rule itself, for words on both sides of where it changes its way. */
 

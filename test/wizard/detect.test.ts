@@ -5,7 +5,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { refuseCall, STATUS } from "../../src/mock/grpc-frames.ts";
-import { serveMethod } from "../../src/mock/serve-method.ts";
+import { serveMethod } from "../../src/mock/grpc-server.ts";
 import { startMock } from "../../src/mock/server.ts";
 import { detectServer } from "../../src/wizard/detect.ts";
 import { findDeadPort } from "../golden/dead-port.ts";

@@ -5,6 +5,7 @@ import { ERROR_FORM } from "../../plan/sent-error.ts";
 import { serveCalls, WorkerCalls, WorkerError } from "../../runtime/worker-calls.ts";
 import { startWorker } from "../../runtime/workers.ts";
 import type { DataOrder, Dataset } from "../dataset.ts";
+import { makePromptDataset } from "./prompt-dataset.ts";
 
 /** Input of the thread. */
 export interface PromptTask {
@@ -16,7 +17,6 @@ export interface PromptTask {
 /** Runs in the thread: creates prompts on request. */
 export function servePrompts(port: MessagePort): void {
   const make = async ({ planJson, order }: PromptTask): Promise<Dataset> => {
-    const { makePromptDataset } = await import("./prompt-dataset.ts");
     return makePromptDataset(JSON.parse(planJson) as PromptsPlan, order);
   };
   serveCalls(port, make, ERROR_FORM);
@@ -40,7 +40,6 @@ export async function makePrompts(
     return await new WorkerCalls(worker, ERROR_FORM).call<Dataset>(task);
   } catch (error) {
     if (worker !== undefined && !(error instanceof WorkerError)) throw error;
-    const { makePromptDataset } = await import("./prompt-dataset.ts");
     const dataset = await makePromptDataset(plan, order);
     const warning = `Prompts were generated in the measuring thread before the run, because no other thread could be started (${messageOf(error)}).`;
     return { ...dataset, warnings: [...dataset.warnings, warning] };

@@ -5,10 +5,14 @@ import type { TelemetryMetric } from "../../telemetry/series.ts";
 import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotSet } from "../plot.ts";
 import type { PageText } from "../plots/page.ts";
 import type { PlottedRun } from "../plots/plotted-run.ts";
+import { runPlots } from "../plots/run-plots.ts";
+import { telemetryPlots } from "../plots/telemetry-plots.ts";
+import { writePlots } from "../plots/write-plots.ts";
 import type { Report, TextSink } from "../report.ts";
 import { metricLabel } from "./layout.ts";
 import { type GenaiPerfPlan, type Measured, measuredOf } from "./measured.ts";
 import type { SweepPoint } from "./sweep/sweep.ts";
+import { sweepPlots } from "./sweep-plots.ts";
 import { toTelemetrySeries } from "./telemetry/telemetry.ts";
 
 /** Plots of runs, merged runs and sweeps. */
@@ -40,8 +44,6 @@ export async function drawRuns(
   sink: TextSink,
   telemetry: readonly TelemetryMetric[] = [],
 ): Promise<void> {
-  const { runPlots } = await import("../plots/run-plots.ts");
-  const { telemetryPlots } = await import("../plots/telemetry-plots.ts");
   const text = toPageText(measured, runs, basename(dirname(folder)));
   await write(text, joinPlots([runPlots(runs), telemetryPlots(telemetry)]), folder, measured.about.plotFormats, sink);
 }
@@ -58,7 +60,6 @@ export async function drawSweep(
   folder: string,
   sink: TextSink,
 ): Promise<void> {
-  const { sweepPlots } = await import("./sweep-plots.ts");
   const text = {
     title: `${models.join(", ")}: ${what}`,
     subtitle: `${endpointType}, drawn by Rampart`,
@@ -74,7 +75,6 @@ async function write(
   formats: readonly PlotFormat[],
   sink: TextSink,
 ): Promise<void> {
-  const { writePlots } = await import("../plots/write-plots.ts");
   const paths = await writePlots(text, set, folder, formats);
   for (const [reason, plots] of Map.groupBy(set.leftOut, ({ reason }) => reason))
     sink.err(`rampart: not drawn: ${plots.map(({ title }) => title).join("; ")}: ${reason}.\n`);

@@ -1,10 +1,14 @@
+import { summarize } from "../../measure/statistics.ts";
+import { entryOf, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatGenAiPerfConsole } from "./console.ts";
 import { type Measured, measuredOf } from "./measured.ts";
-import { formatMoreMetrics } from "./more-metrics.ts";
+import { formatTwoDecimals } from "./python-format.ts";
+import { formatRichTable } from "./rich-table.ts";
 import { findDoubts, reportCourse, reportFailures } from "./run-notes.ts";
+import type { RunSummary } from "./run-summary.ts";
 import { formatServerMetricsConsole } from "./telemetry/server-metrics-console.ts";
 import { formatTelemetryConsole } from "./telemetry/telemetry.ts";
 
@@ -40,4 +44,36 @@ export function printTables({ about, result, summary, warnings }: Measured, sink
   sink.out(formatGenAiPerfConsole(result));
   if (about.isVerbose || summary.isRemarkable) sink.out(formatMoreMetrics(summary));
   for (const warning of warnings) sink.err(`rampart: ${warning}.\n`);
+}
+
+const STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
+
+/** Formats Rampart's table of the metrics that GenAI-Perf's table does not have, without rows that have no data; empty if no row has data. */
+export function formatMoreMetrics({ samples, system, errorRatio, goodRatio }: RunSummary): string {
+  const ofRequests = TOKEN_METRICS.flatMap((metric) => {
+    const { more } = entryOf(metric);
+    if (more === undefined) return [];
+    const { label, scale = 1 } = more;
+    const beside = (more.beside ?? metric) as TokenMetric;
+    const values = samples.get(metric) ?? new Float64Array();
+    const others = samples.get(beside);
+    const isRepeated = beside !== metric && values.every((value, i) => value === others?.[i]);
+    const summary = others === undefined || isRepeated ? undefined : summarize(values);
+    if (summary === undefined) return [];
+    return [[label, ...STATISTICS.map((statistic) => formatTwoDecimals(summary[statistic] * scale))]];
+  });
+  const ofRun = [
+    ["Total Token Throughput (tokens/sec)", system.totalTokensPerSec],
+    ["Total Token Throughput, Server's Count", system.serverTokensPerSec],
+    ["Effective Concurrency (requests)", system.requestCount === 0 ? undefined : system.effectiveConcurrency],
+    ["Error Rate (%)", errorRatio && errorRatio * 100],
+    ["Good Requests (%)", goodRatio && goodRatio * 100],
+  ] as const;
+  const rows = [
+    ...ofRequests,
+    ...ofRun.flatMap(([label, value]) =>
+      value === undefined ? [] : [[label, formatTwoDecimals(value), ...STATISTICS.slice(1).map(() => "N/A")]],
+    ),
+  ];
+  return rows.length === 0 ? "" : formatRichTable("Rampart | More Metrics", ["Statistic", ...STATISTICS], rows);
 }

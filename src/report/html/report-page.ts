@@ -1,16 +1,16 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { escapeHtml } from "../markup.ts";
-import type { Check, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
+import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
+import { formatCell, formatInterval, type TimeUnit, timeUnitOf } from "../model/values.ts";
 import { createModelFile } from "../model-report.ts";
 import type { Plot } from "../plot.ts";
 import { readChartLibrary, type SvgPainter } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
 import { formatScripts, POLICY, pageScript } from "../plots/page-script.ts";
 import { REPORT_STYLE } from "../plots/page-style.ts";
+import { legendOf } from "../plots/series-look.ts";
+import { timeLineHeightPx } from "../plots/time-line-option.ts";
 import { VERSION } from "../version.ts";
-import { formatChart, formatPicture, formatPlace } from "./charts.ts";
-import { REPORT_SCRIPT } from "./script.ts";
-import { formatTable, hasMarks } from "./tables.ts";
 
 /** A report as one HTML file that works without network, server or other files. */
 
@@ -34,6 +34,45 @@ interface PageParts {
   /** Draws a chart into a page without scripts. Default: the page's script draws it. */
   readonly draw?: (plot: Plot) => string;
 }
+
+/** What the script of a report does besides drawing its charts. */
+const REPORT_SCRIPT = {
+  // Sharp on paper, and drawn at once.
+  init: `, { renderer: "svg" }`,
+  before: `
+  const power = (value) => String(Number((10 ** value).toPrecision(3)));
+  for (const { yAxis } of options)
+    for (const axis of [yAxis ?? []].flat())
+      if (axis.axisLabel?.formatter === "power") axis.axisLabel.formatter = power;
+`,
+  after: `
+  for (const button of document.querySelectorAll("[data-series]"))
+    button.addEventListener("click", () => {
+      const chart = echarts.getInstanceByDom(button.closest("figure").querySelector("[data-plot]"));
+      button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+      chart.dispatchAction({ type: "legendToggleSelect", name: button.dataset.series });
+    });
+  // Paper is white, has its own width, and nothing on it opens.
+  let before;
+  addEventListener("beforeprint", () => {
+    before = { theme, folds: [...document.querySelectorAll("details:not(.plan):not([open])")] };
+    for (const fold of before.folds) fold.open = true;
+    document.documentElement.dataset.print = "";
+    show("light");
+    for (const chart of charts) {
+      chart.setOption({ toolbox: { show: false } });
+      chart.resize();
+      chart.getZr().flush();
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const fold of before.folds) fold.open = false;
+    delete document.documentElement.dataset.print;
+    show(before.theme);
+    for (const chart of charts) chart.setOption({ toolbox: { show: true } });
+  });
+`,
+} as const;
 
 const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>`;
 
@@ -175,4 +214,99 @@ function foldLong(table: ModelTable): string {
 function formatPlan(plan: object | undefined): string {
   if (plan === undefined) return "";
   return `<details class="panel plan"><summary>The plan as JSON</summary><pre>${escapeHtml(JSON.stringify(plan, null, 2))}</pre></details>`;
+}
+
+const SUMMARY_PX = 280;
+
+/** Formats the place that the script of a page draws a chart into. @param index of the plot in the page @param isSummary lower, so that it is seen without scrolling */
+function formatPlace(plot: Plot, index: number, isSummary: boolean): string {
+  const height =
+    plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : undefined));
+  const style = height === undefined ? "" : ` style="height:${height}px"`;
+  return `<div class="chart"${style} data-plot="${index}" role="img" aria-label="${escapeHtml(plot.title)}"></div>`;
+}
+
+/** Widths of pictures: on a screen or paper, and on a phone. */
+const PICTURES = [
+  ["wide", 580],
+  ["narrow", 340],
+] as const;
+const PICTURE_PX = 320;
+
+/** Draws a chart as a picture, once for a screen and once for a phone. Its colors of axes and texts are those of the page. */
+function formatPicture(plot: Plot, paint: SvgPainter): string {
+  const option = toChartOption(plot, { isAlone: false, isPicture: true });
+  const pictures = PICTURES.map(([name, widthPx]) => {
+    const svg = paint(option, widthPx, plot.heightPx ?? PICTURE_PX)
+      .replace(/^<\?xml.*\?>\n/, "")
+      .trim();
+    return `<div class="picture ${name}" role="img" aria-label="${escapeHtml(plot.title)}">${svg}</div>`;
+  });
+  return pictures.join("");
+}
+
+/** Formats a chart with its legend. @param place from {@link formatPlace} or {@link formatPicture} */
+function formatChart(plot: Plot, place: string): string {
+  const { title, notes, isWide } = plot;
+  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
+  const head = `<figcaption>${escapeHtml(title)}</figcaption>${formatLegend(plot)}`;
+  return `<figure${isWide === true ? ' class="wide"' : ""}>${head}${place}${text}</figure>`;
+}
+
+function formatLegend(plot: Plot): string {
+  const entries = legendOf(plot).map(({ name, color, isDashed }) => {
+    const line = `<i style="border-color:${color}${isDashed ? ";border-style:dashed" : ""}"></i>`;
+    return `<button type="button" aria-pressed="true" data-series="${escapeHtml(name)}">${line}${escapeHtml(name)}</button>`;
+  });
+  return entries.length === 0 ? "" : `<div class="legend">${entries.join("")}</div>`;
+}
+
+/** Longer texts wrap. */
+const LONGEST_LINE = 24;
+
+/** Formats a table in a panel, which scrolls when the table is wider than the page. Each column has one unit, which its heading has. */
+function formatTable({ title, columns, rows }: ModelTable): string {
+  if (rows.length === 0) return "";
+  const units = columns.map(({ quantity }, at) => (quantity === "time" ? timeUnitOf(timesOf(rows, at)) : undefined));
+  const head = columns.map((column, at) => formatHeading(column, units[at]));
+  const body = rows.map(
+    (row) => `<tr>${columns.map((column, at) => formatValue(row[at] ?? {}, column, units[at], at)).join("")}</tr>`,
+  );
+  const heading = title === "" ? "" : `<h3>${escapeHtml(title)}</h3>`;
+  return `<div class="panel">${heading}<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div></div>`;
+}
+
+/** Reports whether a table has marks or intervals to explain. */
+function hasMarks({ rows }: ModelTable): boolean {
+  return rows.some((row) => row.some(({ mark, interval }) => mark === "uncertain" || interval !== undefined));
+}
+
+function timesOf(rows: ModelTable["rows"], at: number): number[] {
+  return rows.flatMap((row) => {
+    const value = row[at]?.value;
+    return typeof value === "number" ? [value] : [];
+  });
+}
+
+function formatHeading({ title, quantity }: Column, unit: TimeUnit | undefined): string {
+  const name = quantity === "ratio" ? "%" : (unit?.name ?? "");
+  const small = name === "" ? "" : ` <small>${name}</small>`;
+  return `<th scope="col"${quantity === "text" ? "" : ' class="figure"'}>${escapeHtml(title)}${small}</th>`;
+}
+
+function formatValue(cell: Cell, { quantity }: Column, unit: TimeUnit | undefined, at: number): string {
+  const name = unit?.name ?? (quantity === "ratio" ? "%" : undefined);
+  const without = (text: string): string => (name === undefined ? text : text.replaceAll(` ${name}`, ""));
+  const text = without(formatCell(cell, quantity, unit));
+  const interval = without(formatInterval(cell, quantity, unit));
+  const names = [
+    quantity === "text" ? "" : "figure",
+    cell.mark ?? "",
+    quantity === "text" && text.length > LONGEST_LINE ? "long" : "",
+  ].filter((name) => name !== "");
+  const look = names.length === 0 ? "" : ` class="${names.join(" ")}"`;
+  const small = interval === "" ? "" : `<small>${escapeHtml(interval)}</small>`;
+  return at === 0
+    ? `<th scope="row"${look}>${escapeHtml(text)}${small}</th>`
+    : `<td${look}>${escapeHtml(text)}${small}</td>`;
 }

@@ -1,8 +1,12 @@
+import { type GpuMetric, type GpuTally, gpuSeriesOf, gpuUuidsOf, ofGpu } from "../../measure/gpu-tally.ts";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
 import { sampleOfSketch } from "../../measure/metrics/sample.ts";
 import { lateCount, sentPerSec } from "../../measure/metrics.ts";
+import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
+import type { MlperfTokenTime } from "../../measure/mlperf/judge-tokens.ts";
+import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { judge } from "../../measure/verdicts.ts";
@@ -10,14 +14,14 @@ import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
 import type { GroupJson, MeasuredJson, RepeatJson } from "../schema/level.ts";
-import type { TokensJson } from "../schema/metrics.ts";
+import type { TelemetryJson, TokensJson } from "../schema/metrics.ts";
+import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/mlperf.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { toClientJson } from "./client.ts";
+import { byPercentile } from "./confidence.ts";
 import { toLimitsJson } from "./find-max.ts";
-import { toTelemetryJson } from "./gpus.ts";
 import { toDeliveryJson, toInFlightJson } from "./load.ts";
 import { toExtractedJson, toMetricsJson, toSpreadJson } from "./metrics.ts";
-import { toMlperfJson } from "./mlperf.ts";
 import { toTimelineJson } from "./timeline.ts";
 
 /** A level in Rampart's JSON report. */
@@ -160,4 +164,53 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
     failed: window.failedCount,
     metrics: toMetricsJson({ window }, target.batchSize, { isWanted: ({ needs }) => needs === undefined }),
   };
+}
+
+/** Converts the readings of a server's page, by GPU. Metrics that the server does not report are absent. */
+function toTelemetryJson(tally: GpuTally): TelemetryJson {
+  const lastOf = (uuid: string, metric: GpuMetric): number | undefined =>
+    gpuSeriesOf(tally, metric).find(([of]) => of === uuid)?.[1].last;
+  return {
+    readings: tally.count,
+    gpus: gpuUuidsOf(tally).map((uuid) => {
+      const [powerLimitWatts, memoryTotalBytes] = [lastOf(uuid, "powerLimitWatts"), lastOf(uuid, "memoryTotalBytes")];
+      return {
+        uuid,
+        metrics: toMetricsJson({ window: { gpu: ofGpu(tally, uuid) } as Measurement }, 1, {
+          isWanted: ({ needs }) => needs === "page",
+        }),
+        ...(powerLimitWatts === undefined ? {} : { powerLimitWatts }),
+        ...(memoryTotalBytes === undefined ? {} : { memoryTotalBytes }),
+      };
+    }),
+  };
+}
+
+/** Converts the result to JSON. Latencies are in nanoseconds, as in LoadGen's logs. */
+function toMlperfJson({ latency, tokens, broken, ...result }: MlperfResult): MlperfJson {
+  return {
+    ...result,
+    broken: [...broken],
+    ...(tokens === undefined
+      ? {}
+      : {
+          tokens: {
+            timeToFirstToken: toTimeJson(tokens.timeToFirstToken),
+            timePerOutputToken: toTimeJson(tokens.timePerOutputToken),
+          },
+        }),
+    ...toLatencyJson(latency),
+  };
+}
+
+function toTimeJson({ latency, ...time }: MlperfTokenTime): MlperfTimeJson {
+  return { ...time, ...toLatencyJson(latency) };
+}
+
+function toLatencyJson(latency: MlperfLatency | undefined): MlperfLatencyJson {
+  if (latency === undefined) return {};
+  const { percentilesNs, ...rest } = latency;
+  const ofPercentile = (percentile: (typeof MLPERF_PERCENTILES)[number]): number =>
+    percentilesNs[MLPERF_PERCENTILES.indexOf(percentile)] as number;
+  return { latencyNs: rest, percentilesNs: byPercentile(MLPERF_PERCENTILES, ofPercentile) };
 }

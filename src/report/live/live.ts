@@ -1,5 +1,9 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { Report, TextSink } from "../report.ts";
+import { createLiveView } from "./live-view.ts";
+import { createOtlpExporter } from "./otlp/otlp-exporter.ts";
+import { RunState } from "./run-state.ts";
+import { openWatchServer } from "./watch/watch-server.ts";
 
 /** What shows a run while it lasts: the live view, the web page with its metrics, and OTLP. They share one state. */
 export interface LiveReports {
@@ -9,31 +13,18 @@ export interface LiveReports {
   readonly sink: TextSink;
 }
 
-/** Whether a plan asks for one of them. */
-export function isLiveWanted(plan: Plan): boolean {
-  const { otlpUrl, watchPort } = plan.outputs;
-  return isViewWanted(plan) || watchPort !== undefined || otlpUrl !== undefined;
-}
-
-/** Creates those that a plan asks for. @throws UserError for a port that cannot be used */
-export async function createLiveReports(plan: Plan, sink: TextSink): Promise<LiveReports> {
+/** Creates those that a plan asks for. @param hasView whether the terminal shows the run @throws UserError for a port that cannot be used */
+export async function createLiveReports(plan: Plan, sink: TextSink, hasView: boolean): Promise<LiveReports> {
   const { isLive, otlpUrl, watchPort } = plan.outputs;
-  const state = new (await import("./run-state.ts")).RunState(plan);
+  const state = new RunState(plan);
   const reports: Report[] = [state];
   let out = sink;
-  if (isViewWanted(plan)) {
-    const view = (await import("./live-view.ts")).createLiveView(state, sink, isLive === true);
+  if (hasView) {
+    const view = createLiveView(state, sink, isLive === true);
     reports.push(view);
     out = view.sink;
   }
-  if (watchPort !== undefined)
-    reports.push(await (await import("./watch/watch-server.ts")).openWatchServer(plan, state, out, watchPort));
-  if (otlpUrl !== undefined)
-    reports.push((await import("./otlp/otlp-exporter.ts")).createOtlpExporter(plan, state, out, otlpUrl));
+  if (watchPort !== undefined) reports.push(await openWatchServer(plan, state, out, watchPort));
+  if (otlpUrl !== undefined) reports.push(createOtlpExporter(plan, state, out, otlpUrl));
   return { reports, sink: out };
-}
-
-/** Rampart's own commands show the state unless the user does not want it. */
-function isViewWanted({ outputs: { isLive, style } }: Plan): boolean {
-  return isLive ?? style === "rampart";
 }

@@ -1,7 +1,11 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { NO_GPU_READINGS } from "../../measure/gpu-tally.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
-import { percentileUs } from "../../measure/sketch.ts";
+import { interpolatedPercentile, percentileUs } from "../../measure/sketch.ts";
+import type { TokenMetric } from "../../measure/tokens/metrics.ts";
+import { shownSketches } from "../../measure/tokens/token-measurement.ts";
+import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
@@ -13,7 +17,6 @@ import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
 import { printedLevels, reportedPercentiles } from "./levels.ts";
 import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
-import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "./token-columns-csv.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
@@ -104,4 +107,35 @@ function serverColumns(window: LevelResult["window"], isCached: boolean, sink: T
     );
   }
   return [networkNs, ...times.columnsNs(isCached)].map(toWholeUs);
+}
+
+const PERCENTILES = [50, 90, 99] as const;
+
+/** Columns of a CSV for levels with tokens: times in microseconds like in the whole file, and rates over the level's windows. */
+const TOKEN_CSV_COLUMNS: readonly string[] = [
+  "Output Tokens/Second",
+  "Avg Output Tokens",
+  ...["Time To First Token", "Inter Token Latency"].flatMap((name) => [
+    `Avg ${name}`,
+    ...PERCENTILES.map((percentile) => `p${percentile} ${name}`),
+  ]),
+];
+
+/** Returns the cells of {@link TOKEN_CSV_COLUMNS}; empty ones when nothing was measured. */
+function tokenCsvCells(window: Measurement): string[] {
+  const samples = shownSketches(window);
+  const time = (metric: TokenMetric): string[] => {
+    const sample = samples.get(metric);
+    if (sample === undefined) return new Array<string>(1 + PERCENTILES.length).fill("");
+    const statistics = [sample.mean, ...PERCENTILES.map((percentile) => interpolatedPercentile(sample, percentile))];
+    return statistics.map((ns) => String(toWholeUs(ns)));
+  };
+  const rate = window.tokens && outputTokensPerSec(window.tokens, window);
+  const outputTokens = samples.get("outputTokens");
+  return [
+    rate === undefined ? "" : formatStreamNumber(rate),
+    outputTokens === undefined ? "" : formatStreamNumber(outputTokens.mean),
+    ...time("timeToFirstTokenNs"),
+    ...time("interTokenLatencyNs"),
+  ];
 }

@@ -8,10 +8,11 @@ import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { PreparedRun, RunResult } from "../../result/run-result.ts";
-import type { NoteOptions } from "../notes/make-notes.ts";
+import type { ReportModel } from "../model/report-model.ts";
+import { createModelReport } from "../model-report.ts";
 import type { Report, TextSink } from "../report.ts";
-import type { ReportJson } from "../schema/report-schema.ts";
-import { describeWarning, formatRampartWarning } from "../warnings.ts";
+import { renderText } from "../text/render-text.ts";
+import { formatRampartWarning } from "../warnings.ts";
 
 /** Rampart's report on a terminal: progress on standard error, the report on standard output. */
 
@@ -23,13 +24,17 @@ export function createRampartConsole(plan: Plan, sink: TextSink): Report {
 class RampartConsole implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
-  private readonly warned: string[] = [];
+  private readonly report: Report;
   /** Number of the run; 1 when the plan is not repeated. */
   private run = 1;
 
   constructor(plan: Plan, sink: TextSink) {
     this.plan = plan;
     this.sink = sink;
+    const { verbosity, showsLines } = plan.outputs;
+    const render = (model: ReportModel): string =>
+      renderText(model, { isVerbose: verbosity > 0, showsLines, hasColor: sink.hasColor });
+    this.report = createModelReport(plan, sink, render, (text) => sink.out(text));
   }
 
   onPrepared({ warnings }: PreparedRun): void {
@@ -38,7 +43,7 @@ class RampartConsole implements Report {
   }
 
   onWarning(warning: RunWarning): void {
-    this.warned.push(describeWarning(warning));
+    this.report.onWarning?.(warning);
     this.sink.err(`${formatRampartWarning(warning)}\n`);
   }
 
@@ -73,25 +78,10 @@ class RampartConsole implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
-    const { toReportJson } = await import("../json/report-json.ts");
-    await this.show(toReportJson(this.plan, result, this.options));
+    await this.report.finish(result);
   }
 
   async finishRuns(repeated: RepeatedResult): Promise<void> {
-    const { toRepeatedJson } = await import("../json/report-json.ts");
-    await this.show(toRepeatedJson(this.plan, repeated, this.options));
-  }
-
-  private async show(json: ReportJson): Promise<void> {
-    // Not needed before the first request.
-    const { buildRunModel } = await import("../model/build-model.ts");
-    const { renderText } = await import("../text/render-text.ts");
-    const { verbosity, showsLines } = this.plan.outputs;
-    const style = { isVerbose: verbosity > 0, showsLines, hasColor: this.sink.hasColor };
-    this.sink.out(renderText(buildRunModel(this.plan, json), style));
-  }
-
-  private get options(): NoteOptions {
-    return { warned: this.warned, word: this.sink.word };
+    await this.report.finishRuns?.(repeated);
   }
 }

@@ -3,7 +3,6 @@ import { setting } from "../../plan/setting-names.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
 import { MARK } from "../model/values.ts";
-import { singleLevelLines } from "./single-level.ts";
 import { formatTextTable, intervalText, reachText, valueText, wrapText } from "./text-table.ts";
 
 /** The report on a terminal: the verdict, the answer, what was checked, and the few notes that matter; details when asked. */
@@ -23,6 +22,8 @@ export interface TextStyle {
 
 const MAX_COLUMNS = 80;
 const INDENT = "  ";
+/** Between texts of a line. */
+const GAP = "   ";
 /** Notes on the first screen. */
 const MOST_NOTES = 3;
 
@@ -272,4 +273,34 @@ function labelled(label: string, text: string, maxColumns: number): string[] {
   return wrapText(text, maxColumns - indent).map(
     (line, index) => `${index === 0 ? `${INDENT}${label}${INDENT}` : " ".repeat(indent)}${line}`,
   );
+}
+
+/**
+ * Formats a report of one level as a few lines instead of a table, for commands that measure one request: the subject with its load and rate,
+ * the latencies, and the numbers of requests. Undefined when there is not exactly one level.
+ * @param word of the verdict, empty when nothing was judged
+ */
+function singleLevelLines(
+  { single, name, subject }: ReportModel,
+  maxColumns: number,
+  word: string,
+): string[] | undefined {
+  if (single === undefined) return undefined;
+  const right = single.facts.join(GAP);
+  const left = [word, name, subject].filter((text) => text !== "").join(INDENT);
+  const room = maxColumns - left.length;
+  const first = right.length + GAP.length <= room ? [left + right.padStart(room)] : [left, INDENT + right];
+  return [...first, ...single.lines.flatMap((texts) => joinLines(texts, maxColumns))];
+}
+
+/** Joins texts to indented lines. */
+function joinLines(texts: readonly string[], maxColumns: number): string[] {
+  const lines: string[] = [];
+  for (const text of texts.filter((one) => one !== "")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + GAP.length + text.length <= maxColumns)
+      lines[lines.length - 1] = last + GAP + text;
+    else lines.push(INDENT + text);
+  }
+  return lines;
 }

@@ -9,14 +9,14 @@ import { createGrpcCallCodec } from "./codec.ts";
 import { encodeMessageJson } from "./json-to-message.ts";
 import { decodeToJson } from "./message-to-json.ts";
 import { findMethod, findMethods, type GrpcMethod, methodNames } from "./methods.ts";
-import type { Reflection } from "./reflection.ts";
+import { readProtoFiles } from "./proto-files.ts";
+import { openReflection, type Reflection } from "./reflection.ts";
 import type { GrpcTargetPlan } from "./target.ts";
 
 /** Creates the front of a method. @throws UserError when a `.proto` file is not valid */
 export async function createGrpcFront(target: GrpcTargetPlan): Promise<ServiceFront> {
   const { protoFiles, importPaths } = target;
-  const root =
-    protoFiles.length === 0 ? undefined : (await import("./proto-files.ts")).readProtoFiles(protoFiles, importPaths);
+  const root = protoFiles.length === 0 ? undefined : readProtoFiles(protoFiles, importPaths);
   return {
     setUp: async (ask) => {
       const known = root === undefined ? await reflect(target, ask) : { method: inFiles(target, root), warnings: [] };
@@ -95,7 +95,6 @@ async function reflect(
   ask: Ask,
 ): Promise<{ readonly method: GrpcMethod | undefined; readonly warnings: readonly string[] }> {
   const unknown = (warnings: readonly string[]) => ({ method: undefined, warnings });
-  const { openReflection } = await import("./reflection.ts");
   const opened = await openReflection(ask).catch((error: unknown) => {
     // A server may protect its reflection; its method may still be open.
     if (error instanceof RunError && error.code === "refused" && error.facts.failure?.kind === "grpc")
@@ -134,7 +133,6 @@ function refuseMethod(name: string, names: readonly string[], whoHas: string): n
 /** Returns all methods as what can be measured. */
 async function listMethods(root: protobuf.Root | undefined, ask: Ask): Promise<ListedModel[]> {
   if (root !== undefined) return findMethods(root).map(({ name }) => ({ ...toModel(name), refusal: "" }));
-  const { openReflection } = await import("./reflection.ts");
   const opened = await openReflection(ask);
   if (opened === undefined)
     throw new RunError("unsupported", "the server has no reflection, so its methods are not known", "Type the method.");

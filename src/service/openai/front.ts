@@ -1,12 +1,15 @@
-import type { Service, ServiceFront } from "../service.ts";
+import { ProtocolError } from "../../transport/failure.ts";
+import type { Ask, ListedModel, Query, Service, ServiceFront } from "../service.ts";
+import { isObject } from "./answer-parts.ts";
 import { createPayloadCodec } from "./codec.ts";
+import { PayloadConversation } from "./conversation.ts";
 import { type OpenAiTargetPlan, withoutLeadingSlashes } from "./target.ts";
 
 /** Creates a target's service without queries, because payloads define what the server takes. */
 export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
   return {
     setUp: async () => describeService(target),
-    listModels: async (ask) => (await import("./list-models.ts")).listOpenAiModels(ask),
+    listModels: listOpenAiModels,
   };
 }
 
@@ -21,10 +24,41 @@ function describeService(target: OpenAiTargetPlan): Service {
     isDecoupled: false,
     readsFirst: isStreaming,
     conversations: async () => {
-      const { PayloadConversation } = await import("./conversation.ts");
       const endMarks = { isSeen: false };
       return () => new PayloadConversation(endpoint, endMarks);
     },
     warnings: [],
   };
+}
+
+const decoder = new TextDecoder();
+
+/** Queries all models. */
+const MODELS: Query = {
+  request: { path: "/v1/models", method: "GET", headers: [], payload: new Uint8Array(0) },
+  read: (body) => {
+    const data = readData(decoder.decode(body));
+    if (data === undefined) throw new ProtocolError("the answer is not a list of models");
+    return data;
+  },
+  format: (body) => decoder.decode(body),
+};
+
+/** Queries an OpenAI server for its models, without their inputs, which it does not report. */
+async function listOpenAiModels(ask: Ask): Promise<ListedModel[]> {
+  const names = (await ask(MODELS, "the list of models")) as string[];
+  return names.toSorted().map((name) => ({ name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" }));
+}
+
+/** Returns the names in `{"data": [{"id": …}]}`; undefined without such a list. */
+function readData(text: string): string[] | undefined {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const data = isObject(answer) ? answer["data"] : undefined;
+  if (!Array.isArray(data)) return undefined;
+  return data.flatMap((model) => (isObject(model) && typeof model["id"] === "string" ? [model["id"]] : []));
 }

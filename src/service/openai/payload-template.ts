@@ -1,9 +1,7 @@
 import type { Environment, Interpreter } from "@huggingface/jinja";
 import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 import { parseJson } from "../json-text.ts";
-import { findJsonFault } from "./json-fault.ts";
 import type { JsonObject } from "./prompt-entry.ts";
-import { findFailingLine, findLineOf } from "./template-lines.ts";
 
 /** Request bodies from a user's Jinja template. */
 
@@ -211,4 +209,97 @@ function templateError(
 ): UserError {
   const path = line === undefined ? name : `${name}, line ${line}`;
   return userError("invalid-value", path, message, hint, value);
+}
+
+const TOKEN =
+  /\s*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\.)*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/uy;
+
+/** What may come next. */
+type Expected = "value" | "value or end" | "key" | "key or end" | "colon" | "more";
+
+/**
+ * Returns where a text stops being JSON, because runtimes' messages from `JSON.parse` differ: the offset of the first invalid token, or of the
+ * end when something is missing.
+ */
+export function findJsonFault(text: string): number {
+  const open: string[] = [];
+  let expected: Expected = "value";
+  TOKEN.lastIndex = 0;
+  while (!(expected === "more" && open.length === 0)) {
+    const start = skipBlanks(text, TOKEN.lastIndex);
+    const [matched, mark, string] = TOKEN.exec(text) ?? [];
+    const next: Expected | undefined =
+      matched === undefined ? undefined : follow(expected, mark, string !== undefined, open);
+    if (next === undefined) return start;
+    expected = next;
+  }
+  return skipBlanks(text, TOKEN.lastIndex);
+}
+
+/** Returns what may follow a token; undefined when the token itself is not allowed. Updates the stack of open brackets. */
+function follow(expected: Expected, mark: string | undefined, isString: boolean, open: string[]): Expected | undefined {
+  const inner = open.at(-1);
+  const isEnd = (mark === "}" && inner === "{") || (mark === "]" && inner === "[");
+  if (isEnd && (expected === "more" || expected.endsWith("or end"))) {
+    open.pop();
+    return "more";
+  }
+  if (expected === "colon") return mark === ":" ? "value" : undefined;
+  if (expected === "more") return mark !== "," ? undefined : inner === "{" ? "key" : "value";
+  if (expected.startsWith("key")) return isString ? "colon" : undefined;
+  if (mark === undefined) return "more";
+  if (mark !== "{" && mark !== "[") return undefined;
+  open.push(mark);
+  return mark === "{" ? "key or end" : "value or end";
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && /\s/.test(text[at] as string)) at++;
+  return at;
+}
+
+interface Tag {
+  readonly text: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** Blocks that need an end tag. */
+const OPENING = /^\{%-?\s*(if|for|macro|call|filter|set(?!.*=))\b/s;
+const CLOSING = /^\{%-?\s*end(if|for|macro|call|filter|set)\b/s;
+const INNER = /^\{%-?\s*(?:else|elif|raw|endraw)\b/s;
+
+/**
+ * Returns the line of the first invalid tag, or of a block without its start or end, because the errors of the library have no position.
+ * @param isBroken whether a text is not a valid template
+ * @returns undefined when no single tag is the cause
+ */
+function findFailingLine(text: string, isBroken: (text: string) => boolean): number | undefined {
+  const open: { readonly name: string; readonly line: number }[] = [];
+  for (const tag of tagsOf(text)) {
+    const opened = OPENING.exec(tag.text)?.[1];
+    const closed = CLOSING.exec(tag.text)?.[1];
+    if (closed !== undefined) {
+      if (open.pop()?.name !== closed) return tag.line;
+    } else if (!INNER.test(tag.text)) {
+      if (isBroken(opened === undefined ? tag.text : `${tag.text}{% end${opened} %}`)) return tag.line;
+      if (opened !== undefined) open.push({ name: opened, line: tag.line });
+    }
+  }
+  return open.at(-1)?.line;
+}
+
+/** Returns the line of the first tag that contains a name. */
+function findLineOf(text: string, name: string): number | undefined {
+  const word = new RegExp(`\\b${name}\\b`);
+  return tagsOf(text).find((tag) => word.test(tag.text))?.line;
+}
+
+/** Returns all tags; an unclosed one extends to the end. */
+function tagsOf(text: string): Tag[] {
+  return [...text.matchAll(/\{\{[\s\S]*?(?:\}\}|$)|\{%[\s\S]*?(?:%\}|$)/g)].map(({ 0: tag, index }) => ({
+    text: tag,
+    line: text.slice(0, index).split("\n").length,
+  }));
 }

@@ -1,12 +1,12 @@
+import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, faultOf } from "../../transport/answer-check.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
+import { CollectedPieces } from "../collected-pieces.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
-import { explainPage } from "../html-page.ts";
+import { explainPage, isPage, PAGE_FOUND } from "../html-page.ts";
 import { encodeForm } from "../multipart.ts";
 import type { PayloadCodec } from "../service.ts";
-import { createTorchServeChecks } from "./answer-check.ts";
-import { readError } from "./error.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();
@@ -46,4 +46,67 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
   const text = toMaskedText(body);
   const explanation = explainPage([text]) ?? readError(text) ?? text;
   return addExplanation(failure, text, explanation);
+}
+
+/** Longer answers are no error of the server. A page shows what it is within these bytes. */
+const HEAD_BYTES = 4096;
+const FIRST_OF_PAGE = 0x3c; // <
+const FIRST_OF_ERROR = 0x7b; // {
+const ERROR_START = /^\{\s*"code"\s*:\s*[45]\d\d\s*,/;
+
+/**
+ * Creates the checks of answers with a good status. A handler may answer with any bytes, so only what is certainly no answer is a fault: a
+ * web page, and TorchServe's description of an error.
+ */
+export function createTorchServeChecks(): CreateAnswerCheck {
+  return () => new TorchServeAnswerCheck();
+}
+
+class TorchServeAnswerCheck implements AnswerCheck {
+  private readonly pieces = new CollectedPieces();
+
+  whole(bytes: Uint8Array, start: number, end: number): AnswerFault | undefined {
+    let first = start;
+    while (first < end && isSpace(bytes[first] as number)) first++;
+    const byte = bytes[first];
+    if (first === end || (byte !== FIRST_OF_PAGE && byte !== FIRST_OF_ERROR && byte !== 0xef)) return undefined;
+    const text = decoder.decode(bytes.subarray(first, Math.min(end, first + HEAD_BYTES)));
+    if (isPage(text)) return faultOf(PAGE_FOUND, bytes, start, end);
+    if (!ERROR_START.test(text) || readError(text) === undefined) return undefined;
+    return faultOf("the answer reports an error", bytes, start, end);
+  }
+
+  begin(): void {
+    this.pieces.reset(HEAD_BYTES);
+  }
+
+  piece(bytes: Uint8Array, start: number, end: number): void {
+    this.pieces.add(bytes, start, end);
+  }
+
+  event(bytes: Uint8Array): void {
+    this.pieces.add(bytes, 0, bytes.length);
+  }
+
+  end(): AnswerFault | undefined {
+    const { bytes, keptBytes } = this.pieces;
+    return this.whole(bytes, 0, keptBytes);
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+}
+
+/** Returns TorchServe's own explanation in `{"code": 503, "type": "…", "message": "…"}`: `message (type)`. Undefined for any other text. */
+function readError(text: string): string | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { code, type, message } = (json ?? {}) as { code?: unknown; type?: unknown; message?: unknown };
+  if (typeof code !== "number" || code < 400 || typeof message !== "string") return undefined;
+  return typeof type === "string" ? `${message} (${type})` : message;
 }

@@ -1,7 +1,7 @@
 import { problem, RunError, UserError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { ServiceKind } from "../service.ts";
-import { toServiceFront, tritonKind } from "../triton/kind.ts";
+import { tritonKind } from "../triton/kind.ts";
 import { type TritonInProcessTargetPlan, toTritonTarget, tritonInProcessSchema } from "./target.ts";
 
 /** Triton's library in a process of the run's own: the model's own time, without a network. */
@@ -39,9 +39,10 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
   path: () => "",
   api: tritonKind.api,
   open: async (target) => {
-    const [{ httpApi }, { createGrpcCodec }] = await Promise.all([
+    const [{ httpApi }, { createGrpcCodec }, { toServiceFront }] = await Promise.all([
       import("../triton/http-api.ts"),
       import("../triton/grpc-codec.ts"),
+      import("../triton/front.ts"),
     ]);
     const { isStreaming, parameters } = target;
     // Queries are JSON, as the library answers them; requests are messages, whose tensors are never text.

@@ -1,18 +1,31 @@
-import { problem, RunError } from "../../plan/problem.ts";
+import { problem } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
-import { AnswerObject } from "../answer.ts";
-import { unlessMissing } from "../missing-call.ts";
+import type { ServiceApi } from "../probe.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
-import type { Ask, Service, ServiceFront, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
-import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
-import type { BareServer } from "./bare-server.ts";
-import type { Composition } from "./composing.ts";
-import { httpApi } from "./http-api.ts";
-import { createHttpCodec } from "./http-codec.ts";
-import { readModel, type TritonModel } from "./model.ts";
-import { kserveApi } from "./probes.ts";
-import { readStatistics } from "./statistics.ts";
-import { type TritonTargetPlan, tritonTargetSchema } from "./target.ts";
+import type { ServiceKind } from "../service.ts";
+import { type TritonTargetPlan, tritonTargetSchema, wireOf } from "./target.ts";
+
+/** How to recognize KServe v2 servers: by their metadata, which names the server's software, over HTTP and over gRPC. */
+const kserveApi: ServiceApi = {
+  name: "kserve",
+  label: "KServe v2 (Triton)",
+  probes: [
+    {
+      protocol: "http",
+      path: "/v2",
+      recognize: ({ text }) =>
+        /"extensions"\s*:/.test(text)
+          ? nameServer(/"name"\s*:\s*"([^"]*)"/.exec(text)?.[1], /"version"\s*:\s*"([^"]*)"/.exec(text)?.[1])
+          : undefined,
+    },
+    {
+      protocol: "grpc",
+      path: "/inference.GRPCInferenceService/ServerMetadata",
+      payload: new Uint8Array(0),
+      recognize: ({ status, body }) => (status === 0 ? nameServer(...readNames(body)) : undefined),
+    },
+  ],
+};
 
 export const tritonKind: ServiceKind<TritonTargetPlan> = {
   schema: tritonTargetSchema,
@@ -42,151 +55,28 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
   path: () => "v2",
   server: "a KServe v2 server",
   api: kserveApi,
-  open: (target) => (target.protocol === "http" ? toServiceFront(target, httpFrontEnd(target)) : openGrpc(target)),
+  open: async (target) => (await import("./front.ts")).openTritonFront(target),
 };
 
-async function openGrpc(target: TritonTargetPlan): Promise<ServiceFront> {
-  return toServiceFront(target, (await import("./grpc-front-end.ts")).createGrpcFrontEnd(target));
+function nameServer(name = "", version = ""): string {
+  const shown = name === "triton" ? "Triton" : name;
+  const full = [shown, version].filter((word) => /^[\w.+ -]{1,40}$/.test(word)).join(" ");
+  return full === "" ? "a KServe v2 server" : `${full} (KServe v2)`;
 }
 
-/** Returns the front of a model on Triton, over any of its front ends. */
-export function toServiceFront(target: TritonTargetPlan, front: FrontEnd): ServiceFront {
-  return {
-    readStreamed: target.isStreaming ? front.readStreamed : undefined,
-    setUp: (ask) => setUp(target, front, ask),
-    ...(front.traceQueries === undefined ? {} : { traceQueries: front.traceQueries }),
-    listModels: async (ask) => (await import("./list-models.ts")).listTritonModels(front.api, ask, target.model),
-  };
+const NAME_TAG = 0x0a;
+const VERSION_TAG = 0x12;
+
+/** Reads the first two fields of a ServerMetadataResponse, the name and the version, as far as they are short texts. */
+function readNames(body: Uint8Array): readonly [name: string, version: string] {
+  const name = readText(body, 0, NAME_TAG);
+  return [name.text, readText(body, name.end, VERSION_TAG).text];
 }
 
-function wireOf(target: Pick<TritonTargetPlan, "protocol" | "isStreaming">): Wire {
-  if (target.protocol === "http") return "http";
-  return target.isStreaming ? "grpc-stream" : "grpc";
-}
-
-async function setUp(
-  target: TritonTargetPlan,
-  { api, createCodec, isInProcess }: FrontEnd,
-  ask: Ask,
-): Promise<Service> {
-  const name = { name: target.model, version: target.modelVersion };
-  // Query in parallel for a fast start. When both fail, the metadata's failure is reported.
-  const metadataAnswer = ask(api.metadata(name), "model metadata");
-  const configAnswer = ask(api.config(name), "model config");
-  configAnswer.catch(() => {});
-  const metadata = await metadataAnswer;
-  const answer = await unlessMissing(configAnswer);
-  const config = answer ?? {};
-  const bare = answer === undefined ? await describeBareServer(target, api, ask) : undefined;
-  const ownModel = readModel(metadata, config, target.modelVersion);
-  const composing = await findComposing(target, ownModel, config, api, ask);
-  const model = composing.model;
-  refuseUnsupported(model, target, isInProcess === true);
-  let statistics: Promise<StatisticsQuery | undefined> | undefined;
-  return {
-    model,
-    codec: createCodec(model, bare?.needsJson === true),
-    wire: wireOf(target),
-    batchSize: target.batchSize,
-    isSequence: model.scheduler === "sequence" || model.scheduler === "ensemble-sequence",
-    isDecoupled: model.isDecoupled,
-    isResponseCacheEnabled: model.isResponseCacheEnabled || composing.isResponseCacheEnabled,
-    isOwnResponseCacheEnabled: model.isResponseCacheEnabled,
-    composing: composing.models,
-    statistics: () => {
-      if (bare?.hasStatistics === false) return Promise.resolve(undefined);
-      statistics ??= findStatistics(api, composing.models.length > 0 ? undefined : name, ask);
-      return statistics;
-    },
-    ...(target.sharedMemory === "none"
-      ? {}
-      : {
-          sharedMemory: {
-            kind: target.sharedMemory,
-            outputBytes: target.outputSharedMemoryBytes,
-            ...api.sharedMemory,
-          },
-        }),
-    shapes: target.shapes,
-    warnings: [...warningsOf(target), ...(bare?.warnings ?? [])],
-  };
-}
-
-function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
-  const { inputTensorFormat, outputTensorFormat, binaryTensors = [] } = target;
-  return {
-    api: httpApi,
-    createCodec: (model, isJson) =>
-      createHttpCodec(model, {
-        inputFormat: isJson && !binaryTensors.includes("input") ? "json" : inputTensorFormat,
-        outputFormat: isJson && !binaryTensors.includes("output") ? "json" : outputTensorFormat,
-      }),
-    traceQueries: async () => (await import("./http-trace.ts")).httpTrace,
-  };
-}
-
-/** Loads what is needed for KServe servers other than Triton, which do not report model configurations. */
-async function describeBareServer(target: TritonTargetPlan, api: TritonApi, ask: Ask): Promise<BareServer> {
-  return (await import("./bare-server.ts")).describeBareServer(target, api, ask);
-}
-
-/** Finds the models that a model calls. Loads the code for that only when needed. */
-async function findComposing(
-  { composingModels }: TritonTargetPlan,
-  model: TritonModel,
-  config: unknown,
-  api: TritonApi,
-  ask: Ask,
-): Promise<Pick<Composition, "models" | "isResponseCacheEnabled"> & { readonly model: TritonModel }> {
-  if (composingModels.length === 0 && model.scheduler !== "ensemble" && model.scheduler !== "ensemble-sequence")
-    return { model, models: [], isResponseCacheEnabled: false };
-  const { composeModel, findComposing: find } = await import("./composing.ts");
-  const found = await find(api, ask, model, config, composingModels);
-  return { ...found, model: composeModel(model, found) };
-}
-
-/** Only the statistics depend on the server's extensions, so nothing else waits for these. @param name undefined for all models */
-async function findStatistics(
-  api: TritonApi,
-  name: ModelName | undefined,
-  ask: Ask,
-): Promise<StatisticsQuery | undefined> {
-  const extensions = AnswerObject.of(await ask(api.server(), "server metadata"), "server metadata").strings(
-    "extensions",
-  );
-  return extensions.includes("statistics") ? { query: api.statistics(name), read: readStatistics } : undefined;
-}
-
-function warningsOf(target: TritonTargetPlan): string[] {
-  const isGrpc = target.protocol === "grpc";
-  if (!isGrpc && target.sharedMemory === "none") return [];
-  const reason = isGrpc
-    ? "gRPC, whose tensors are always binary"
-    : `${setting("target.sharedMemory")}, where tensors are always binary`;
-  const warnings: string[] = [];
-  for (const [path, format] of [
-    ["target.inputTensorFormat", target.inputTensorFormat],
-    ["target.outputTensorFormat", target.outputTensorFormat],
-  ] as const) {
-    if (format === "json") warnings.push(`${setting(path)} json has no effect with ${reason}.`);
-  }
-  return warnings;
-}
-
-/** Rejects models that this version would measure wrongly. */
-function refuseUnsupported(
-  model: TritonModel,
-  { batchSize, isStreaming }: TritonTargetPlan,
-  isInProcess: boolean,
-): void {
-  if (model.isDecoupled && !isStreaming) {
-    const carrier = isInProcess ? "streaming allows" : "gRPC streams carry";
-    const message = `model '${model.name}' is decoupled: its requests may have several responses, which only ${carrier}`;
-    const path = isInProcess ? "target.isStreaming=in-process" : "target.isStreaming";
-    throw new RunError("unsupported", message, `Use ${setting(path)}.`);
-  }
-  if (model.maxBatchSize === 0 && batchSize > 1) {
-    const message = "can not specify batch size > 1 as the model does not support batching";
-    throw new RunError("unsupported", message, `Model '${model.name}' has no batch dimension: use a batch size of 1.`);
-  }
+/** Returns a field of up to 127 bytes and the offset after it; an empty text when another field is there. */
+function readText(body: Uint8Array, start: number, tag: number): { readonly text: string; readonly end: number } {
+  const length = body[start + 1] ?? 0;
+  if (body[start] !== tag || length > 0x7f) return { text: "", end: start };
+  const end = start + 2 + length;
+  return { text: new TextDecoder().decode(body.subarray(start + 2, end)), end };
 }

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
+import type { Wire } from "../service.ts";
 import { serverEntries } from "../target-schemas.ts";
 import { parameterSchema } from "./parameters.ts";
 
@@ -103,4 +104,10 @@ export function tritonModelEntries() {
       }),
     ),
   };
+}
+
+/** Returns the protocol of a target's requests. */
+export function wireOf(target: Pick<TritonTargetPlan, "protocol" | "isStreaming">): Wire {
+  if (target.protocol === "http") return "http";
+  return target.isStreaming ? "grpc-stream" : "grpc";
 }

@@ -6,7 +6,7 @@ import type { GenAiPerfResult, TelemetryStatistics } from "../../../src/report/g
 import { chooseAxes, findPareto } from "../../../src/report/genai-perf/sweep/pareto.ts";
 import type { SweepPoint } from "../../../src/report/genai-perf/sweep/sweep.ts";
 import { formatSweepCsv } from "../../../src/report/genai-perf/sweep/sweep-csv.ts";
-import { formatSweepJson } from "../../../src/report/genai-perf/sweep/sweep-json.ts";
+import { formatSweepJson } from "../../../src/report/genai-perf/sweep/sweep-files.ts";
 import { formatSweepTable } from "../../../src/report/genai-perf/sweep/sweep-table.ts";
 
 /** Summaries of sweeps. */

@@ -54,7 +54,7 @@ test("the JSON report has the client's lag, and warns when its times may show it
       sendMeanNs: 1e6,
       health: { loopLagMeanNs: 24e6, loopLagP99Ns: 30e6 },
     });
-    createJsonReport(plan, makeSink(), jsonFile).finish(makeResult(plan, [makeLevel({ window })]));
+    await createJsonReport(plan, makeSink(), jsonFile).finish(makeResult(plan, [makeLevel({ window })]));
     const { client } = JSON.parse(await readFile(jsonFile, "utf8")).levels[0];
     assert.deepEqual([client.loopLagMeanMs, client.loopLagP99Ms, client.coreWaitRatio], [24, 30, null]);
     assert.match(
@@ -68,7 +68,7 @@ test("tokens in the report for programs have units in their names", async () => 
   await withFolder(async (folder) => {
     const jsonFile = join(folder, "report.json");
     const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
-    createJsonReport(plan, makeSink(), jsonFile).finish(
+    await createJsonReport(plan, makeSink(), jsonFile).finish(
       makeResult(plan, [makeLevel({ window: makeWindow({ tokens: makeTokens() }) })]),
     );
     const { levels } = JSON.parse(await readFile(jsonFile, "utf8")) as {

@@ -5,7 +5,7 @@ import { addGpuReading, NO_GPU_READINGS } from "../../../src/measure/gpu-tally.t
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
-import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
+import { readGpuMetrics } from "../../../src/telemetry/metrics-poller.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { twoGpus } from "../../servers/metrics-stub.ts";
 import { makeLevel } from "../make-result.ts";

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
-import { DueTimer, nowNs } from "../../../src/runtime/clock.ts";
-import { waitFinely } from "../../../src/runtime/fine-wait.ts";
+import { DueTimer, nowNs, waitFinely } from "../../../src/runtime/clock.ts";
 import { runtimeName } from "../../../src/runtime/runtime.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 

@@ -4,9 +4,9 @@ import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { defineScenario, type ScenarioDefinition } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads/levels.ts";
-import { mix } from "../../../src/scenario/mix.ts";
 import { singleStream } from "../../../src/scenario/loads/mlperf.ts";
 import { phase, warmup } from "../../../src/scenario/loads/phases.ts";
+import { mix } from "../../../src/scenario/mix.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as fc from "fast-check";
 import { UserError } from "../../../src/plan/problem.ts";
-import { openTemplate } from "../../../src/service/openai/payload-template.ts";
+import { findJsonFault, openTemplate } from "../../../src/service/openai/payload-template.ts";
 import { createTemplatePayloads, textWithin } from "../../../src/service/openai/template-payloads.ts";
 
 const VARIABLES = { text: 'say "hi"\n<b>é', texts: ["one", "two"], model: "tiny", max_tokens: null, stream: true };
@@ -99,4 +100,53 @@ test("the input's text is the part of an entry that is in a body", () => {
   assert.equal(textWithin(entry, { x: [{ y: 'a "b"' }] }), 'a "b"');
   assert.equal(textWithin(entry, { s: "be brief", t: "c" }), "be brief c");
   assert.equal(textWithin(entry, {}), "");
+});
+
+test("JSON has no fault before its end", () => {
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom(0, 2), (json, indent) => {
+      const text = JSON.stringify(JSON.parse(json), null, indent);
+      assert.equal(findJsonFault(text), text.length);
+    }),
+  );
+});
+
+test("the fault is the first token that is not allowed", () => {
+  for (const [text, rest] of [
+    ['{"a": 1,}', "}"],
+    ["[1,]", "]"],
+    ["[1 2]", "2]"],
+    ['{"a" 1}', "1}"],
+    ['{"a": x}', "x}"],
+    ["{1: 2}", "1: 2}"],
+    ['{"a": [1}', "}"],
+    ['"a\nb"', '"a\nb"'],
+    ['{"a": 1', ""],
+    ["", ""],
+    ["{} {}", "{}"],
+    ["01", "1"],
+  ] as const)
+    assert.equal(text.slice(findJsonFault(text)), rest, text);
+});
+
+test("a text that lost a character is faulty before its end, or still JSON", () => {
+  const isJson = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 3 }), fc.nat(), (json, seed) => {
+      const at = seed % json.length;
+      const text = json.slice(0, at) + json.slice(at + 1);
+      const fault = findJsonFault(text);
+      if (isJson(text)) assert.equal(fault, text.length);
+      // What begins well may go on: only the end is missing.
+      else if (fault === text.length) assert.ok(!isJson(text));
+      else assert.ok(!isJson(text.slice(0, fault + 1)) || fault < text.length);
+    }),
+  );
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodeMessage } from "../../../src/service/protobuf/message.ts";
-import { grpcTrace } from "../../../src/service/triton/grpc-trace.ts";
-import { httpTrace } from "../../../src/service/triton/http-trace.ts";
+import { httpTrace } from "../../../src/service/triton/front.ts";
+import { grpcTrace } from "../../../src/service/triton/grpc-front-end.ts";
 import { TRACE_SETTING_RESPONSE } from "../../../src/service/triton/messages.ts";
 import { utf8 } from "../../transport/bytes.ts";
 

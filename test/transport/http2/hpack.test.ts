@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ProtocolError } from "../../../src/transport/failure.ts";
-import { HeaderReader } from "../../../src/transport/http2/header-reader.ts";
+import { HeaderReader } from "../../../src/transport/http2/frame-handler.ts";
 import { encodeLiterally, HpackDecoder, RepeatedHeaders } from "../../../src/transport/http2/hpack.ts";
 import type { Header } from "../../../src/transport/request.ts";
 import { hex, join } from "../bytes.ts";

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { SweepSummary } from "../../../result/sweep.ts";
 import { writeReport } from "../../write-report.ts";
 import { removePlots } from "../plots.ts";
-import type { SweepRow } from "./sweep.ts";
+import type { Statistics, TelemetryStatistics } from "../result.ts";
+import { chooseAxes, findPareto } from "./pareto.ts";
+import type { SweepPoint, SweepRow } from "./sweep.ts";
 import { formatSweepCsv } from "./sweep-csv.ts";
-import { formatSweepJson } from "./sweep-json.ts";
 
 /** The files of a sweep. They are rewritten after each point, so that finished points are never lost. */
 
@@ -41,4 +42,55 @@ export function writeSweepFiles(
   if (sweep.points.length === 0) return;
   writeReport(csv, formatSweepCsv(sweep.points, loadTitle), "outputs.folder");
   writeReport(json, formatSweepJson(sweep), "outputs.folder");
+}
+
+/** Formats Rampart's own summary of a sweep: all results of all points, the Pareto-optimal points, and the search; with a final newline. */
+export function formatSweepJson({ points, failed, search, brokenLimits }: SweepSummary<SweepPoint>): string {
+  const axes = chooseAxes(points);
+  const places = findPareto(points, axes);
+  const document = {
+    pareto: { throughput: axes.throughput, is_per_gpu: axes.gpuCounts !== undefined, latency: "request_latency.p99" },
+    points: points.map(({ name, parameters, folder, result, repeat }, index) => ({
+      name,
+      parameters: Object.fromEntries(parameters),
+      ...(repeat === undefined ? {} : { repeat }),
+      folder,
+      is_pareto_optimal: places[index]?.isOptimal ?? false,
+      throughput: places[index]?.throughput ?? null,
+      latency_ms: places[index]?.latencyMs ?? null,
+      ...(search === undefined ? {} : { broken_limits: brokenLimits.get(name) ?? [] }),
+      metrics: toJson(result.statistics),
+      ...(result.telemetry === undefined ? {} : { telemetry: telemetryToJson(result.telemetry) }),
+    })),
+    failed: failed.map(({ parameters, reason }) => ({ parameters: Object.fromEntries(parameters), reason })),
+    ...(search === undefined
+      ? {}
+      : {
+          search: {
+            limits: search.limits,
+            answers: search.answers.map((answer) => ({
+              parameter: answer.parameter,
+              fixed: Object.fromEntries(answer.fixed),
+              highest: answer.highest,
+              lowest_broken: answer.lowestBroken,
+              is_client_limited: answer.isClientLimited,
+              highest_votes: answer.highestVotes,
+              lowest_broken_votes: answer.lowestBrokenVotes,
+            })),
+          },
+        }),
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function toJson(statistics: Statistics): Record<string, unknown> {
+  return toObject(statistics, ({ unit, values }) => ({ unit, ...Object.fromEntries(values) }));
+}
+
+function telemetryToJson(telemetry: TelemetryStatistics): Record<string, unknown> {
+  return toObject(telemetry, ({ unit, gpus }) => ({ unit, ...toObject(gpus, Object.fromEntries) }));
+}
+
+function toObject<T>(map: ReadonlyMap<string, T>, convert: (value: T) => unknown): Record<string, unknown> {
+  return Object.fromEntries([...map].map(([key, value]) => [key, convert(value)]));
 }

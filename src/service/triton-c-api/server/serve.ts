@@ -1,3 +1,5 @@
+import { NativeError } from "../../../runtime/ffi/native.ts";
+import { runtimeName } from "../../../runtime/runtime.ts";
 import {
   encodeFrame,
   encodeResponseFrame,
@@ -11,11 +13,10 @@ import type { ServerCallbacks } from "./callbacks.ts";
 import { RequestTemplate } from "./infer-request.ts";
 import { Cell, openTritonLibrary, type TritonLibrary } from "./library.ts";
 import { type NativeMemory, openMemory } from "./memory.ts";
-import { openCallbacks } from "./open-callbacks.ts";
 import { QueryAnswers, type ServerQuery } from "./queries.ts";
 import { Regions } from "./regions.ts";
 import { type ServerSettings, startServer } from "./start-server.ts";
-import { writeToRun } from "./write-to-run.ts";
+import { RUN_FILE, writeToRun } from "./write-to-run.ts";
 
 const encoder = new TextEncoder();
 
@@ -154,4 +155,21 @@ class TritonHost {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Opens the callbacks of this runtime, and ties this process to the run's before anything else takes time.
+ * @param runPid the run's process, with which this one ends
+ * @throws NativeError
+ */
+async function openCallbacks(runPid: number): Promise<ServerCallbacks> {
+  try {
+    return await (await import("./compiled-callbacks.ts")).openCompiledCallbacks(runPid, {
+      input: 0,
+      output: RUN_FILE,
+    });
+  } catch (error) {
+    if (runtimeName === "bun" || !(error instanceof NativeError)) throw error;
+    return (await import("./script-callbacks.ts")).openScriptCallbacks(runPid, error.message);
+  }
 }

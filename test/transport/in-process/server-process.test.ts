@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Frame, FrameReader, TO_SERVER } from "../../../src/transport/in-process/frames.ts";
-import { TemplateTable } from "../../../src/transport/in-process/template-table.ts";
+import { TemplateTable } from "../../../src/transport/in-process/server-process.ts";
 import type { WireRequest } from "../../../src/transport/request.ts";
 
 function requestOf(size: number): WireRequest {

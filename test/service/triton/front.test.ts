@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MissingCallError } from "../../../src/service/missing-call.ts";
 import type { Ask } from "../../../src/service/service.ts";
+import { listTritonModels } from "../../../src/service/triton/front.ts";
 import { grpcApi } from "../../../src/service/triton/grpc-api.ts";
 import { httpApi } from "../../../src/service/triton/http-api.ts";
-import { listTritonModels } from "../../../src/service/triton/list-models.ts";
 
 /** Which models a server has, as far as it says. */
 

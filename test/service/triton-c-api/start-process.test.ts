@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { PythonFolders } from "../../../src/service/triton-c-api/python-folders.ts";
+import { PythonFolders } from "../../../src/service/triton-c-api/start-process.ts";
 
 test("only the empty folders that appear while models are loaded are removed", () => {
   const folder = mkdtempSync(join(tmpdir(), "rampart-python-"));

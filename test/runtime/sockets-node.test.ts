@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
-import { HandshakeLimit } from "../../src/runtime/handshake-limit.ts";
+import { HandshakeLimit } from "../../src/runtime/sockets-node.ts";
 
 class FakeSocket extends EventEmitter {
   bytesRead = 0;
