@@ -19,11 +19,6 @@ export function formatTable({ title, columns, rows }: ModelTable): string {
   return `<div class="panel">${heading}<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div></div>`;
 }
 
-/** Reports whether a table has marks or intervals to explain. */
-export function hasMarks({ rows }: ModelTable): boolean {
-  return rows.some((row) => row.some(({ mark, interval }) => mark === "uncertain" || interval !== undefined));
-}
-
 function timesOf(rows: ModelTable["rows"], at: number): number[] {
   return rows.flatMap((row) => {
     const value = row[at]?.value;
