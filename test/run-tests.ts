@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readJunit, type TestCase } from "./junit.ts";
+import { longestFiles, readJunit, type TestCase } from "./junit.ts";
 
 /** Runs checks and groups of tests as processes, each with its log in the folder {@link work}. */
 
@@ -12,6 +12,8 @@ export const work = join(root, ".cache", "test");
 
 /** The most lines that are shown of a failure or a log. */
 export const MAX_FAILURE_LINES = 30;
+/** Files of a group whose times are printed: the longest ones. */
+const LONGEST_FILES = 8;
 /** Far longer than a group takes on a busy machine: a group that is ended loses all its results. */
 const MAX_GROUP_MS = 60 * 60_000;
 
@@ -40,13 +42,15 @@ export async function runCheck(name: string, command: readonly string[]): Promis
   return { name, failure: code === 0 ? undefined : readFileSync(log, "utf8"), isSkipped: false };
 }
 
-/** Runs a group of tests, prints how many there were and how long they took, and gives what came of each. */
+/** Runs a group of tests, prints how many there were, how long they took and which files took longest, and gives what came of each. */
 export async function runTests({ name, command, env, junit }: TestRun): Promise<TestCase[]> {
   const startMs = Date.now();
   const log = join(work, `${name.replaceAll(" ", "-")}.log`);
   const code = await runCommand(command, env, log);
   const cases = existsSync(junit) ? readJunit(junit) : [];
   console.log(`${name}: ${cases.length} tests in ${((Date.now() - startMs) / 1000).toFixed(0)} s`);
+  for (const [file, timeSec] of longestFiles(cases, LONGEST_FILES))
+    console.log(`  ${timeSec.toFixed(0).padStart(4)} s  ${file.slice(Math.max(0, file.lastIndexOf("/test/") + 1))}`);
   const hasFailure = cases.some(({ failure }) => failure !== undefined);
   if (code === 0 && cases.length > 0) return cases;
   if (hasFailure) return cases;

@@ -7,7 +7,7 @@ import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
 import { mlperfMode } from "../load/mlperf.ts";
 import { mlperfServerMode } from "../load/mlperf-server.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
-import { createPhasesMode, labelPhase } from "../load/phases.ts";
+import { createPhasesMode } from "../load/phases.ts";
 import { requestRateMode } from "../load/request-rate.ts";
 import { sessionConcurrencyMode } from "../load/session-concurrency.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
@@ -61,16 +61,4 @@ export function planOfPhase(plan: Plan, index: number | undefined): Plan {
   if (phase === undefined) return plan;
   const { mode = plan.measurement.mode } = phase;
   return { ...plan, load: phase.load, measurement: { ...plan.measurement, mode } };
-}
-
-/** Formats a level of a load: `concurrency 4`. With several levels in a phase, the phase's name comes first. */
-export function describeLevel(load: LoadPlan, level: number, phaseIndex?: number): string {
-  const mode = loadModeOf(load);
-  const phase = phaseIndex === undefined ? undefined : mode.phases?.(load)[phaseIndex];
-  if (phase !== undefined) {
-    const name = labelPhase(phase, loadModeOf(phase.load));
-    const text = describeLevel(phase.load, level);
-    return phase.name === undefined && phase.isWarmup !== true ? text : `${name}: ${text}`;
-  }
-  return mode.describeLevel?.(load, level) ?? LEVEL_UNITS[levelUnitOf(load)].describe(level);
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Plan } from "../plan/plan.ts";
-import { unreadable, userError } from "../plan/problem.ts";
+import { type UserError, unreadable, userError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { readFileText } from "../runtime/files.ts";
 import { formatCsv } from "./csv.ts";
@@ -10,6 +10,7 @@ import { formatMarkdownReport } from "./markdown.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
 import type { RenderReport } from "./model-report.ts";
+import { OLD_VERSIONS } from "./read/runs/upgrade-json.ts";
 import { createReportSchema, type ReportJson } from "./schema/report-schema.ts";
 import { REPORT_VERSION } from "./schema/version.ts";
 
@@ -27,13 +28,27 @@ export const STORED_FORMATS = {
 export function readStoredReport(path: string): ReportModel {
   const document = parse(path);
   const version = (document as { readonly version?: unknown } | null)?.version;
-  if (typeof version === "number" && version !== REPORT_VERSION)
-    throw userError("mismatch", path, `is a report of version ${version}`, "Use the Rampart that wrote it.");
+  if (typeof version === "number" && version !== REPORT_VERSION) throw refuseVersion(path, version, document as object);
   const read = v.safeParse(createReportSchema(), document);
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
   const json = read.output as ReportJson;
   return buildRunModel(checkPlan(json.plan as unknown as Plan), json);
+}
+
+/** What every report is made from, and older versions do not have. */
+const NEEDED = ["verdict", "notes", "overTime"] as const;
+
+function refuseVersion(path: string, version: number, document: object): UserError {
+  const missing = NEEDED.filter((key) => !(key in document));
+  const isOld = OLD_VERSIONS.includes(version);
+  const lacks = isOld
+    ? `, which lacks what reports are made from: ${[...missing, "metrics of levels"].join(", ")}`
+    : "";
+  const hint = isOld
+    ? "Use the Rampart that wrote it, or rampart compare, which reads it."
+    : "Use the Rampart that wrote it.";
+  return userError("mismatch", path, `is a report of version ${version}${lacks}`, hint);
 }
 
 function parse(path: string): unknown {

@@ -4,7 +4,7 @@ import { formatMetric } from "../measure/metrics/metric-text.ts";
 import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
-import { describeLevel } from "../registry/load-modes.ts";
+import { describeLevel } from "../registry/level-names.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
 import { EXIT, exitCodeOf, hasOnlyFailures } from "../result/exit-codes.ts";
 import { isFarBehind } from "../result/judged-levels.ts";
@@ -172,7 +172,7 @@ function findLoad(plan: Plan, runs: readonly RunResult[]): Finding[] {
   const broken = levels.flatMap(({ mlperf }) => (mlperf?.isValid === false ? mlperf.broken : []));
   const unstable = levels.filter(({ outcome }) => outcome === "unstable");
   const behind = runs.some(({ findMax }) => findMax !== undefined) ? [] : levels.filter(isFarBehind);
-  const name = ({ level, phase }: LevelResult): string => describeLevel(plan.load, level, phase?.index);
+  const name = ({ level, phase }: LevelResult): string => describeLevel(plan, level, phase?.index);
   const naming = (found: readonly LevelResult[]): string => [...new Set(found.map(name))].join(", ");
   return [
     ...(broken.length === 0
@@ -207,7 +207,7 @@ export function describeAssertion(plan: Plan, verdict: Verdict | RunsVerdict): D
   const unit = throughputUnitOf(plan.target);
   const format = (value: number): string => formatMetric(assertion.metric, value, unit);
   const limit = format(assertion.limit);
-  const where = level === undefined ? "" : ` at ${describeLevel(plan.load, level, phaseIndex)}`;
+  const where = level === undefined ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;
   if (measured === undefined) return { measured: `${reason ?? "nothing measured"}${where}`, limit };
   const { low, high, over } =
     "runCount" in verdict

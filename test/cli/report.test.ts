@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { inFolder } from "./rampart-process.ts";
+import { inFolder, ROOT } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 
 /** `rampart report`: a stored report gives what the run gave. */
@@ -42,10 +42,16 @@ describe("a stored report", () => {
   });
 
   test("that is none, or of another version, is refused by name before anything is written", LIMIT, async () => {
-    await inFolder({ "v9.json": '{"version": 9}', "other.json": "[1]", "text.json": "no JSON" }, async (folder) => {
+    const old = readFileSync(join(ROOT, "test/report/read/runs/fixtures/rampart-2.json"), "utf8");
+    const files = { "v2.json": old, "v9.json": '{"version": 9}', "other.json": "[1]", "text.json": "no JSON" };
+    await inFolder(files, async (folder) => {
       for (const [args, message] of [
         [["nothing.json"], /nothing\.json: cannot be read: there is no such file/],
         [["v9.json"], /v9\.json: is a report of version 9\. Use the Rampart that wrote it/],
+        [
+          ["v2.json"],
+          /v2\.json: is a report of version 2, which lacks .*: verdict, notes, overTime, metrics of levels\. Use .* or rampart compare, which reads it/,
+        ],
         [["other.json"], /other\.json: is not the JSON of a run\. Give the JSON report of Rampart/],
         [["text.json"], /text\.json: is not the JSON of a run/],
         [[], /FILE: is missing/],

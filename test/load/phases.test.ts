@@ -5,8 +5,8 @@ import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
+import { describeLevel } from "../../src/registry/level-names.ts";
 import {
-  describeLevel,
   hasMeasuredSchedule,
   LOAD_MODES,
   levelUnitOf,
@@ -29,9 +29,9 @@ describe("a load with phases", () => {
   test("is described by its phases", () => {
     assert.equal(loadModeOf(mixed).describe(mixed), "3 phases: warm-up, busy, concurrency 2, 9");
     assert.equal(loadModeOf(phases({ load: hold(1) })).describe(phases({ load: hold(1) })), "1 phase: concurrency 1");
-    assert.equal(describeLevel(mixed, 4, 0), "warm-up: concurrency 4");
-    assert.equal(describeLevel(mixed, 300, 1), "busy: 300 requests/s");
-    assert.equal(describeLevel(mixed, 9, 2), "concurrency 9");
+    assert.equal(describeLevel(makePlan({ load: mixed }), 4, 0), "warm-up: concurrency 4");
+    assert.equal(describeLevel(makePlan({ load: mixed }), 300, 1), "busy: 300 requests/s");
+    assert.equal(describeLevel(makePlan({ load: mixed }), 9, 2), "concurrency 9");
   });
 
   test("has lanes and connections for the largest of all phases", () => {

@@ -33,8 +33,12 @@ export interface CompareSettings {
 /** Compares two sides, level by level. Partial runs must not be among them. */
 export function compareRuns(base: RunSet, next: RunSet, settings: CompareSettings): Comparison {
   const [from, to] = [groupLevels(base.runs), groupLevels(next.runs)];
-  const common = [...from.keys()].filter((label) => to.has(label));
-  const levels = common.map((label) => compareLevel(label, from.get(label) ?? [], to.get(label) ?? [], settings));
+  const levels = [...from].flatMap(([label, { name, levels: before }]) => {
+    const found = to.get(label);
+    return found === undefined ? [] : [compareLevel(name, before, found.levels, settings)];
+  });
+  const onlyIn = (one: LevelGroups, other: LevelGroups): string[] =>
+    [...one].flatMap(([label, { name }]) => (other.has(label) ? [] : [name]));
   return {
     base,
     next,
@@ -42,21 +46,27 @@ export function compareRuns(base: RunSet, next: RunSet, settings: CompareSetting
     differences: findDifferences(base, next),
     warnings: findWarnings(base, next),
     levels,
-    onlyInBase: [...from.keys()].filter((label) => !to.has(label)),
-    onlyInNew: [...to.keys()].filter((label) => !from.has(label)),
+    onlyInBase: onlyIn(from, to),
+    onlyInNew: onlyIn(to, from),
   };
 }
 
+/** The same level of all runs of a side, with its name, by its label. */
+type LevelGroups = ReadonlyMap<string, { readonly name: string; readonly levels: readonly MeasuredLevel[] }>;
+
 /** Groups the levels of runs by their labels. A level that a run measured several times has a number from the second on. */
-function groupLevels(runs: readonly MeasuredRun[]): Map<string, MeasuredLevel[]> {
-  const groups = new Map<string, MeasuredLevel[]>();
+function groupLevels(runs: readonly MeasuredRun[]): LevelGroups {
+  const groups = new Map<string, { readonly name: string; readonly levels: MeasuredLevel[] }>();
   for (const { levels } of runs) {
     const seen = new Map<string, number>();
     for (const level of levels) {
       const count = (seen.get(level.label) ?? 0) + 1;
       seen.set(level.label, count);
-      const label = count === 1 ? level.label : `${level.label} (${count})`;
-      groups.set(label, [...(groups.get(label) ?? []), level]);
+      const place = count === 1 ? "" : ` (${count})`;
+      const label = `${level.label}${place}`;
+      const group = groups.get(label) ?? { name: `${level.name ?? level.label}${place}`, levels: [] };
+      group.levels.push(level);
+      groups.set(label, group);
     }
   }
   return groups;
@@ -160,8 +170,8 @@ function findWarnings(base: RunSet, next: RunSet): ComparisonWarning[] {
 function describeNotes({ name, runs }: RunSet): string[] {
   const counts = new Map<string, number>();
   for (const { levels } of runs)
-    for (const { label, notes } of levels)
-      for (const note of notes) counts.set(`${label}: ${note}`, (counts.get(`${label}: ${note}`) ?? 0) + 1);
+    for (const { label, name = label, notes } of levels)
+      for (const note of notes) counts.set(`${name}: ${note}`, (counts.get(`${name}: ${note}`) ?? 0) + 1);
   return [...counts].map(([note, count]) => {
     const of = runs.length === 1 ? "" : `, in ${count} of ${runs.length} runs`;
     return `${name}, ${note}${of}`;

@@ -1,4 +1,5 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
+import { firstScreenMetrics } from "../model/level-columns.ts";
 import type {
   Case,
   Cell,
@@ -24,6 +25,7 @@ import {
   formatChange,
   formatInterval,
   formatValue,
+  hasVerdicts,
   measuredOfLimit,
   nameVerdict,
   shownMetrics,
@@ -112,10 +114,16 @@ function toCurves({ comparison }: ComparedSides, index: number): Section {
 
 function toSection({ comparison, limits, isAll }: ComparedSides, index: number, isSeveral: boolean): Section {
   const named = new Set(limits.map(({ limit }) => limit.metric.name));
-  const shown = comparison.levels.map((level) => ({ level, rows: chooseMetrics(level, named, isAll) }));
-  const tables = shown.filter(({ rows }) => rows.length > 0).map(({ level, rows }) => toTable(level.label, rows));
+  const isJudged = hasVerdicts(comparison);
+  const choose = isJudged ? chooseMetrics : chooseUnjudged;
+  const shown = comparison.levels.map((level) => ({ level, rows: choose(level, named, isAll) }));
+  const tables = shown
+    .filter(({ rows }) => rows.length > 0)
+    .map(({ level, rows }) => toTable(level.label, rows, isJudged));
   const title = isSeveral ? describeSide(comparison.next) : "";
-  const charts = comparison.levels.flatMap((level) => levelChanges(level, shownMetrics(level, named, isAll)));
+  const charts = shown.flatMap(({ level, rows }) =>
+    levelChanges(level, isJudged ? shownMetrics(level, named, isAll) : rows),
+  );
   return { id: `changes-${index + 1}`, title, isSummary: true, tables, charts };
 }
 
@@ -138,6 +146,19 @@ function chooseMetrics(
   return news;
 }
 
+/** Chooses the rows of a level without verdicts: what the first screen of a run has, and what is limited. */
+function chooseUnjudged(
+  level: LevelComparison,
+  named: ReadonlySet<string>,
+  isAll: boolean,
+): readonly MetricComparison[] {
+  const usual = shownMetrics(level, named, isAll);
+  const hasTokens = level.metrics.some(({ metric }) => metric.name === "outputTokensPerSec");
+  const first = firstScreenMetrics(hasTokens);
+  const chosen = usual.filter(({ metric: { name } }) => first.has(name) || named.has(name));
+  return isAll || chosen.length === 0 ? usual : chosen;
+}
+
 /** Values of a column have different units, because its rows are different metrics: cells are texts. */
 const COLUMNS: readonly Column[] = (
   [
@@ -150,8 +171,12 @@ const COLUMNS: readonly Column[] = (
   ] as const
 ).map(([key, quantity, dropOrder]) => ({ key, title: key, quantity, dropOrder }));
 
-function toTable(label: string, metrics: readonly MetricComparison[]): ModelTable {
-  return { title: label, columns: COLUMNS, rows: metrics.map(toRow) };
+/** The columns of metrics without verdicts: without an interval either. */
+const UNJUDGED_COLUMNS = COLUMNS.slice(0, 4);
+
+function toTable(label: string, metrics: readonly MetricComparison[], isJudged: boolean): ModelTable {
+  const columns = isJudged ? COLUMNS : UNJUDGED_COLUMNS;
+  return { title: label, columns, rows: metrics.map((metric) => toRow(metric).slice(0, columns.length)) };
 }
 
 function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[] {
@@ -174,7 +199,7 @@ export function notesOfSides(sides: readonly ComparedSides[]): Note[] {
 /** Returns what limits the trust in a comparison, then what it leaves out. */
 function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
   const few = describeTooFewRuns(comparison);
-  const { differences, warnings, levels } = comparison;
+  const { differences, warnings, levels, acceptsWithinRuns } = comparison;
   const named = new Set(limits.map(({ limit }) => limit.metric.name));
   const needs = levels.flatMap((level) =>
     describeNeeds(shownMetrics(level, named, isAll)).map((text) => note("runs-needed", "detail", text, [level.label])),
@@ -183,7 +208,7 @@ function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
     ...(few === undefined ? [] : [note("too-few-runs", "caution", few)]),
     ...(differences.length === 0 ? [] : [note("plans-differ", "caution", describeDifferences(comparison))]),
     ...warnings.map(({ code, text }) =>
-      note(code, few === undefined && code === "no-intervals" ? "detail" : "caution", text),
+      note(code, code === "no-intervals" && (few === undefined || !acceptsWithinRuns) ? "detail" : "caution", text),
     ),
     ...describeOneSided(comparison),
     ...needs,

@@ -2,7 +2,7 @@ import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import type { MetricComparison } from "./comparison.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
-import { formatChange, shownMetrics, summarizeVerdicts } from "./words.ts";
+import { formatChange, hasVerdicts, shownMetrics, summarizeVerdicts } from "./words.ts";
 
 /** How a comparison ended. The exit code, JSON and all reports take it from here. */
 export interface ComparisonVerdict {
@@ -45,7 +45,10 @@ interface Placed {
 }
 
 function describeChanges(sides: readonly ComparedSides[]): string {
-  const metrics = sides.flatMap(({ comparison, limits, isAll }) => {
+  const judged = sides.filter(({ comparison }) => hasVerdicts(comparison));
+  const isCompared = sides.some(({ comparison }) => comparison.levels.some(({ metrics }) => metrics.length > 0));
+  if (judged.length === 0 && isCompared) return "values and changes without verdicts, because a side has one run";
+  const metrics = judged.flatMap(({ comparison, limits, isAll }) => {
     const named = new Set(limits.map(({ limit }) => limit.metric.name));
     return comparison.levels.flatMap((level) =>
       shownMetrics(level, named, isAll).map((metric): Placed => ({ level: level.label, metric })),

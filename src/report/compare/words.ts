@@ -130,16 +130,20 @@ export function describeNeeds(metrics: readonly MetricComparison[]): string[] {
   return [`To say more, runs needed on each side: ${texts.join(", ")}`];
 }
 
+/** Whether metrics can have verdicts: both sides have several runs, or intervals within their runs are accepted and there are some. */
+export function hasVerdicts({ base, next, levels }: Comparison): boolean {
+  const isRepeated = base.runs.length > 1 && next.runs.length > 1;
+  return isRepeated || levels.some(({ metrics }) => metrics.some(({ change }) => change.basis !== "none"));
+}
+
 /** Describes the runs that a comparison lacks to say anything about the variation between them; undefined when it has them. */
 export function describeTooFewRuns(comparison: Comparison): string | undefined {
   const few = [comparison.base, comparison.next].filter(({ runs }) => runs.length < 2).map(({ name }) => name);
   if (few.length === 0) return undefined;
-  const changes = comparison.levels.flatMap(({ metrics }) => metrics.map(({ change }) => change.basis));
-  const accepted = changes.includes("within-runs")
-    ? "; the intervals rest on the requests within a run, and lack the variation between runs"
-    : ", so no verdict is possible; the differences shown are those of the runs at hand";
   const which = few.length === 2 ? "each side has one run" : `${few[0]} has one run`;
-  return `${which}: nothing is known about how runs differ${accepted}. Runs needed: 2 on each side at least, 5 or more to show small differences`;
+  if (!hasVerdicts(comparison))
+    return `${which}, which cannot say whether a change is more than chance: for verdicts give 2 runs on each side at least, better 5 (repeat in a scenario, or several files)`;
+  return `${which}: nothing is known about how runs differ; the intervals rest on the requests within a run, and lack the variation between runs. Runs needed: 2 on each side at least, 5 or more to show small differences`;
 }
 
 /** Describes what a limit is judged by, and what would decide it: `+12.3 % (+8.1 to +16.7 %) at concurrency 4`. */

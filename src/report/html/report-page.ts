@@ -189,15 +189,24 @@ function formatSection(
   place: (plot: Plot, isSummary: boolean) => string,
 ): string {
   const cards = charts.map((plot) => formatChart(plot, place(plot, isSummary)));
-  const marks = tables.some(hasMarks) ? `<p class="note">* too few samples to trust. Small: 95 % intervals.</p>` : "";
+  const marks = explainMarks(tables);
   const parts = [
     title === "" ? "" : `<h2>${escapeHtml(title)}</h2>`,
     lines.length === 0 ? "" : `<div class="panel">${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}</div>`,
     cards.length === 0 ? "" : `<div class="cards${isSummary ? " summary" : ""}">\n${cards.join("\n")}\n</div>`,
     ...tables.map(foldLong),
-    marks,
+    marks === "" ? "" : `<p class="note">${marks}</p>`,
   ];
   return `<section id="${escapeHtml(id)}">${parts.filter((part) => part !== "").join("\n")}</section>`;
+}
+
+/** Explains what is in some cell of the tables besides values. */
+function explainMarks(tables: readonly ModelTable[]): string {
+  const cells = tables.flatMap(({ rows }) => rows.flat());
+  return [
+    ...(cells.some(({ mark }) => mark === "uncertain") ? ["* too few samples to trust."] : []),
+    ...(cells.some(({ interval }) => interval !== undefined) ? ["Small: 95 % intervals."] : []),
+  ].join(" ");
 }
 
 /** Tables with more rows are folded: charts show them better. */
@@ -274,11 +283,6 @@ function formatTable({ title, columns, rows }: ModelTable): string {
   );
   const heading = title === "" ? "" : `<h3>${escapeHtml(title)}</h3>`;
   return `<div class="panel">${heading}<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div></div>`;
-}
-
-/** Reports whether a table has marks or intervals to explain. */
-function hasMarks({ rows }: ModelTable): boolean {
-  return rows.some((row) => row.some(({ mark, interval }) => mark === "uncertain" || interval !== undefined));
 }
 
 function timesOf(rows: ModelTable["rows"], at: number): number[] {

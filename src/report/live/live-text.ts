@@ -1,4 +1,3 @@
-import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { formatCount, formatPct } from "../../plan/units.ts";
 import type { ModelTable } from "../model/report-model.ts";
 import { column, makeTable, markedIf } from "../model/tables.ts";
@@ -79,9 +78,9 @@ export function formatLiveLine(state: RunSnapshot): string {
 /** Describes a level: `phase 2/3 ramp, warm-up, concurrency 4`. */
 export function formatPlace(place: LevelPlace | undefined): string {
   if (place === undefined) return "preparing";
-  const { unit, level, isWarmup, phase } = place;
+  const { name, isWarmup, phase } = place;
   const phaseText = phase === undefined ? "" : `phase ${phase.number}/${phase.count} ${phase.label}, `;
-  return `${phaseText}${isWarmup ? "warm-up, " : ""}${LEVEL_UNITS[unit].describe(level)}`;
+  return `${phaseText}${isWarmup ? "warm-up, " : ""}${name}`;
 }
 
 function formatClock(elapsedSec: number): string {

@@ -8,6 +8,8 @@ export interface LevelPlace {
   readonly unit: LevelUnitName;
   /** Concurrency, or requests per second. */
   readonly level: number;
+  /** `concurrency 4` */
+  readonly name: string;
   readonly isWarmup: boolean;
   /** From 1; absent if the load has no phases. */
   readonly phase?: { readonly number: number; readonly count: number; readonly label: string };

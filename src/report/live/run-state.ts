@@ -7,6 +7,7 @@ import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToSec } from "../../plan/units.ts";
+import { describeLevel } from "../../registry/level-names.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
@@ -83,13 +84,14 @@ export class RunState implements Report {
     this.firstLevelNs ??= this.clockNs();
     // Its recent seconds are over.
     this.slot.timeline.restart(this.clockNs());
+    const plan = planOfPhase(this.plan, phase?.index);
     const place: LevelPlace = {
-      ...{ unit, level, isWarmup },
+      ...{ unit, level, name: describeLevel(plan, level), isWarmup },
       ...(phase === undefined ? {} : { phase: { number: phase.index + 1, count: phase.count, label: phase.label } }),
     };
     this.slot = this.slotOf(place);
     this.slot.current = place;
-    this.windows = new SeenWindows(planOfPhase(this.plan, phase?.index));
+    this.windows = new SeenWindows(plan);
     this.restartRates();
     this.last = undefined;
   }

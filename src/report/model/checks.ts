@@ -1,12 +1,9 @@
-import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, metricText } from "../../measure/metrics/metric-text.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import type { Plan } from "../../plan/plan.ts";
 import { describeTags } from "../../plan/split/tags.ts";
 import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/units.ts";
-import { levelUnitOf } from "../../registry/load-modes.ts";
 import { inBaseUnit } from "../schema/read-metrics.ts";
 import type { AssertionJson } from "../schema/report-schema.ts";
 import type { Check } from "./report-model.ts";
@@ -88,12 +85,12 @@ function describeMeasured(view: ReportView, json: AssertionJson, plan: Assertion
 }
 
 /** Names the level that decided; empty where there is only one. */
-function placeOf({ plan, levels, words }: ReportView, { level, phase }: AssertionJson): string {
+function placeOf({ plan, levels }: ReportView, { level, phase }: AssertionJson): string {
   const isOnly =
     new Set(levels.map(({ name }) => name)).size <= 1 || levels.some(({ json }) => json.limits !== undefined);
   if (level === undefined || isOnly) return "";
   const name = nameLevel(plan, { level, ...(phase === undefined ? {} : { phase: { index: phase } }) });
-  return ` at ${describeLevels(plan, [name], words.hasTokens)}`;
+  return ` at ${name}`;
 }
 
 /** Counts failed requests: at the level that decided, or of all levels when none failed. */
@@ -108,14 +105,4 @@ function countsOf(
   );
   const failed = counted.reduce((sum, { json }) => sum + json.failed, 0);
   return { failed, total: counted.reduce((sum, { json }) => sum + json.requests, failed) };
-}
-
-/** Describes a number of levels: `concurrency 1, 2 and 4`, or `4 users` as in the table where answers have tokens. */
-export function describeLevels({ load }: Plan, names: readonly string[], hasTokens = false): string {
-  const { name, isScheduled } = LEVEL_UNITS[levelUnitOf(load)];
-  const numbers = names.map((text) => (text.startsWith(`${name} `) ? text.slice(name.length + 1) : undefined));
-  const short = numbers.includes(undefined) ? names : (numbers as string[]);
-  const list = short.length <= 1 ? (short[0] ?? "") : `${short.slice(0, -1).join(", ")} and ${short.at(-1)}`;
-  if (short === names) return list;
-  return hasTokens && !isScheduled ? `${list} ${list === "1" ? "user" : "users"}` : `${name} ${list}`;
 }

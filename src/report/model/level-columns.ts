@@ -181,6 +181,14 @@ export function measuredColumns<Row extends MeasuredRow>(
   return [...first, ...rest];
 }
 
+/** Returns the metrics on the first screen of a run, by name: `latency.p99`. Its count of failed requests is the error rate. */
+export function firstScreenMetrics(hasTokens: boolean): ReadonlySet<string> {
+  const names = shownColumns({ unit: "", hasTokens }).flatMap(({ key, dropOrder }) =>
+    dropOrder >= DETAIL_DROP_ORDER ? [] : [key === "failed" ? "errorRate" : key],
+  );
+  return new Set(names);
+}
+
 /** A row of runs together. */
 export interface CombinedRow {
   readonly combined: Combined;

@@ -1,6 +1,5 @@
-import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";
+import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
@@ -45,10 +44,10 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
 
 /** Returns the name of a level, with its phase. */
 export function nameLevel(
-  { load }: Plan,
+  plan: Plan,
   { level, phase }: { readonly level: number; readonly phase?: { readonly index: number } },
 ): string {
-  return describeLevel(load, level, phase?.index);
+  return describeLevel(plan, level, phase?.index);
 }
 
 /** A row of a table that names its level. */
@@ -63,16 +62,14 @@ export interface NamedRow {
  * Returns the columns that name the level of a row, and its run where there are several: the load as a number where the rows differ by it
  * alone, and otherwise its name.
  */
-export function levelNames({ plan, levels, words }: ReportView): ColumnSpec<NamedRow>[] {
-  const unit = LEVEL_UNITS[levelUnitOf(plan.load)];
+export function levelNames({ plan, levels }: ReportView): ColumnSpec<NamedRow>[] {
   const isNumber = levels.every(
-    ({ name, json: { level, phase } }) => phase === undefined && name === unit.describe(level),
+    ({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level),
   );
-  const title = words.hasTokens && !unit.isScheduled ? "users" : unit.column;
   return [
     column("run", "run", "text", 0, ({ run }) => run),
     isNumber
-      ? column("level", title, "number", 0, ({ json: { level } }) => level)
+      ? column("level", levelTitles(plan).column, "number", 0, ({ json: { level } }) => level)
       : column(
           "level",
           levels.some(({ json: { phase } }) => phase !== undefined) ? "phase" : "load",

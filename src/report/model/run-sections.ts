@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricText } from "../../measure/metrics/metric-text.ts";
 import { formatCount, formatPct, secToNs } from "../../plan/units.ts";
-import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";
+import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
 import { type Combined, combinedColumns } from "./level-columns.ts";
@@ -55,7 +55,7 @@ function searchSection(view: ReportView): Section {
     return { ...summary("search"), lines: [answer, ...lines], tables };
   }
   const { atHighest, highest } = json.combination.findMax ?? {};
-  const title = LEVEL_UNITS[levelUnitOf(view.plan.load)].column;
+  const title = levelTitles(view.plan).column;
   const load: ColumnSpec<{ readonly combined: Combined }> = column("level", `highest ${title}`, "number", 0, () =>
     highest === undefined ? undefined : estimateCell({ value: highest.mean, low: highest.low, high: highest.high }),
   );
@@ -95,7 +95,7 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
     const why = explain(above, (state) => state !== "kept");
     const broken = `breaks ${plan.limits?.length === 1 ? "the limit" : "a limit"}`;
     const word = above.limits?.state === "broken" ? broken : "could not be decided within the longest time of a point";
-    lines.push(`${describeLevel(plan.load, above.level)} ${word}${why === "" ? "" : `: ${why}`}`);
+    lines.push(`${describeLevel(plan, above.level)} ${word}${why === "" ? "" : `: ${why}`}`);
   }
   if (!isResolved) {
     const doubt = highest === null ? "the lowest load may keep the limits" : "the highest load may be higher";

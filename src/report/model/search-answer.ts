@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { describeLevel } from "../../registry/load-modes.ts";
+import { describeLevel } from "../../registry/level-names.ts";
 import { formatThreeDigits, joinEnds } from "./values.ts";
 
 /** The answer of a search for the highest load that keeps all limits, in one line. */
@@ -15,7 +15,7 @@ interface SearchAnswer {
 
 /** Describes the answer of one search. */
 export function answerOf(plan: Plan, { highest = null, isResolved }: SearchAnswer): string {
-  if (highest !== null) return `${FOUND}: ${describeLevel(plan.load, highest)}`;
+  if (highest !== null) return `${FOUND}: ${describeLevel(plan, highest)}`;
   return isResolved ? noLoadKeeps(plan) : `it is not known whether any load keeps ${limitsOf(plan)}`;
 }
 
@@ -58,11 +58,11 @@ export function answerOverRuns(
   return parts.length === 0 ? "no run ended as planned" : parts.join("; ");
 }
 
-function describeMean({ load }: Plan, { count, mean, low, high, deviation }: MeanLoad, runCount: number): string {
+function describeMean(plan: Plan, { count, mean, low, high, deviation }: MeanLoad, runCount: number): string {
   const interval =
     low === null || high === null ? "" : ` (${joinEnds(formatThreeDigits(low), formatThreeDigits(high))})`;
   const of = count < runCount ? `${count} of ${runCount}` : `${count}`;
-  const found = `${FOUND}: ${describeLevel(load, Number(mean.toPrecision(4)))}`;
+  const found = `${FOUND}: ${describeLevel(plan, Number(mean.toPrecision(4)))}`;
   // Equal whole numbers have an interval without a length, which claims more than they show.
   if (deviation === 0) return `${found}, the same in ${of} runs`;
   return `${found}, the mean over ${of} ${of === "1" ? "run" : "runs"}${interval}`;

@@ -1,6 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
+import { joinLevels } from "../../registry/level-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
-import { describeLevels } from "../model/checks.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
 import { openVerdicts } from "../run-verdicts.ts";
@@ -44,7 +44,7 @@ export function makeNotes(
     ),
   );
   const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
-  const merged = [...groups.values()].map((group) => mergeNotes(plan, group, levels));
+  const merged = [...groups.values()].map((group) => mergeNotes(group, levels));
   const whole = [
     ...[...new Set(runs.flatMap(({ prepared }) => prepared.warnings))].map((text) => ["prepared", text] as const),
     ...[...new Set(warned)].map((text) => ["warning", text] as const),
@@ -73,7 +73,6 @@ const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
 
 /** Joins findings of one note about several levels: the text is that of the most severe one. */
 function mergeNotes(
-  plan: Plan,
   group: readonly Placed[],
   all: readonly { readonly run: number; readonly name: string; readonly level: LevelResult }[],
 ): Note {
@@ -81,19 +80,12 @@ function mergeNotes(
   const [worst] = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed];
   const { code, severity, metric, texts } = worst.finding;
   const isSame = ({ finding }: Placed): boolean => finding.texts.join() === texts.join();
-  const hasTokens = all.some(
-    ({
-      level: {
-        window: { tokens },
-      },
-    }) => tokens !== undefined && tokens.count > 0,
-  );
   const names = [...new Set(group.map(({ level }) => level))];
   const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
   const others = names.filter((name) => !same.includes(name));
   const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
-  const place = isEverywhere && others.length === 0 ? "" : `at ${describeLevels(plan, same, hasTokens)}: `;
-  const rest = isEverywhere ? "the other levels" : describeLevels(plan, others, hasTokens);
+  const place = isEverywhere && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
+  const rest = isEverywhere ? "the other levels" : joinLevels(others);
   const likewise = others.length === 0 ? [] : [`likewise at ${rest}`];
   const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
   return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };

@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { describeLevel } from "../../registry/load-modes.ts";
+import { describeLevel } from "../../registry/level-names.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
@@ -14,7 +14,8 @@ export interface FollowedRuns {
 }
 
 /** Begins to follow. */
-export function followRuns({ target: { batchSize }, load }: Plan): FollowedRuns {
+export function followRuns(plan: Plan): FollowedRuns {
+  const { batchSize } = plan.target;
   const followers: RunFollower[] = [];
   const last = (): RunFollower | undefined => followers.at(-1);
   return {
@@ -26,7 +27,7 @@ export function followRuns({ target: { batchSize }, load }: Plan): FollowedRuns 
       onBatch: (records, count) => last()?.addBatch(records, count),
       onMetrics: (reading) => last()?.addReading(reading, nowNs()),
       onLevelStart: (_unit, level, isWarmup, phase) =>
-        last()?.beginSpan(phase?.label ?? describeLevel(load, level), isWarmup, nowNs()),
+        last()?.beginSpan(phase?.label ?? describeLevel(plan, level), isWarmup, nowNs()),
       onWindow: (index, window, latencyNs) => last()?.addWindow(index, window, latencyNs),
       onLevelEnd: () => last()?.endSpan(nowNs()),
     },

@@ -63,7 +63,7 @@ export class RunFollower {
       index,
       startNs,
       endNs,
-      inferPerSec: inferPerSec(window, this.batchSize),
+      throughputPerSec: inferPerSec(window, this.batchSize),
       latencyUs: nsToUs(latencyNs),
       ...(server === undefined
         ? {}

@@ -76,6 +76,7 @@ function makeTheme(name: ThemeName): object {
     visualMap: { textStyle: { color: faint } },
     markLine: { label: { color: text } },
     valueAxis: axis,
+    logAxis: axis,
     categoryAxis: { ...axis, splitLine: { show: false } },
   };
 }

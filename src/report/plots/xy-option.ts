@@ -25,10 +25,16 @@ export function drawXy(plot: XyPlot, topPx: number, isOnPage: boolean): EChartsO
       (hasLegend && !isOnPage) || series.some(({ markLine }) => markLine !== undefined) ? topPx + 20 : topPx,
     ),
     xAxis: xAxisOf(plot),
-    yAxis: { type: "value", scale: !plot.isFromZero, ...axisName(plot.yLabel) },
+    yAxis: {
+      ...{ type: "value", scale: !plot.isFromZero, ...axisName(plot.yLabel) },
+      ...(plot.series.some(({ labels }) => labels !== undefined) ? ROOM_FOR_LABELS : {}),
+    },
     series: [...series, ...drawIntervals(plot, colors)],
   };
 }
+
+/** Labels are above their points, also above the highest one. */
+const ROOM_FOR_LABELS: { readonly boundaryGap: [number, string] } = { boundaryGap: [0, "12%"] };
 
 /** The page's script has a formatter of this name. */
 const PERCENTILE_AXIS = {

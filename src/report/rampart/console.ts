@@ -3,7 +3,8 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
-import { describeLevel, planOfPhase } from "../../registry/load-modes.ts";
+import { describeLevel } from "../../registry/level-names.ts";
+import { planOfPhase } from "../../registry/load-modes.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
@@ -49,7 +50,7 @@ class RampartConsole implements Report {
 
   onLevelStart(_unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
     const plan = planOfPhase(this.plan, phase?.index);
-    const name = describeLevel(plan.load, level);
+    const name = describeLevel(plan, level);
     const place = phase === undefined ? "" : `phase ${phase.index + 1} of ${phase.count}, ${phase.label}: `;
     this.showProgress(`  ${place}${isWarmup ? "warming up at" : "measuring"} ${name} …\n`);
   }

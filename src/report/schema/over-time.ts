@@ -38,7 +38,7 @@ export function overTimeSchema({ object }: Parts) {
   const window = object({
     index: v.pipe(count(), v.description("From 1, in its level.")),
     ...extent,
-    inferPerSec: v.number(),
+    throughputPerSec: v.number(),
     latencyUs: v.pipe(v.number(), v.description("The latency that stability is based on.")),
     server: v.exactOptional(
       v.pipe(object({ queueUs: v.number(), computeUs: v.number() }), v.description("Averages in the server.")),

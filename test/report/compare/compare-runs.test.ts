@@ -93,6 +93,18 @@ test("levels are matched by their load, and what one side lacks is listed", () =
   assert.deepEqual(onlyInNew, ["concurrency 4"]);
 });
 
+test("levels are matched by their label, and have the name of their reports", () => {
+  const make = (name: string, named: string | undefined) => {
+    const levels = ["concurrency 4", "concurrency 8"].map((label) => ({
+      ...makeMeasuredLevel(label, { throughput: 1 }),
+      ...(named === undefined ? {} : { name: label.replace(/^concurrency (.)$/, named) }),
+    }));
+    return { name, runs: [makeMeasuredRun(name === "base" ? levels : levels.slice(0, 1))] };
+  };
+  const { levels, onlyInBase } = compareRuns(make("base", "$1 users"), make("new", undefined), SETTINGS);
+  assert.deepEqual([levels.map(({ label }) => label), onlyInBase], [["4 users"], ["8 users"]]);
+});
+
 describe("differences of the plans", () => {
   const level = makeMeasuredLevel("concurrency 1", { throughput: 1 });
   const make = (facts: Record<string, string>, format = "Rampart's JSON") =>

@@ -146,17 +146,35 @@ test("times that are 0 on both sides are left out, unless all are asked for", ()
   assert.match(format(true), /server queue +0 us +0 us/);
 });
 
-test("single runs are noted once, their differences are shown, and nothing is said about verdicts", () => {
+test("a side with one run has the values and changes of the first screen without verdicts, and how to get them", () => {
   const one = (name: string, value: number) => ({
     name,
-    runs: [makeMeasuredRun([makeMeasuredLevel("concurrency 1", { throughput: value })])],
+    runs: [
+      makeMeasuredRun(
+        [makeMeasuredLevel("concurrency 1", { throughput: value, outputTokensPerSec: 1, "latency.average": value })],
+        { source: name },
+      ),
+    ],
   });
   const single = compareRuns(one("a.json", 1), one("b.json", 2), { precision: 0.05, acceptsWithinRuns: false });
-  const text = textOf(modelOf({ comparison: single, limits: [] }), true);
-  assert.match(text, /^MEASURED {2}b\.json against a\.json +1 against 1 run\n {2}1 inconclusive\n/);
-  assert.match(text, /^throughput +1 +2 +\+100 % +- +inconclusive\n/m);
-  assert.equal(text.match(/Each side has one run: nothing is known/g)?.length, 1);
-  assert.ok(!text.includes("1 verdict in 20"));
+  const text = textOf(modelOf({ comparison: single, limits: [] }));
+  assert.equal(
+    text,
+    `MEASURED  b.json against a.json                                  1 against 1 run
+  values and changes without verdicts, because a side has one run
+
+concurrency 1
+metric            base   new    change
+throughput           1     2    +100 %
+output tokens/s      1     1   ±0.00 %
+
+  note  Each side has one run, which cannot say whether a change is more than
+        chance: for verdicts give 2 runs on each side at least, better 5 (repeat
+        in a scenario, or several files).
+  … 1 more note: --all
+`,
+  );
+  assert.match(textOf(modelOf({ comparison: single, limits: [], isAll: true }), true), /^average latency .* \+100 %$/m);
   const limits = judgeLimit({ ...limit, metric: findMetric("p99") as never }, single);
   assert.match(textOf(modelOf({ comparison: single, limits })), /^throughput +1 +2 /m, "beside a limit too");
 });

@@ -37,6 +37,18 @@ function sectionOf(part: Partial<Section>): Section {
   return { id: "levels", title: "", isSummary: true, tables: [], charts: [], ...part };
 }
 
+for (const [name, cell, note] of [
+  ["a mark", { value: 1, mark: "uncertain" }, "* too few samples to trust."],
+  ["an interval", { value: 1, interval: { low: 0, high: 2 } }, "Small: 95 % intervals."],
+  ["neither", { value: 1 }, undefined],
+] as const)
+  test(`the line below a table explains what the table has: ${name}`, () => {
+    const columns = [{ key: "a", title: "a", quantity: "count", dropOrder: 0 }] as const;
+    const section = sectionOf({ tables: [{ title: "", columns, rows: [[cell]] }] });
+    const page = formatReportPage({ ...EMPTY, sections: [section] }, PARTS);
+    assert.equal(/<p class="note">((?:\*|Small).*?)<\/p>/.exec(page)?.[1], note);
+  });
+
 const times = fc.double({ min: 1e3, max: 1e12, noNaN: true });
 const cells = fc.record({
   value: times,

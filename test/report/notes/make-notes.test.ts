@@ -209,7 +209,8 @@ test("what differs by more than numbers is not called the same", () => {
       window: makeWindow({ tokens: measureColumns(makeColumns({ times, requestedTokens })) }),
     });
   };
-  const texts = notesOf([lengthAt(1, true), lengthAt(2, false), lengthAt(4, false)])
+  const tokens = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" };
+  const texts = notesOf([lengthAt(1, true), lengthAt(2, false), lengthAt(4, false)], { measurement: { tokens } })
     .filter(({ code }) => code === "other-length")
     .map(({ text }) => text);
   assert.equal(texts.length, 2, texts.join("\n"));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Plot, TimeLinePlot, XyPlot } from "../../../src/report/plot.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
 import { legendOf } from "../../../src/report/plots/series-look.ts";
-import { MEANING_COLORS } from "../../../src/report/plots/themes.ts";
+import { MEANING_COLORS, THEMES } from "../../../src/report/plots/themes.ts";
 
 /** What keeps the texts of charts readable on a page. */
 
@@ -21,6 +21,28 @@ interface Axis {
 function axisOf(categories: readonly string[]): Axis {
   return toChartOption(bars(categories), { isAlone: false }).xAxis as Axis;
 }
+
+test("every type of axis has the colors of its theme, so that its numbers are readable on a dark page", () => {
+  for (const theme of Object.values(THEMES) as Record<string, { axisLabel?: { color?: string } }>[]) {
+    const [value, category, log] = ["valueAxis", "categoryAxis", "logAxis"].map((key) => theme[key]?.axisLabel?.color);
+    assert.match(value ?? "", /^#/);
+    assert.deepEqual([category, log], [value, value]);
+  }
+});
+
+test("labels of points have room above the highest point", () => {
+  const series = (labels: readonly string[] | undefined) => [
+    { name: "p99", style: "line", points: [[1, 2] as const], ...(labels === undefined ? {} : { labels }) } as const,
+  ];
+  const gapOf = (labels: readonly string[] | undefined): unknown => {
+    const plot = { kind: "xy", title: "", xLabel: "", yLabel: "", group: "", notes: [], series: series(labels) };
+    return (
+      toChartOption(plot as unknown as Plot, { isAlone: true }) as unknown as { yAxis: { boundaryGap?: unknown } }
+    ).yAxis.boundaryGap;
+  };
+  assert.deepEqual(gapOf(["4"]), [0, "12%"]);
+  assert.equal(gapOf(undefined), undefined);
+});
 
 test("names of bars that would hide each other are tilted, each on one line", () => {
   const names = ["chat", "tensors"].flatMap((name) => [`${name}\nconcurrency 1`, `${name}\nconcurrency 16`]);

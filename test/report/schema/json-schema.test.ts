@@ -62,6 +62,9 @@ const IN_UNIT = new Set([
   ...["base", "new", "difference"],
 ]);
 
+/** Rates that are no metric: of sending, and of the rules of MLPerf. */
+const OTHER_RATES = ["completedPerSec", "samplesPerSec", "sentPerSec", "tokensPerSec", "withoutOverheadPerSec"];
+
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -104,6 +107,18 @@ test("every number has its unit in its name, in a field unit beside it, or is a 
   assert.deepEqual(findUnitless({ properties: { levels } }, ""), [
     ...[".levels.inFlight.speed", ".levels.windows.speed", ".levels.windows.mean", ".levels.metrics.*.speed"],
   ]);
+});
+
+/** Returns the names of rates anywhere in a schema. */
+function findRates({ anyOf = [], items, additionalProperties, properties = {} }: Schema): string[] {
+  const below = [...anyOf, items, additionalProperties, ...Object.values(properties)].flatMap((one) => one || []);
+  return [...Object.keys(properties).filter((name) => /PerSec(?:Low|High)?$/.test(name)), ...below.flatMap(findRates)];
+}
+
+test("a rate that is a metric has the name of the metric everywhere", () => {
+  const known = new Set(reportedMetrics().map(({ name }) => name));
+  const others = findRates(reportJsonSchema() as Schema).filter((name) => !known.has(name));
+  assert.deepEqual([...new Set(others)].sort(), OTHER_RATES);
 });
 
 test("the names of metrics are unique and have their units, or are numbers of tokens", () => {

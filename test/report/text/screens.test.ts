@@ -4,8 +4,9 @@ import type { TokenMeasurement } from "../../../src/measure/tokens/token-measure
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
-import { renderText } from "../../../src/report/text/render-text.ts";
+import { renderText, type TextStyle } from "../../../src/report/text/render-text.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
+import type { TritonTargetPlan } from "../../../src/service/triton/target.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
@@ -34,8 +35,8 @@ const LOAD = { kind: "concurrency", levels: { kind: "list", values: [1, 2, 4] },
 const TIMED = { mode: { kind: "duration", durationMs: 2000 } } as const;
 
 /** Compares a screen. The texts stand at the margin, so that a difference of columns is seen. */
-function assertScreen(model: ReportModel, expected: string): void {
-  assert.equal(renderText(model), expected.trimStart());
+function assertScreen(model: ReportModel, expected: string, style: TextStyle = {}): void {
+  assert.equal(renderText(model, style), expected.trimStart());
 }
 
 test("several levels: a row each, checks, no notes where nothing is in doubt", () => {
@@ -121,6 +122,17 @@ test("answers that come in bunches: no inter-token latency, and why", () => {
   assertScreen(modelOf(LLM, levels), BUNCHED);
 });
 
+test("one request again and again, as rampart http shows it: its load, time and rate, its latencies, its counts", () => {
+  const target = { kind: "plain-http", method: "GET", url: "http://localhost:8000", path: "/health" };
+  const load = { ...LOAD, levels: { kind: "list", values: [4] } } as const;
+  const plan = { name: "http", target: target as unknown as TritonTargetPlan, measurement: TIMED, load };
+  const received = { bytes: 800_000, statuses: { 200: 8000, 503: 40 } };
+  const failures = [{ kind: "http", status: 503, count: 40, example: "the server is not ready" }] as const;
+  const assertions = [{ metric: ERRORS, comparison: "at-most", limit: 0.01 }] as const;
+  const model = modelOf({ ...plan, assertions }, [levelOf(4, 1, 40)], { received, failures });
+  assertScreen(model, HTTP, { showsLines: true });
+});
+
 const MODEL = `
 PASSED  a test: model, 127.0.0.1:8000, http              3.5 s   10,000 requests
 
@@ -130,6 +142,18 @@ users  req/s  tokens/s  TTFT p50  TTFT p99  ITL p50  ITL p99  e2e p99  failed
 
   pass  p90 time to first token < 500 ms   worst 118 ms at 1 user
   pass  output tokens/s > 20               worst 5,500 tokens/s at 1 user
+`;
+const HTTP = `
+PASSED  http  GET localhost:8000/health        4 in flight   2.0 s   4,000 req/s
+  mean 1.06 ms   p50 1.02 ms   p90 1.20 ms   p95 1.24 ms   p99 1.29 ms
+  max 1.30 ms
+  status 200: 8,000   status 503: 40   failed 40   received 800 kB
+
+Failures
+  failed     requests   for example
+  http 503         40   the server is not ready
+
+  pass  error rate ≤ 1 %   0.498 %: 40 of 8,040
 `;
 const BUNCHED = `
 MEASURED  a test: model, 127.0.0.1:8000, http            3.5 s   10,000 requests

@@ -2,6 +2,7 @@ import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { certainEnds } from "../../../measure/intervals/certainty.ts";
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { nsToUs } from "../../../plan/units.ts";
+import { levelTitles } from "../../../registry/level-names.ts";
 import { levelUnitOf } from "../../../registry/load-modes.ts";
 import type { Meaning, Plot, PlotPoint, XyPlot, XySeries } from "../../plot.ts";
 import { pickEvenly, roundForPlot } from "../../sample.ts";
@@ -34,11 +35,12 @@ export function loadCharts(source: ChartSource): LoadCharts {
   if (points.length < 2) return { throughput: [], latency: [], knee: [], tokens: [] };
   const { plan, unit } = source;
   const load = LEVEL_UNITS[levelUnitOf(plan.load)];
-  const over = overLoad(points, load.axis, load.isWhole);
+  const { axis } = levelTitles(plan);
+  const over = overLoad(points, axis, load.isWhole);
   return {
     throughput: drawThroughput(points, over, unit, load.isScheduled),
     latency: drawLatency(points, over),
-    knee: drawKnee(points, unit, load.axis),
+    knee: drawKnee(points, unit, axis),
     tokens: drawTokens(points, over),
   };
 }

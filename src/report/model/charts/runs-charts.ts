@@ -1,6 +1,5 @@
 import { alignLevels } from "../../../load/level-identity.ts";
-import { LEVEL_UNITS } from "../../../load/level-units.ts";
-import { describeLevel, levelUnitOf } from "../../../registry/load-modes.ts";
+import { describeLevel, levelTitles } from "../../../registry/level-names.ts";
 import type { Plot, PlotPoint, XySeries } from "../../plot.ts";
 import { pickEvenly, roundForPlot } from "../../sample.ts";
 import type { OverJson } from "../../schema/metrics.ts";
@@ -34,7 +33,7 @@ export function runsCharts(source: ChartSource): Plot[] {
   const aligned = alignWithRuns(source);
   const seriesOf = (pick: (level: LevelJson) => number | undefined, overOf: (level: CombinedLevelJson) => Over) =>
     aligned.map(({ combined, byRun }) => ({
-      name: describeLevel(plan.load, combined.level, combined.phase?.index),
+      name: describeLevel(plan, combined.level, combined.phase?.index),
       values: byRun.map((level) => level && pick(level)),
       over: overOf(combined),
     }));
@@ -47,7 +46,7 @@ export function runsCharts(source: ChartSource): Plot[] {
     ({ metrics }) => findSpread(metrics, "latency")?.p99,
     ({ metrics }) => p99Of(metrics),
   );
-  const load = LEVEL_UNITS[levelUnitOf(plan.load)].column;
+  const load = levelTitles(plan).column;
   return [
     ...(findMax === undefined ? [] : drawRuns(source, "Highest load by run", load, 1, [highest])),
     ...drawRuns(source, "Throughput by run", unit, 1, throughput),

@@ -4,6 +4,7 @@ import { formatMetric, metricText, unitOf } from "../../../measure/metrics/metri
 import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../../plan/units.ts";
+import { levelTitles } from "../../../registry/level-names.ts";
 import type { Meaning, Plot, PlotPoint, PointInterval, XySeries } from "../../plot.ts";
 import { pickEvenly, roundForPlot } from "../../sample.ts";
 import { inBaseUnit } from "../../schema/read-metrics.ts";
@@ -91,7 +92,7 @@ function drawLimit(source: ChartSource, limit: AssertionPlan, index: number, loa
       kind: "xy",
       // Names of percentiles stay small.
       title: `${name.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase())} by load`,
-      xLabel: load.axis,
+      xLabel: levelTitles(source.plan).axis,
       yLabel: `${name} (${scale.name})`,
       group: "",
       notes,

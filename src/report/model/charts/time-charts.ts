@@ -210,7 +210,7 @@ export function windowCharts(source: ChartSource): Plot[] {
       ]),
     }));
   const panels = [
-    { label: `Throughput (${source.unit})`, series: series("throughput", ({ inferPerSec }) => inferPerSec) },
+    { label: `Throughput (${source.unit})`, series: series("throughput", ({ throughputPerSec }) => throughputPerSec) },
     { label: `Latency (${time.name})`, series: series("latency", ({ latencyUs }) => latencyUs / time.us) },
   ];
   const notes = [

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { userError } from "../../../plan/problem.ts";
+import { describeUsers } from "../../../registry/level-names.ts";
 import { listFacts } from "./facts.ts";
 import { listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
 import { describeLoad } from "./load-label.ts";
@@ -74,7 +75,7 @@ function putErrorRate(values: Map<string, MeasuredValue>, good: number, failed: 
 function labelOf(config: Config): string {
   const phases = (config?.phases ?? []).filter((phase) => phase.exclude_from_results !== true);
   const labels = phases.map(({ type, concurrency, rate, users }) => {
-    const userCount = typeof users === "number" ? `${describeLoad("users", users)}, ` : "";
+    const userCount = typeof users === "number" ? `${describeUsers(users)}, ` : "";
     if (typeof rate === "number") return `${userCount}${describeLoad("request_rate", rate)}`;
     if (typeof concurrency === "number") return describeLoad("concurrency", concurrency);
     return (type ?? "all requests").replaceAll("_", " ");

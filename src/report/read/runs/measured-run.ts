@@ -13,6 +13,8 @@ export interface MeasuredValue {
 export interface MeasuredLevel {
   /** The load in words, with its phase and the tags of its requests: `concurrency 4`. Equal for levels that can be compared. */
   readonly label: string;
+  /** The label as the reports of the run name the level: `4 users`. Default: the label. */
+  readonly name?: string;
   /** By the name of the metric: `throughput`, `latency.p99`. */
   readonly values: ReadonlyMap<string, MeasuredValue>;
   /** What limits the trust in it; sentences without a full stop. */

@@ -1,10 +1,12 @@
 import * as v from "valibot";
+import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { reportedMetrics } from "../../../measure/metrics/catalogue.ts";
 import { nameMetric, parseStatistic } from "../../../measure/metrics/metric-names.ts";
 import type { MetricPlan } from "../../../plan/assertions.ts";
 import { userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
+import { describeUsers } from "../../../registry/level-names.ts";
 import { groupSchema, levelSchema } from "../../schema/level.ts";
 import type { SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
@@ -56,6 +58,7 @@ function createLevelSchema<S extends v.GenericSchema<unknown, Part>>(partOf: (en
     ...v.partial(v.pick(level, ["outcome"])).entries,
     client: v.optional(v.pick(level.entries.client, ["saturation"])),
     load: v.optional(v.pick(level.entries.load, ["isDelivered"])),
+    tokens: v.optional(v.unknown()),
     groups: v.optional(v.array(ofTags), []),
     combinations: v.optional(v.array(ofTags), []),
   }) as unknown as v.GenericSchema<unknown, Level>;
@@ -66,6 +69,7 @@ type LevelJson = v.InferOutput<typeof level>;
 interface Level extends Part, Pick<LevelJson, "unit" | "level" | "phase">, Partial<Pick<LevelJson, "outcome">> {
   readonly client?: Pick<LevelJson["client"], "saturation">;
   readonly load?: Pick<LevelJson["load"], "isDelivered">;
+  readonly tokens?: unknown;
   readonly groups: readonly (Part & { readonly tags: Readonly<Record<string, string | null>> })[];
   readonly combinations: Level["groups"];
 }
@@ -147,13 +151,15 @@ function readFindMax({ highest, isResolved }: v.InferOutput<typeof answerSchema>
 
 /** Reads a level, and the groups of its requests as levels of their own. */
 function readLevel(level: Level): MeasuredLevel[] {
-  const { unit, phase, groups, combinations } = level;
-  const load = describeLoad(unit, level.level);
-  const label = phase === undefined ? load : `phase ${phase.index + 1}, ${phase.name}, ${load}`;
-  const whole = { label, values: readPart(level), notes: notesOf(level) };
+  const { unit, phase, groups, combinations, tokens } = level;
+  const place = phase === undefined ? "" : `phase ${phase.index + 1}, ${phase.name}, `;
+  const label = `${place}${describeLoad(unit, level.level)}`;
+  const name = tokens === undefined || LEVEL_UNITS[unit].isScheduled ? label : `${place}${describeUsers(level.level)}`;
+  const whole = { label, name, values: readPart(level), notes: notesOf(level) };
   const parts = [...groups, ...combinations].map((group) => {
     const tags = Object.entries(group.tags).map(([name, value]) => `${name} ${value === null ? "(none)" : value}`);
-    return { label: `${label}, ${tags.join(", ")}`, values: readPart(group), notes: [] };
+    const ofTags = `, ${tags.join(", ")}`;
+    return { label: `${label}${ofTags}`, name: `${name}${ofTags}`, values: readPart(group), notes: [] };
   });
   return [whole, ...parts];
 }

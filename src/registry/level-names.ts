@@ -1,0 +1,54 @@
+import { LEVEL_UNITS } from "../load/level-units.ts";
+import { labelPhase } from "../load/phases.ts";
+import type { LoadPlan } from "../plan/load-plan.ts";
+import type { Plan } from "../plan/plan.ts";
+import { levelUnitOf, loadModeOf } from "./load-modes.ts";
+import { tokensPlanOf } from "./mix.ts";
+
+/** The names of levels in everything of Rampart's own: tables, notes, checks, charts, progress, the live view and comparisons. */
+
+/** What the names of a plan's levels depend on. */
+export type NamedPlan = Pick<Plan, "load" | "target" | "measurement">;
+
+/**
+ * Formats a level: `concurrency 4`, or `4 users` where answers have tokens; `10 requests/s`. With several levels in a phase, the phase's name
+ * comes first.
+ */
+export function describeLevel(plan: NamedPlan, level: number, phaseIndex?: number): string {
+  const { load } = plan;
+  const mode = loadModeOf(load);
+  const phase = phaseIndex === undefined ? undefined : mode.phases?.(load)[phaseIndex];
+  if (phase === undefined) return mode.describeLevel?.(load, level) ?? describeNumber(plan, load, level);
+  const text = describeLevel({ ...plan, load: phase.load }, level);
+  if (phase.name === undefined && phase.isWarmup !== true) return text;
+  return `${labelPhase(phase, loadModeOf(phase.load))}: ${text}`;
+}
+
+function describeNumber(plan: NamedPlan, load: LoadPlan, level: number): string {
+  return areUsers(plan) ? describeUsers(level) : LEVEL_UNITS[levelUnitOf(load)].describe(level);
+}
+
+/** Whether levels are numbers of users, who wait for an answer before they send again. */
+function areUsers(plan: NamedPlan): boolean {
+  return !LEVEL_UNITS[levelUnitOf(plan.load)].isScheduled && tokensPlanOf(plan) !== undefined;
+}
+
+/** Formats a number of users. */
+export function describeUsers(count: number | string): string {
+  return `${count} ${Number(count) === 1 ? "user" : "users"}`;
+}
+
+/** Joins the names of levels of one load: `concurrency 1, 2 and 4`, `1 and 4 users`. */
+export function joinLevels(names: readonly string[]): string {
+  const list = (texts: readonly string[]): string =>
+    texts.length <= 1 ? (texts[0] ?? "") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
+  const numbersOf = (pattern: RegExp): string[] => names.flatMap((name) => pattern.exec(name)?.[1] ?? []);
+  const [concurrency, users] = [numbersOf(/^concurrency (\S+)$/), numbersOf(/^(\S+) users?$/)];
+  if (concurrency.length === names.length) return `concurrency ${list(concurrency)}`;
+  return users.length === names.length ? describeUsers(list(users)) : list(names);
+}
+
+/** Returns the heading of the column of a plan's levels, and the title of their axis in charts. */
+export function levelTitles(plan: NamedPlan): { readonly column: string; readonly axis: string } {
+  return areUsers(plan) ? { column: "users", axis: "Users" } : LEVEL_UNITS[levelUnitOf(plan.load)];
+}
