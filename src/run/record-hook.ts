@@ -11,7 +11,7 @@ import { toEpochNs } from "../runtime/clock.ts";
 import { describeUserError } from "../service/user-defined/user-error.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
-import type { RunSignal } from "./run-signal.ts";
+import type { RunSignal } from "./interrupt.ts";
 
 /** Records that may wait for the function. Above this the run ends, because memory is bounded. */
 const MOST_WAITING = 200_000;

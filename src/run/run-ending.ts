@@ -5,9 +5,9 @@ import type { ServerCounters } from "../service/statistics.ts";
 import type { EarlyAbort } from "./conduct/early-abort.ts";
 import { findMaxOf } from "./conduct/level-search.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";
+import type { RunSignal } from "./interrupt.ts";
 import type { FailurePolicy } from "./judge/failure-policy.ts";
 import type { Session } from "./open/session.ts";
-import type { RunSignal } from "./run-signal.ts";
 import type { LoadSender } from "./send/messages.ts";
 
 /** Maximum wait for outstanding requests after an error. */

@@ -18,6 +18,7 @@ import { nowNs, sleepUnless } from "../runtime/clock.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import { hostLimitsOf } from "./host-limits.ts";
+import { RunSignal } from "./interrupt.ts";
 import type { ContentCheck } from "./judge/content-check.ts";
 import { cannotConnect, takesPrompts } from "./judge/failure-policy.ts";
 import type { OpenTokens } from "./judge/open-tokens.ts";
@@ -27,7 +28,6 @@ import { openTarget, type Session, type Target, type TargetOptions } from "./ope
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RehearsalBounds, Rehearsed } from "./rehearsal.ts";
 import type { RunParts } from "./run-parts.ts";
-import { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import { Driver } from "./send/driver.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";

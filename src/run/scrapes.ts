@@ -4,7 +4,7 @@ import { broadcast, type RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { Scraper } from "../telemetry/scraper.ts";
-import { INTERRUPTED_LIMIT_NS, type RunSignal } from "./run-signal.ts";
+import { INTERRUPTED_LIMIT_NS, type RunSignal } from "./interrupt.ts";
 import { type MetricsSource, openMetricsSource } from "./server-metrics.ts";
 
 /** Timeout of a scrape. */

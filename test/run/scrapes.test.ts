@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
-import { RunSignal } from "../../src/run/run-signal.ts";
+import { RunSignal } from "../../src/run/interrupt.ts";
 import { openScrapes } from "../../src/run/scrapes.ts";
 import { findDeadPort } from "../golden/dead-port.ts";
 import { startMetricsStub } from "../servers/metrics-stub.ts";

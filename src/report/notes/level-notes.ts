@@ -1,21 +1,21 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts";
+import { stabilizingLatencyNs } from "../../measure/metrics.ts";
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import type { Severity } from "../model/report-model.ts";
-import { formatThreeDigits, formatTime } from "../model/values.ts";
+import { formatThreeDigits } from "../model/values.ts";
 import { UNSENT_LOAD } from "../model/verdict.ts";
+import { findClientLimit } from "./client-notes.ts";
 import { askedRate, describeUndelivered, loadDelivery, scheduledRate } from "./load-delivery.ts";
 import { type Finding, findLoad } from "./load-notes.ts";
 import { findShortSamples } from "./short-samples.ts";
@@ -37,10 +37,7 @@ export function findInLevel(
   if (window.requestCount + window.failedCount === 0) return [];
   const plan = planOfPhase(whole, result.phase?.index);
   const { tokens } = window;
-  const lag = explainLag(clientLagOf(window), reportedTimes(window));
-  const reason = saturationReason(window);
-  // The lag says more: what a busy client does to the times.
-  const client = lag === undefined ? reason && `${LIMIT}: ${reason}` : describeLag(clientLagOf(window));
+  const client = findClientLimit(window);
   const undelivered = describeUndelivered(whole, result) === undefined ? undefined : describeMissing(whole, result);
   const isBehind = isFarBehind(result);
   return [
@@ -49,7 +46,7 @@ export function findInLevel(
       ? []
       : [finding(isBehind ? UNSENT_LOAD : "load-not-delivered", severityOfMissing(isBehind, window), undelivered)]),
     ...[...findLateSends(plan, prepared, result, client !== undefined), ...findLoad(whole, result)].map(shorten),
-    ...(client === undefined ? [] : [finding(lag === undefined ? "client-limit" : "client-late", "caution", client)]),
+    ...(client === undefined ? [] : [client]),
     ...findShortSamples(whole, plan, result, open, isOnly).map(shorten),
     ...(tokens === undefined ? [] : findInTokens(tokens)),
   ];
@@ -83,20 +80,6 @@ function describeMissing(whole: Plan, result: LevelResult): string {
   return LEVEL_UNITS[unit].isScheduled
     ? `only ${some} of the ${all} req/s asked for were sent`
     : `only ${some} of ${all} requests were in flight on average`;
-}
-
-const LIMIT = "the client may have been the limit, not the server";
-/** A smaller part of the time is noise. */
-const LEAST_RATIO = 0.05;
-
-/** Says how late the client was, in the measure that shows it best, and what to do. */
-function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs }: ClientLag): string {
-  const advice = "give it a core of its own, or lower the load";
-  if (coreWaitRatio >= LEAST_RATIO)
-    return `the client waited for a core ${formatPct(Number(coreWaitRatio.toPrecision(2)))} of the time, so times may be too long: ${advice}`;
-  if (sendMeanNs > loopLagMeanNs) return `the client took ${formatTime(sendMeanNs)} to send a request: ${advice}`;
-  const p99 = loopLagP99Ns === undefined ? "" : ` (p99 ${formatTime(loopLagP99Ns)})`;
-  return `the client woke up about ${formatTime(loopLagMeanNs)}${p99} late, so times may be too long: ${advice}`;
 }
 
 /** Rounds the times of a finding to three digits. Texts that compatible modes share have four. */

@@ -14,7 +14,7 @@ import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import type { AbortedBy } from "../../result/run-result.ts";
 import type { Cancel, Clock } from "../../runtime/clock.ts";
 import { type TallyParts, talliesOf } from "../count/tallies.ts";
-import type { RunSignal } from "../run-signal.ts";
+import type { RunSignal } from "../interrupt.ts";
 import type { LoadSender } from "../send/messages.ts";
 import { joinSlices, RecentTime } from "./recent-time.ts";
 

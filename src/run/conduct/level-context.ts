@@ -3,9 +3,9 @@ import type { RunObserver } from "../../result/observer.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
+import type { RunSignal } from "../interrupt.ts";
 import type { Session } from "../open/session.ts";
 import type { Peers } from "../peers/peers.ts";
-import type { RunSignal } from "../run-signal.ts";
 import type { LoadSender } from "../send/messages.ts";
 import type { EarlyAbort } from "./early-abort.ts";
 

@@ -2,7 +2,7 @@ import { ladderOf } from "../../load/load-ladder.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import { endsOf, LoadSearch } from "../../load/search.ts";
 import type { FindMaxResult, LevelResult } from "../../result/run-result.ts";
-import type { RunSignal } from "../run-signal.ts";
+import type { RunSignal } from "../interrupt.ts";
 
 /**
  * Measures a level.

@@ -1,6 +1,6 @@
 import { type Clock, sleepUnless } from "../../runtime/clock.ts";
+import type { RunSignal } from "../interrupt.ts";
 import type { FailurePolicy } from "../judge/failure-policy.ts";
-import type { RunSignal } from "../run-signal.ts";
 import type { LoadSender, LoadStep } from "../send/messages.ts";
 
 /** Parameters of a warm-up. */

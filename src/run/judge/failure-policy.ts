@@ -6,7 +6,7 @@ import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
-import type { RunSignal } from "../run-signal.ts";
+import type { RunSignal } from "../interrupt.ts";
 import type { SenderState } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
 import { isRatioExceeded } from "./failure-ratio.ts";

@@ -7,6 +7,7 @@ import type { RunObserver } from "../../result/observer.ts";
 import type { ServiceTraits } from "../../service/service.ts";
 import { type ClientOptions, readLate } from "../../transport/client.ts";
 import { BY_MEMBER, FanOutClient } from "../../transport/fan-out-client.ts";
+import type { RunSignal } from "../interrupt.ts";
 import {
   type MemberAnswers,
   type MemberSession,
@@ -15,7 +16,6 @@ import {
   type Target,
   type TargetSession,
 } from "../open/session.ts";
-import type { RunSignal } from "../run-signal.ts";
 
 /** A member's target before the first query. */
 interface OpenMember {

@@ -20,7 +20,7 @@ import type { CreateAnswerCheck } from "../../transport/answer-check.ts";
 import { type ClientOptions, type LoadClient, readLate } from "../../transport/client.ts";
 import { ControlClient, MOST_CONTROL_BYTES } from "../../transport/control-client.ts";
 import { stampedPayload } from "../../transport/request.ts";
-import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../run-signal.ts";
+import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../interrupt.ts";
 import { createAsk } from "./ask.ts";
 import type { CreateClient } from "./create-client.ts";
 import { connect, toLinks } from "./links.ts";

@@ -1,5 +1,5 @@
 import type { Drive } from "../../load/drive.ts";
-import type { Driver } from "../send/driver.ts";
+import type { Driver } from "./driver.ts";
 
 /**
  * Prepares another load while the current one continues: opens its connections. Returns a function that changes to it at once, with the
@@ -9,7 +9,7 @@ import type { Driver } from "../send/driver.ts";
 export async function prepareChange(driver: Driver, drive: Drive): Promise<(quota: number) => void> {
   await driver.prepare(drive);
   const { closedLoad, lanes } = driver;
-  const { createNextLoad } = await import("../send/scheduled-load.ts");
+  const { createNextLoad } = await import("./scheduled-load.ts");
   const { load, begin } = await createNextLoad(driver, lanes, drive, closedLoad);
   const isSame = load === closedLoad && load === driver.load;
   if (!isSame && (driver.sequences !== undefined || driver.isSync)) await driver.stop();

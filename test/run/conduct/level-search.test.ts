@@ -5,7 +5,7 @@ import type { LimitState } from "../../../src/measure/limits/judge-limits.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import type { LevelVerdict, RunLevel } from "../../../src/run/conduct/level-search.ts";
 import { findMaxOf, searchLevels } from "../../../src/run/conduct/level-search.ts";
-import { RunSignal } from "../../../src/run/run-signal.ts";
+import { RunSignal } from "../../../src/run/interrupt.ts";
 import { makeLevel } from "../../report/make-result.ts";
 
 /** The levels that a search measures, when those above `most` are too much, or the run is stopped at one. */

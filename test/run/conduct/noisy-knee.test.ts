@@ -8,7 +8,7 @@ import type { LevelResult } from "../../../src/result/run-result.ts";
 import type { RunLevel } from "../../../src/run/conduct/level-search.ts";
 import { findMaxOf, searchLevels } from "../../../src/run/conduct/level-search.ts";
 import { resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
-import { RunSignal } from "../../../src/run/run-signal.ts";
+import { RunSignal } from "../../../src/run/interrupt.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads/levels.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RecordColumns } from "../../../src/measure/records.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { EarlyAbort } from "../../../src/run/conduct/early-abort.ts";
-import { RunSignal } from "../../../src/run/run-signal.ts";
+import { RunSignal } from "../../../src/run/interrupt.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { fill } from "../../measure/make-records.ts";
 import { makePlan } from "../../plan/make-plan.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { RunError } from "../../src/plan/problem.ts";
-import { RunSignal } from "../../src/run/run-signal.ts";
+import { RunSignal } from "../../src/run/interrupt.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 
 const isInterruption = (error: unknown): boolean => error instanceof RunError && error.code === "interrupted";
