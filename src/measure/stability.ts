@@ -1,5 +1,7 @@
 /** Number of windows to compare. */
 export const STABILITY_WINDOWS = 3;
+/** A window lasts this many times as long as asked for, as perf_analyzer's do. */
+export const WINDOW_STRETCH = 1.2;
 
 /** perf_analyzer's criteria for a stable level. */
 export interface StabilityRule {

@@ -6,8 +6,8 @@ import { loadModeOf } from "../registry/load-modes.ts";
 import type { Service } from "../service/service.ts";
 
 /** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
-const DEFAULT_ASYNC_LANES = 16;
-const DEFAULT_SCHEDULE_LANES = 4;
+export const DEFAULT_ASYNC_LANES = 16;
+export const DEFAULT_SCHEDULE_LANES = 4;
 /** More lanes than slots, so that every slot is a lane of its own. */
 const UNSHARED = 2 ** 30;
 

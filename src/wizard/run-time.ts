@@ -2,6 +2,7 @@ import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import { levelAt } from "../load/levels.ts";
 import { createLadder, type Ladder } from "../load/load-ladder.ts";
 import { LoadSearch } from "../load/search.ts";
+import { STABILITY_WINDOWS, WINDOW_STRETCH } from "../measure/stability.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { msToSec } from "../plan/units.ts";
@@ -17,10 +18,6 @@ export interface RunTime {
   readonly parts: string;
 }
 
-/** A level that is measured until windows agree ends after this number of them at the earliest. */
-const FEWEST_WINDOWS = 3;
-/** A window lasts this much longer than asked for, like in perf_analyzer. */
-const WINDOW_RATIO = 1.2;
 /** Loads of a search that are tried as the limit. */
 const TRIED_LIMITS = 200;
 
@@ -62,8 +59,8 @@ function timeOfLevel(mode: MeasurementModePlan): { readonly leastMs: number; rea
   if ("durationMs" in mode) return { leastMs: mode.durationMs, mostMs: mode.durationMs };
   if ("maxMs" in mode) return { leastMs: 2 * mode.windowMs, mostMs: mode.maxMs };
   if (!("windowMs" in mode)) return undefined;
-  const windowMs = WINDOW_RATIO * mode.windowMs;
-  return { leastMs: FEWEST_WINDOWS * windowMs, mostMs: mode.maxTrials * windowMs };
+  const windowMs = WINDOW_STRETCH * mode.windowMs;
+  return { leastMs: STABILITY_WINDOWS * windowMs, mostMs: mode.maxTrials * windowMs };
 }
 
 function countLevels(levels: LevelsPlan): number {

@@ -2,20 +2,16 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { CallModePlan } from "../../plan/plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-
-/** Maximum number of perf_analyzer's worker threads, which are lanes here, with concurrency, unless a level needs more. */
-export const CONCURRENCY_THREADS = 16;
-/** Maximum with scheduled requests. */
-export const SCHEDULE_THREADS = 4;
+import { DEFAULT_ASYNC_LANES, DEFAULT_SCHEDULE_LANES } from "../../run/lanes.ts";
 
 /** Maximum number of lanes of a load without --max-threads; null: as many as it needs. */
 export function defaultLanes(load: LoadPlan, callMode: CallModePlan): number | null {
   const mode = loadModeOf(load);
   if (mode.dataOrder === "in-sessions") return null;
   const asked = mode.levels?.(load);
-  if (asked === undefined || LEVEL_UNITS[mode.unit].isScheduled) return SCHEDULE_THREADS;
+  if (asked === undefined || LEVEL_UNITS[mode.unit].isScheduled) return DEFAULT_SCHEDULE_LANES;
   if (callMode === "sync") return null;
   const { levels } = asked;
   const end = levels.kind === "list" || levels.isThreadLimited === true ? 1 : (levels.end ?? 1);
-  return Math.max(CONCURRENCY_THREADS, end);
+  return Math.max(DEFAULT_ASYNC_LANES, end);
 }

@@ -5,6 +5,7 @@ import type { Problem } from "../../plan/problem.ts";
 import type { TelemetryPlan } from "../../plan/telemetry.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import { registerPlan } from "../../registry/service-kinds.ts";
+import { DEFAULT_ASYNC_LANES } from "../../run/lanes.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { valueAt } from "../options/place.ts";
 import { type PlanValues, sharedOptions, withPlanValues } from "../options/shared-options.ts";
@@ -13,7 +14,7 @@ import { asksZeros, pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import { checkTogether, requestCounts } from "./rules.ts";
 import { ONE_REQUEST, type RangeValue, Settings } from "./settings.ts";
-import { CONCURRENCY_THREADS, defaultLanes } from "./threads.ts";
+import { defaultLanes } from "./threads.ts";
 
 /** Converts the settings to a plan, with perf_analyzer's rules between options. */
 
@@ -155,7 +156,7 @@ function toConcurrency(settings: Settings, warnings: string[]): LevelsPlan {
   if (callModeOf(settings) !== "async") {
     if (end === 0) {
       warnings.push("WARNING: The maximum attainable concurrency will be limited by max_threads specification.");
-      return { kind: "range", start, end: maxThreads ?? CONCURRENCY_THREADS, step, isThreadLimited: true };
+      return { kind: "range", start, end: maxThreads ?? DEFAULT_ASYNC_LANES, step, isThreadLimited: true };
     }
     if (maxThreads !== undefined)
       warnings.push("WARNING: Overriding max_threads specification to ensure requested concurrency range.");

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../../runtime/clock.ts";
  * Like perf_analyzer, a request counts as delayed when it was due before its lane began to wait for it; waking up late does not count. This
  * tolerance is the resolution of an event loop.
  */
-const DELAY_TOLERANCE_NS = 1e6;
+export const DELAY_TOLERANCE_NS = 1e6;
 
 /** The due times of lanes, starting when it is created. Times are the clock's nanoseconds. */
 export class Schedule {

@@ -2,11 +2,9 @@ import { DueHeap } from "../../load/due-heap.ts";
 import type { Cancel } from "../../runtime/clock.ts";
 import { DueTimer } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
+import { DELAY_TOLERANCE_NS } from "./schedule.ts";
 import { SendSlice } from "./send-slice.ts";
 import type { SessionFeed, TurnOutcome } from "./session-feed.ts";
-
-/** A turn sent this long after it was due is late; less is the resolution of an event loop. */
-const DELAY_TOLERANCE_NS = 1e6;
 
 /** A turn whose response was judged. */
 interface JudgedTurn {

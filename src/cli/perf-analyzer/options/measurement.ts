@@ -1,5 +1,6 @@
 import type { Plan } from "../../../plan/plan.ts";
-import { CONCURRENCY_THREADS, defaultLanes, SCHEDULE_THREADS } from "../threads.ts";
+import { DEFAULT_ASYNC_LANES, DEFAULT_SCHEDULE_LANES } from "../../../run/lanes.ts";
+import { defaultLanes } from "../threads.ts";
 import { payloadPathOf } from "./general.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, decimal, on, whole } from "./readers.ts";
@@ -98,7 +99,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     names: ["--max-threads"],
     setting: "client.maxLanes",
     value: "N",
-    defaultText: `${CONCURRENCY_THREADS}, or ${SCHEDULE_THREADS} with request rates`,
+    defaultText: `${DEFAULT_ASYNC_LANES}, or ${DEFAULT_SCHEDULE_LANES} with request rates`,
     help: "Most threads; each has its connection and, with --sync, one request in flight.",
     parse: count(),
     of: maxThreadsOf,
@@ -133,7 +134,7 @@ function maxThreadsOf({ client, load }: Plan): number | undefined {
   const range = "levels" in load && load.levels.kind === "range" ? load.levels : undefined;
   const isLimit = range?.isThreadLimited === true;
   const threads = isLimit ? range.end : client.maxLanes;
-  const preset = isLimit ? CONCURRENCY_THREADS : defaultLanes(load, client.callMode);
+  const preset = isLimit ? DEFAULT_ASYNC_LANES : defaultLanes(load, client.callMode);
   return threads === null || threads === preset ? undefined : threads;
 }
 

@@ -1,15 +1,13 @@
 import type { Instability } from "../../../measure/instability.ts";
 import type { Measurement } from "../../../measure/measurement.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../../../measure/metrics.ts";
-import { STABILITY_WINDOWS, StabilityJudge } from "../../../measure/stability.ts";
+import { STABILITY_WINDOWS, StabilityJudge, WINDOW_STRETCH } from "../../../measure/stability.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
 import { LevelError, type LevelFrame } from "../level-frame.ts";
 
-/** perf_analyzer's windows are 1.2 times as long as requested. */
-const WINDOW_STRETCH = 1.2;
 /** Count windows are checked once per second, so they last whole seconds. */
 const COUNT_POLL_MS = 1000;
 
