@@ -1,8 +1,13 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
+import { explainShortfall } from "../../measure/rate-shortfall.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { formatPct } from "../../plan/units.ts";
+import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import { formatTime } from "../model/values.ts";
+import { scheduledRate } from "./load-delivery.ts";
 import type { Finding } from "./load-notes.ts";
 
 /** Says when the client itself may be in the numbers of a level: it was late, or it was the limit. */
@@ -18,6 +23,24 @@ export function findClientLimit(window: Measurement): Finding | undefined {
     severity: "caution",
     texts: [`the client may have been the limit, not the server: ${reason}`],
   };
+}
+
+/** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */
+export function findLateSends(
+  plan: Plan,
+  prepared: PreparedRun,
+  result: LevelResult,
+  isClientKnown: boolean,
+): Finding[] {
+  const { unit, window, level } = result;
+  if (!LEVEL_UNITS[unit].isScheduled) return [];
+  const shortfall = explainShortfall(window, scheduledRate({ ...prepared, plan }, level));
+  if (shortfall === undefined) return [];
+  // The delivered load has the rates.
+  const { late, cause, bound } = shortfall;
+  const why = bound === "client" && isClientKnown ? [] : [cause];
+  const texts = [...(late === undefined ? [] : [`${late}: look at "scheduled p99"`]), ...why];
+  return texts.length === 0 ? [] : [{ code: "sent-late", severity: "caution", texts }];
 }
 
 /** A smaller part of the time is noise. */

@@ -2,7 +2,6 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { stabilizingLatencyNs } from "../../measure/metrics.ts";
-import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Verdict } from "../../measure/verdicts.ts";
@@ -15,8 +14,8 @@ import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import type { Severity } from "../model/report-model.ts";
 import { formatThreeDigits } from "../model/values.ts";
 import { UNSENT_LOAD } from "../model/verdict.ts";
-import { findClientLimit } from "./client-notes.ts";
-import { askedRate, describeUndelivered, loadDelivery, scheduledRate } from "./load-delivery.ts";
+import { findClientLimit, findLateSends } from "./client-notes.ts";
+import { askedRate, describeUndelivered, loadDelivery } from "./load-delivery.ts";
 import { type Finding, findLoad } from "./load-notes.ts";
 import { findShortSamples } from "./short-samples.ts";
 
@@ -111,19 +110,6 @@ function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding[
       ),
     );
   return found;
-}
-
-/** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */
-function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, isClientKnown: boolean): Finding[] {
-  const { unit, window, level } = result;
-  if (!LEVEL_UNITS[unit].isScheduled) return [];
-  const shortfall = explainShortfall(window, scheduledRate({ ...prepared, plan }, level));
-  if (shortfall === undefined) return [];
-  // The delivered load has the rates.
-  const { late, cause, bound } = shortfall;
-  const why = bound === "client" && isClientKnown ? [] : [cause];
-  const texts = [...(late === undefined ? [] : [`${late}: look at "scheduled p99"`]), ...why];
-  return texts.length === 0 ? [] : [finding("sent-late", "caution", ...texts)];
 }
 
 const OUTCOMES = { measured: "", unstable: " (not stable)", partial: " (partial)", "over-limit": " (over the limit)" };
