@@ -10,6 +10,11 @@ import { formatTime } from "../model/values.ts";
 import { scheduledRate } from "./load-delivery.ts";
 import type { Finding } from "./load-notes.ts";
 
+/**
+ * Notes about the client itself: what of the numbers of a level may be its own, because it was late, because it was busy, or because it sent
+ * later than due. Their remedy is at the client, not at the server.
+ */
+
 /** Says when the client itself may be in the numbers of a level: it was late, or it was the limit. */
 export function findClientLimit(window: Measurement): Finding | undefined {
   const lag = clientLagOf(window);
