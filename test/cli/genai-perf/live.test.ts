@@ -24,7 +24,7 @@ test("--live draws the run's state while it lasts, and is gone when the report c
     errColumns: 160,
   });
   assert.equal(code, 0, err);
-  assert.match(err, /00:0\d +concurrency 1[\s\S]*75 % done[\s\S]*completed 3 of 4, failed 0, in flight 1/);
+  assert.match(err, /00:0\d +1 user[\s\S]*75 % done[\s\S]*completed 3 of 4, failed 0, in flight 1/);
   assert.match(err, /req\/s +chunks\/s +first chunk p50 .*e2e p50[\s\S]*[1-9][\d.]* +[1-9][\d.]* +[\d.,]+ [mu]s/);
   assert.ok(err.lastIndexOf("\u001b") === err.lastIndexOf("\u001b[J"), JSON.stringify(err.slice(-300)));
   assert.match(out, /Request Count/);
@@ -50,7 +50,7 @@ test("--report, --junit and --markdown write Rampart's reports of a profile", LI
   const { code, err, files } = await runChat((folder) => ["--request-count", "4", ...flags(folder)], {});
   assert.equal(code, 0, err);
   assert.match(files.get("report") ?? "", /: 4 completed, 0 failed/);
-  assert.match(files.get("junit") ?? "", /<testcase name="concurrency 1 is measured"/);
+  assert.match(files.get("junit") ?? "", /<testcase name="1 user is measured"/);
   assert.match(files.get("markdown") ?? "", /TTFT p99[\s\S]*: 4 completed, 0 failed/);
 });
 
