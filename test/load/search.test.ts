@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { createLadder, ladderOf, type SearchedLoads } from "../../src/load/load-ladder.ts";
 import { type Confirmation, endsOf, LoadSearch } from "../../src/load/search.ts";
 
-/** The search for the highest load, with loads of which it is known which keep the limits: those up to the knee. */
+/** The search for the highest load, where the answer is known: loads up to the knee keep the limits. */
 
 interface Found {
   readonly search: LoadSearch;
@@ -92,7 +92,7 @@ for (const [name, noisy, expected] of NOISE) {
   });
 }
 
-/** Rungs 0 to 6 of a linear search, of which those up to 3 keep the limits. */
+/** Rungs 0 to 6 of a linear search. Those up to 3 keep the limits. */
 const STEPS: readonly (readonly [name: string, noisy: Record<number, readonly number[]>, tried: readonly number[]])[] =
   [
     ["none", {}, [0, 1, 2, 3, 4, 4, 3]],

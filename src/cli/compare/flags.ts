@@ -29,7 +29,10 @@ export const FLAGS: readonly Flag[] = [
     default: "5%",
     help: "Smallest difference that matters: no difference is shown only when a larger one is excluded.",
   },
-  { name: "all", help: "Show all metrics and notes. Without it: the metrics that changed or that --fail-if names." },
+  {
+    name: "all",
+    help: "Show all metrics and notes. Without it: the metrics that changed or that --fail-if names; with one run on a side, the main ones.",
+  },
   ...sharedFlags("compare"),
   HELP_FLAG,
 ];

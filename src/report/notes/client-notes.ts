@@ -11,8 +11,8 @@ import { scheduledRate } from "./load-delivery.ts";
 import type { Finding } from "./load-notes.ts";
 
 /**
- * Notes about the client itself: what of the numbers of a level may be its own, because it was late, because it was busy, or because it sent
- * later than due. Their remedy is at the client, not at the server.
+ * Notes about the client itself. When it was late, busy, or sent requests later than they were due, the numbers of a level may show the
+ * client instead of the server. The remedy is at the client.
  */
 
 /** Says when the client itself may be in the numbers of a level: it was late, or it was the limit. */

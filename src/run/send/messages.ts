@@ -83,7 +83,7 @@ export interface LoadSender {
   /** Sends this number of requests more; 0: none but the ends of open sequences. */
   setQuota(quota: number): void;
   endAtMinimums(minimums: QueryMinimums): void;
-  /** Whether requests belong to a warm-up, of which none is cancelled on purpose. */
+  /** Whether requests belong to a warm-up. None of these is cancelled on purpose. */
   setWarmup(isWarmup: boolean): void;
   /** Restarts the data at its first step. */
   rewind(): void;
