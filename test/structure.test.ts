@@ -517,7 +517,7 @@ test("bare conversions are found in all their forms", () => {
 /** Each of their files has a test file of the same name at the same place below test/, unless it is part of a module. */
 const TESTED = ["load", "measure", "run", "tokenize"];
 /** Folders that are tested as a whole, by their tests at the same place below test/. */
-const MODULES = ["measure/metrics", "measure/tally", "measure/tokens", "run/count"];
+const MODULES = ["measure/metrics", "measure/tally", "measure/tokens", "run/conduct", "run/count"];
 
 /** Whether the file holds types only, so that there is nothing to run. */
 function isTypesOnly({ code }: Source): boolean {

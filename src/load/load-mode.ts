@@ -111,14 +111,17 @@ export interface PreparedLoad {
    * @param draw number of measurements before this one in the run: random arrivals differ from one to the next. Default: 0
    */
   drive(level: number, timestampsMs: readonly number[], draw?: number): Drive;
-  /** The phases, which are run instead of the levels of `search`; these describe them all. Absent: the load has none. */
+  /** The phases, which are run instead of the levels of `search`; these describe them all. Absent: the load is a phase without a name. */
   readonly phases?: readonly PreparedPhase[];
 }
+
+/** A load that is to be run, as phases one after the other. */
+export type PhasedLoad = Required<PreparedLoad>;
 
 /** A phase of a load. */
 export interface PreparedPhase {
   readonly plan: PhasePlan;
-  /** Name in reports. */
-  readonly label: string;
+  /** Name in reports. Absent: this is the whole load. */
+  readonly label?: string;
   readonly load: PreparedLoad;
 }

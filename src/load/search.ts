@@ -82,12 +82,26 @@ export class LoadSearch {
     if (isPassed) this.votes.set(load, { kept: 1, broken: 0 });
   }
 
+  /** Returns the search with one more verdict, and leaves this one as it is. */
+  with(load: number, isKept: boolean): LoadSearch {
+    const search = new LoadSearch(this.ladder, this.confirmation);
+    search.tried.push(...this.tried);
+    for (const [tried, votes] of this.votes) search.votes.set(tried, votes);
+    search.add(load, isKept);
+    return search;
+  }
+
   get ends(): SearchEnds {
     return endsOf([...this.votes].map(([load, { kept, broken }]) => ({ load, isKept: kept > broken })));
   }
 
   votesOf(load: number): Votes {
     return this.votes.get(load) ?? { kept: 0, broken: 0 };
+  }
+
+  /** Number of measurements so far. */
+  get count(): number {
+    return this.tried.length;
   }
 
   /** Returns how often a load was measured. */

@@ -3,7 +3,7 @@ import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.t
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { EarlyAbort } from "./conduct/early-abort.ts";
-import { findMaxOf } from "./conduct/level-search.ts";
+import { findMaxOf } from "./conduct/found-levels.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";
 import type { RunSignal } from "./interrupt.ts";
 import type { FailurePolicy } from "./judge/failure-policy.ts";

@@ -1,4 +1,4 @@
-import type { PreparedLoad } from "../load/load-mode.ts";
+import type { PhasedLoad } from "../load/load-mode.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
@@ -19,7 +19,7 @@ import type { LoadSender, SenderListener } from "./send/messages.ts";
 export interface RunParts {
   readonly plan: Plan;
   readonly observer: RunObserver;
-  readonly load: PreparedLoad;
+  readonly load: PhasedLoad;
   readonly session: Session;
   /** The groups of requests to measure apart; undefined when there are none. */
   readonly groups?: RequestGroups | undefined;

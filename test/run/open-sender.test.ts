@@ -24,11 +24,11 @@ test("a sender tells of what ends, of what fails, and of a load that is too high
       broken: (error) => told.push(["broken", error]),
     },
   );
-  await sender.start({ level: 2, draw: 0 }, 3);
+  await sender.start({ phaseIndex: 0, level: 2, draw: 0 }, 3);
   client.answer(0);
   client.answer(1, { kind: "http", status: 500, message: "no" });
   sender.drainRecords();
-  assert.equal(sender.admits({ level: 9, draw: 0 }), false);
+  assert.equal(sender.admits({ phaseIndex: 0, level: 9, draw: 0 }), false);
   assert.deepEqual(told, [
     ["failed", "http", 1],
     ["records", 2],

@@ -1,6 +1,4 @@
-import { canLanesWait, type Drive, isScheduled } from "../../load/drive.ts";
-import { levelAt } from "../../load/levels.ts";
-import type { PreparedPhase } from "../../load/load-mode.ts";
+import { canLanesWait, isScheduled } from "../../load/drive.ts";
 import { goodputsOf } from "../../measure/tokens/goodput.ts";
 import { UserError } from "../../plan/problem.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -13,37 +11,34 @@ import { FailurePolicy } from "../judge/failure-policy.ts";
 import { callModeOf } from "../lanes.ts";
 import { cancelReason, composeResult, type RunEnding, serverDelta, shutDown } from "../run-ending.ts";
 import type { ConductorParts } from "../run-parts.ts";
-import type { LoadSender, LoadStep } from "../send/messages.ts";
+import type { LoadSender } from "../send/messages.ts";
+import type { ContinuousPhases } from "./continuous-phases.ts";
 import type { EarlyAbort } from "./early-abort.ts";
-import { LevelRun } from "./level.ts";
-import type { LevelContext } from "./level-context.ts";
-import { repeatLevel } from "./level-repeats.ts";
-import type { LevelVerdict, RunLevel } from "./level-search.ts";
-import { searchLevels } from "./level-search.ts";
+import { addLevel } from "./found-levels.ts";
+import type { HandOver, LevelContext } from "./level-context.ts";
+import type { LevelHost, LevelSequence } from "./level-sequence.ts";
 import { mlperfRulesOf } from "./modes/requests.ts";
-import type { PhaseRun } from "./phase-run.ts";
 import { explainEnd, toRunError } from "./run-error.ts";
-import { isFromNothing, measureSteady } from "./steady-level.ts";
+import { SeparateLevels } from "./separate-levels.ts";
+import { runSteps, Step } from "./step.ts";
 import type { WarmUpTally } from "./warm-up.ts";
 
 /** Decides what a run does once the server has reported its model: warm-up, phases, levels and their search. */
-export class Conductor {
-  private readonly parts: ConductorParts;
-  private readonly sender: LoadSender;
-  private readonly policy: FailurePolicy;
+export class Conductor implements LevelHost {
+  readonly parts: ConductorParts;
+  readonly sender: LoadSender;
+  readonly policy: FailurePolicy;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
-  private abort: EarlyAbort | undefined;
-  private phaseRun: PhaseRun | undefined;
+  abort: EarlyAbort | undefined;
+  private phased: ContinuousPhases | undefined;
   private isSending = false;
-  private isAnnounced = false;
+  isAnnounced = false;
   private isChecked = false;
-  /** Number of levels measured so far, repeated ones included. */
-  private measuredCount = 0;
   private readonly warmup = { sentCount: 0, failedCount: 0 };
   private readonly manyVersioned = new Set<string>();
   /** Start of the run, after a rehearsal. */
-  private startNs: number;
+  startNs: number;
 
   constructor(parts: ConductorParts) {
     const { plan, observer, signal, load, session, hostLimits } = parts;
@@ -86,8 +81,9 @@ export class Conductor {
     // In the next turn, after the level has ended.
     void signal.interrupted.then(() => setImmediate(() => this.sender.cancel(cancelReason(signal) ?? "", "unsent")));
     try {
-      const first = levelAt(load.search.levels, 0);
-      if (first !== undefined) this.openAhead(first);
+      const first = Step.first(load, plan);
+      // The window cannot begin without its connections.
+      if (first !== undefined && this.isWhole) void this.sender.prepare(first.load);
       await this.parts.rehearse();
       this.startNs = nowNs();
       if (hasTokens)
@@ -98,8 +94,7 @@ export class Conductor {
         });
       if (plan.behaviour?.skipsRunCounters !== true) before = await session.counters();
       await this.watchAssertions();
-      if (load.phases === undefined) await this.runLevels();
-      else await this.runPhases(load.phases);
+      await this.runLevels(first);
       // Keep up the load until then, because other ranks still measure.
       if (!signal.isStopped) await peers.waitForEnd(signal);
     } catch (error) {
@@ -123,59 +118,35 @@ export class Conductor {
     this.parts.signal.fail(toRunError(error));
   }
 
-  private runLevels(): Promise<void> {
-    const { load, signal, plan } = this.parts;
-    const { behaviour = {}, measurement } = plan;
-    const isConfirmed = behaviour.measuresLevelsOnce !== true && measurement.latencyLimitMs !== null;
-    const runLevel: RunLevel = (level, repeat) => this.runLevel(level, repeat);
-    return searchLevels(load.search, signal, runLevel, { isConfirmed });
-  }
-
-  private async runPhases(phases: readonly PreparedPhase[]): Promise<void> {
-    const { PhaseRun } = await import("./phase-run.ts");
-    const { sender, policy, abort, warmup, startNs } = this;
-    const { plan, signal, observer, clock, poller } = this.parts;
-    this.isSending = true;
-    this.phaseRun = new PhaseRun({
-      ...{ phases, sender, clock, signal, abort, observer, policy, warmup, startNs },
-      mode: plan.measurement.mode,
-      contextOf: ({ phaseIndex, phase, level, levelIndex }, handOver) => ({
-        ...this.contextOf(phase.load.drive(level, [], levelIndex)),
-        plan: planOfPhase(plan, phaseIndex),
-        unit: phase.load.search.unit,
-        handOver,
-      }),
-      onBegun: () => {
-        this.announce();
-        return this.checkOnce();
-      },
-      onResult: (result) => {
-        policy.checkRatio();
-        this.levels.push(result);
+  /** Measures the levels of the load's phases. A load without phases is one without a name, whose levels are begun one by one. */
+  private async runLevels(first: Step | undefined): Promise<void> {
+    const { load, signal, observer, poller } = this.parts;
+    let sequence: LevelSequence = new SeparateLevels(this);
+    if (load.phases[0]?.label !== undefined) {
+      const { ContinuousPhases } = await import("./continuous-phases.ts");
+      this.phased = new ContinuousPhases(this);
+      sequence = this.phased;
+    }
+    const run = async (step: Step): Promise<Step | undefined> => {
+      const { result, next } = await sequence.run(step);
+      if (result !== undefined) {
+        this.policy.checkRatio();
+        addLevel(this.levels, result, step.repeat > 0);
         observer.onLevelEnd?.(result);
-      },
-    });
-    await this.phaseRun.execute().finally(() => poller?.stop());
-  }
-
-  /** Opens all connections early, when the window cannot begin without them. */
-  private openAhead(level: number): void {
-    if (this.isWhole) void this.sender.prepare(this.stepAt(level));
+      }
+      return next;
+    };
+    await runSteps(first, signal, run).finally(() => poller?.stop());
   }
 
   /** Whether no request may be in flight at the start of a measurement, so that it contains complete requests only. */
-  private get isWhole(): boolean {
+  get isWhole(): boolean {
     const { mode } = this.parts.plan.measurement;
     return mode.kind === "requests" || (mode.kind === "duration" && mode.graceMs !== undefined);
   }
 
-  private stepAt(level: number): LoadStep {
-    return { level, draw: this.measuredCount };
-  }
-
-  private driveAt(level: number): Drive {
-    const { load, timestampsMs } = this.parts;
-    return load.drive(level, timestampsMs, this.measuredCount);
+  get quota(): number {
+    return this.requestCount() ?? Number.POSITIVE_INFINITY;
   }
 
   /** Returns the total number of requests; undefined when time decides. */
@@ -185,86 +156,13 @@ export class Conductor {
     return mode.count ?? this.parts.turnCount ?? this.parts.timestampsMs.length;
   }
 
-  private async runLevel(level: number, repeat: number): Promise<LevelVerdict> {
-    const { plan, peers, signal, observer, poller } = this.parts;
-    await peers.waitForAll(signal);
-    if (!this.sender.admits(this.stepAt(level))) this.announce();
-    const { warmupRequests, warmupMs = 0 } = plan.measurement;
-    const isWarmedUp = warmupRequests + warmupMs > 0;
-    const isDrained = isFromNothing(plan, this.isWhole, isWarmedUp);
-    if (isDrained && isWarmedUp && !signal.isStopped) await this.warmUp(level, warmupRequests, warmupMs);
-    // Announce the run even when the very first request has already failed.
-    if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return "ended";
-    const measuring = isDrained ? this.measureLevel(level) : this.measureSteady(level, warmupRequests, warmupMs);
-    const result = await measuring.finally(() => poller?.stop());
-    if (result === undefined) return "ended";
-    this.policy.checkRatio();
-    this.measuredCount++;
-    if (repeat === 0) this.levels.push(result);
-    else repeatLevel(this.levels, result);
-    observer.onLevelEnd?.(result);
-    if (result.outcome === "over-limit" || (result.limits !== undefined && result.limits.state !== "kept"))
-      return "over";
-    return result.outcome === "measured" ? "kept" : "ended";
-  }
-
-  private async measureSteady(level: number, count: number, durationMs: number): Promise<LevelResult | undefined> {
-    const { sender, policy } = this;
-    const { plan, load, signal, clock, observer } = this.parts;
-    const run = new LevelRun(this.contextOf(this.driveAt(level)), level);
-    this.isSending = true;
-    const { mode } = plan.measurement;
-    const isFirst = this.measuredCount === 0 && mode.kind === "duration";
-    return measureSteady({
-      firstMs: isFirst ? mode.durationMs : undefined,
-      ...{ run, sender, clock, policy, signal, step: this.stepAt(level), count, durationMs },
-      quota: this.requestCount() ?? Number.POSITIVE_INFINITY,
-      onStart: (isWarmup) => {
-        this.announce();
-        observer.onLevelStart?.(load.search.unit, level, isWarmup);
-        return this.checkOnce();
-      },
-      onLead: (tally) => this.addWarmup(tally),
-    });
-  }
-
-  private async measureLevel(level: number): Promise<LevelResult> {
-    const { sender } = this;
-    const { load, signal, observer } = this.parts;
-    const { unit } = load.search;
-    const step = this.stepAt(level);
-    const run = new LevelRun(this.contextOf(this.driveAt(level)), level);
-    this.isSending = true;
-    sender.setWarmup(false);
-    if (this.isWhole) {
-      // Send nothing before the window begins, and nothing after the last requested request.
-      await Promise.race([sender.stop(), signal.stopped]);
-      const ready = sender.prepare(step);
-      this.announce();
-      observer.onLevelStart?.(unit, level, false);
-      await run.begin(ready);
-      const quota = this.requestCount() ?? Number.POSITIVE_INFINITY;
-      await Promise.race([sender.start(step, quota), signal.stopped]);
-      const result = await run.measure();
-      await this.checkOnce();
-      return result;
-    }
-    // Changing schedules waits for outstanding requests, which may never be answered.
-    await Promise.race([sender.start(step, Number.POSITIVE_INFINITY), signal.stopped]);
-    this.announce();
-    observer.onLevelStart?.(unit, level, false);
-    await this.checkOnce();
-    await run.begin(undefined);
-    return run.measure();
-  }
-
-  private contextOf(drive: Drive): LevelContext {
+  contextOf({ load: { phaseIndex, draw }, phase, level }: Step, handOver?: HandOver): LevelContext {
     const { sender, abort, parts } = this;
+    const drive = phase.load.drive(level, parts.timestampsMs, draw);
     return {
       ...parts,
-      sender,
-      abort,
-      unit: parts.load.search.unit,
+      ...{ sender, abort, plan: planOfPhase(parts.plan, phaseIndex), unit: phase.load.search.unit },
+      ...(handOver === undefined ? {} : { handOver }),
       runStartNs: this.startNs,
       isScheduled: isScheduled(drive),
       canLanesWait: canLanesWait(drive),
@@ -283,7 +181,7 @@ export class Conductor {
   }
 
   /** Announces the run once, while connections open or after the load has begun. */
-  private announce(): void {
+  announce(): void {
     if (this.isAnnounced) return;
     this.isAnnounced = true;
     endStartUp();
@@ -291,29 +189,19 @@ export class Conductor {
   }
 
   /** Validates the plan once, outside measured time. */
-  private async checkOnce(): Promise<void> {
+  async checkOnce(): Promise<void> {
     if (this.isChecked) return;
     this.isChecked = true;
     await this.parts.check();
   }
 
-  private async warmUp(level: number, count: number, durationMs: number): Promise<void> {
-    const { sender, policy } = this;
-    const { load, signal, clock, observer } = this.parts;
-    const { warmUp, warmUpStep } = await import("./warm-up.ts");
-    const step = warmUpStep(this.stepAt(level), count, durationMs);
-    const drive = this.driveAt(level);
-    const shown = drive.kind === "closed" ? Math.min(drive.concurrency, step.mostRequests ?? level) : level;
-    this.announce();
-    observer.onLevelStart?.(load.search.unit, shown, true);
-    this.isSending = true;
-    sender.warmUpTokens();
-    this.addWarmup(await warmUp({ sender, clock, policy, signal, step, count, durationMs }));
-  }
-
-  private addWarmup({ sentCount, failedCount }: WarmUpTally): void {
+  addWarmup({ sentCount, failedCount }: WarmUpTally): void {
     this.warmup.sentCount += sentCount;
     this.warmup.failedCount += failedCount;
+  }
+
+  beginSending(): void {
+    this.isSending = true;
   }
 
   private get ending(): RunEnding {
@@ -323,7 +211,7 @@ export class Conductor {
   }
 
   private toResult(server: RunResult["server"]): RunResult {
-    const { levels, phaseRun, warmup, startNs } = this;
-    return composeResult(this.ending, { levels, phased: phaseRun?.finish(), warmup, server, startNs });
+    const { levels, phased, warmup, startNs } = this;
+    return composeResult(this.ending, { levels, phased: phased?.finish(), warmup, server, startNs });
   }
 }

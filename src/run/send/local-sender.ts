@@ -25,7 +25,7 @@ export interface LocalSenderParts extends TallyParts {
   readonly driver: Driver;
   readonly meter: LevelMeter;
   readonly health: HealthMonitor;
-  readonly load: Pick<PreparedLoad, "drive" | "phases">;
+  readonly load: { readonly phases: readonly { readonly load: Pick<PreparedLoad, "drive"> }[] };
   /** Due time of each step, when the load follows the data. */
   readonly timestampsMs: readonly number[];
   /** Cancels some of the requests; undefined when the plan requests none. */
@@ -42,9 +42,9 @@ export function driveOf(
   step: LoadStep,
 ): Drive {
   const { phaseIndex, level, draw, mostRequests } = step;
-  const prepared = phaseIndex === undefined ? load : load.phases?.[phaseIndex]?.load;
-  if (prepared === undefined) throw new Error(`the load has no phase ${phaseIndex}`);
-  const drive = prepared.drive(level, phaseIndex === undefined ? timestampsMs : [], draw);
+  const phase = load.phases[phaseIndex];
+  if (phase === undefined) throw new Error(`the load has no phase ${phaseIndex}`);
+  const drive = phase.load.drive(level, timestampsMs, draw);
   return mostRequests === undefined ? drive : limitConcurrency(drive, mostRequests);
 }
 

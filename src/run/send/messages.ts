@@ -16,11 +16,11 @@ import type { CountOptions, CutWindow, LastWindow } from "../count/window-counte
 
 /** A level of the plan's load. The sender prepares the load itself. */
 export interface LoadStep {
-  /** Index of the phase. Absent: the load has none. */
-  readonly phaseIndex?: number;
+  /** Index of the phase; 0 for a load without phases. */
+  readonly phaseIndex: number;
   /** Concurrency or request rate. */
   readonly level: number;
-  /** Number of measurements before it: random arrivals differ from one to the next. */
+  /** Number of measurements before it in the phase: random arrivals differ from one to the next. */
   readonly draw: number;
   /** Number of requests of a load that cannot keep more in flight. Absent: no limit. */
   readonly mostRequests?: number;

@@ -63,7 +63,7 @@ export interface LevelUnderTest {
 }
 
 /** A step of a load that has one. */
-export const STEP: LoadStep = { level: 1, draw: 0 };
+export const STEP: LoadStep = { phaseIndex: 0, level: 1, draw: 0 };
 
 /** Makes a level whose driver runs as soon as it is started. The server takes 10 ms for a request at first. */
 export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
@@ -130,7 +130,7 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
   const sender = new LocalSender({
     ...{ plan, session, groups, driver, meter, canceller: parts.canceller, tokens: undefined, sessions: undefined },
     health: parts.health?.(clock) ?? new HealthMonitor(clock),
-    load: { drive: (level) => load.drive(level) },
+    load: { phases: [{ load: { drive: (level) => load.drive(level) } }] },
     timestampsMs: [],
   });
   const context: LevelContext = {

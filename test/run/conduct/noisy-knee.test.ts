@@ -5,10 +5,8 @@ import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
-import type { RunLevel } from "../../../src/run/conduct/level-search.ts";
-import { findMaxOf, searchLevels } from "../../../src/run/conduct/level-search.ts";
+import { findMaxOf } from "../../../src/run/conduct/found-levels.ts";
 import { resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
-import { RunSignal } from "../../../src/run/interrupt.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads/levels.ts";
@@ -16,6 +14,7 @@ import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makeLevel } from "../../report/make-result.ts";
+import { type RunLevel, walkSteps } from "./walk-steps.ts";
 
 /**
  * Whole searches on a simulated server that serves 17 requests at a time and lets others wait. Its times are lognormal, 20 ms on average. The
@@ -90,7 +89,7 @@ async function search(random: Random, correlation: number): Promise<number | und
     levels.push(makeLevel({ level, limits: resolved.limits }));
     return resolved.limits.state === "kept" ? "kept" : "over";
   };
-  await searchLevels(SEARCH, new RunSignal(), runLevel, { isConfirmed: false });
+  await walkSteps(SEARCH, runLevel);
   return findMaxOf(levels, true).highest;
 }
 

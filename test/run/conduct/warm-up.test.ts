@@ -4,7 +4,7 @@ import { warmUp, warmUpStep } from "../../../src/run/conduct/warm-up.ts";
 import { Canceller } from "../../../src/run/send/canceller.ts";
 import { makeLevel, settleWithin } from "./make-level.ts";
 
-const step = { level: 4, draw: 0 };
+const step = { phaseIndex: 0, level: 4, draw: 0 };
 
 /** Warms up a server that takes 10 ms for a request. */
 function begin(count: number, durationMs: number) {

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LevelSearch } from "../../../src/load/load-mode.ts";
-import type { LimitState } from "../../../src/measure/limits/judge-limits.ts";
-import type { LevelResult } from "../../../src/result/run-result.ts";
-import type { LevelVerdict, RunLevel } from "../../../src/run/conduct/level-search.ts";
-import { findMaxOf, searchLevels } from "../../../src/run/conduct/level-search.ts";
+import type { LevelSearch, PreparedPhase } from "../../../src/load/load-mode.ts";
+import { type LevelVerdict, runSteps, Step } from "../../../src/run/conduct/step.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
-import { makeLevel } from "../../report/make-result.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { phaseOf, type RunLevel, walkSteps } from "./walk-steps.ts";
 
 /** The levels that a search measures, when those above `most` are too much, or the run is stopped at one. */
 async function measuredBy(search: LevelSearch, most: number, stopAt?: number): Promise<number[]> {
@@ -18,7 +16,7 @@ async function measuredBy(search: LevelSearch, most: number, stopAt?: number): P
     if (level === stopAt) signal.interrupt();
     return signal.isStopped ? "ended" : level <= most ? "kept" : "over";
   };
-  await searchLevels(search, signal, runLevel, { isConfirmed: false });
+  await walkSteps(search, runLevel, { signal });
   return measured;
 }
 
@@ -54,7 +52,7 @@ test("a binary search of one level measures it as its start and as its end, and 
     measured.push(level);
     return level <= 5 ? "kept" : "ended";
   };
-  await searchLevels(range(1, 16, 1, "binary"), new RunSignal(), unstable, { isConfirmed: false });
+  await walkSteps(range(1, 16, 1, "binary"), unstable);
   assert.deepEqual(measured, [1, 16, 8, 4, 6, 5]);
 });
 
@@ -98,32 +96,41 @@ for (const [name, said, expected] of CONFIRMED) {
       measured.push(level);
       return said[level]?.[repeat] ?? (level <= 6 ? "kept" : "over");
     };
-    await searchLevels(range(2, 8, 2, "linear"), new RunSignal(), runLevel, { isConfirmed: true });
+    await walkSteps(range(2, 8, 2, "linear"), runLevel, { isConfirmed: true });
     assert.deepEqual(measured, expected);
   });
 }
 
-function levelsOf(states: Readonly<Record<number, LimitState>>): LevelResult[] {
-  return Object.entries(states).map(([level, state]) =>
-    makeLevel({ level: Number(level), limits: { state, verdicts: [] } }),
-  );
+/** Walks through phases, of which some levels are not kept. Returns each step as `phase:level/draw`. */
+async function walkPhases(
+  phases: readonly PreparedPhase[],
+  verdicts: Record<number, LevelVerdict> = {},
+): Promise<string[]> {
+  const walked: string[] = [];
+  await runSteps(Step.first({ phases }, makePlan()), new RunSignal(), async (step) => {
+    walked.push(`${step.load.phaseIndex}:${step.level}/${step.load.draw}`);
+    return step.after(verdicts[step.level] ?? "kept");
+  });
+  return walked;
 }
 
-test("the answer is the highest level below all that do not keep the limits", () => {
-  const levels = levelsOf({ 1: "kept", 2: "kept", 4: "broken", 8: "kept" });
-  assert.deepEqual(findMaxOf(levels, true), { highest: 2, next: 4, isResolved: true });
+test("phases follow each other, and a level that is not kept ends its phase", async () => {
+  const phases = [
+    phaseOf(range(1, 3, 1, "linear"), "first"),
+    phaseOf(range(5, 5, 1, "linear"), "second"),
+    phaseOf(range(8, 9, 1, "linear"), "third"),
+  ];
+  assert.deepEqual(await walkPhases(phases), ["0:1/0", "0:2/1", "0:3/2", "1:5/0", "2:8/0", "2:9/1"]);
+  assert.deepEqual(await walkPhases(phases, { 2: "ended", 8: "over" }), ["0:1/0", "0:2/1", "1:5/0", "2:8/0"]);
 });
 
-test("an answer below an unresolved level is not certain", () => {
-  const levels = levelsOf({ 1: "kept", 2: "unresolved", 4: "broken" });
-  assert.deepEqual(findMaxOf(levels, true), { highest: 1, next: 2, isResolved: false });
-});
-
-test("a search that ended early is not certain", () => {
-  assert.deepEqual(findMaxOf(levelsOf({ 1: "kept" }), false), { highest: 1, isResolved: false });
-  assert.deepEqual(findMaxOf(levelsOf({ 1: "kept" }), true), { highest: 1, isResolved: true });
-});
-
-test("without a level that keeps the limits there is no answer", () => {
-  assert.deepEqual(findMaxOf(levelsOf({ 1: "broken" }), true), { next: 1, isResolved: true });
+test("a step does not change, whatever is asked about it", () => {
+  const first = Step.first({ phases: [phaseOf(range(1, 16, 1, "binary"))] }, makePlan());
+  const second = first?.after("kept");
+  const levels = ["kept", "over", "kept"] as const;
+  assert.deepEqual(
+    levels.map((verdict) => second?.after(verdict)?.level),
+    [undefined, 8, undefined],
+  );
+  assert.deepEqual([first?.level, second?.level, first?.after("over")], [1, 16, undefined]);
 });

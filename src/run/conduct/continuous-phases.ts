@@ -1,0 +1,181 @@
+import type { PhasePlace } from "../../result/observer.ts";
+import type { PhaseResult, PhasesResult, PhaseTally } from "../../result/run-result.ts";
+import { sleepUnless } from "../../runtime/clock.ts";
+import { LevelRun } from "./level.ts";
+import type { HandOver } from "./level-context.ts";
+import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
+import { type Step, verdictOf } from "./step.ts";
+
+/**
+ * Phases that follow each other without a pause: requests in flight end under the next one. A step is prepared while the one before it
+ * continues.
+ */
+export class ContinuousPhases implements LevelSequence {
+  private readonly host: LevelHost;
+  private readonly results: PhaseResult[] = [];
+  /** The step that runs; undefined before the first one and after the last one. */
+  private current: Step | undefined;
+  private level: LevelRun | undefined;
+  /** The step that is prepared. */
+  private next: Step | undefined;
+  private phaseStartNs = 0;
+  private before: PhaseTally = NOTHING;
+  private openBefore = 0;
+
+  constructor(host: LevelHost) {
+    this.host = host;
+  }
+
+  async run(step: Step): Promise<RanStep> {
+    const { observer, signal } = this.host.parts;
+    if (this.current === undefined) await this.beginAll(step);
+    if (this.current === undefined || signal.isStopped) return {};
+    const { phaseIndex, phase, isWarmup } = step;
+    this.host.announce();
+    await this.host.checkOnce();
+    observer.onLevelStart?.(phase.load.search.unit, step.level, isWarmup, this.placeOf(step));
+    if (isWarmup) {
+      await this.warmUp(step);
+      return { next: this.current };
+    }
+    const result = await (this.level as LevelRun).measure();
+    return { result: { ...result, phase: { index: phaseIndex, label: labelOf(step) } }, next: this.current };
+  }
+
+  private async beginAll(step: Step): Promise<void> {
+    const { sender, parts, startNs } = this.host;
+    this.host.beginSending();
+    await this.prepare(step);
+    sender.beginRunTimeline(startNs);
+    this.change(parts.clock.nowNs(), true);
+  }
+
+  /** Returns the counts of all phases, and of what ended after them, when nothing is in flight any more. */
+  finish(): PhasesResult {
+    const { sender, parts } = this.host;
+    // A phase that an error ended.
+    if (this.current !== undefined) this.endPhase(this.current, parts.clock.nowNs());
+    const counted = this.results.reduce<PhaseTally>((sum, { tally }) => addTallies(sum, tally, 1), NOTHING);
+    return {
+      phases: this.results,
+      after: addTallies(sender.state(), counted, -1),
+      timeline: sender.takeRunTimeline(this.phaseStartNs),
+    };
+  }
+
+  private placeOf(step: Step): PhasePlace {
+    return { index: step.phaseIndex, count: this.host.parts.load.phases.length, label: labelOf(step) };
+  }
+
+  /** Keeps up the load of a phase that is not measured. */
+  private async warmUp(step: Step): Promise<void> {
+    const { sender } = this.host;
+    const { clock, signal, observer } = this.host.parts;
+    const { mode } = step;
+    if (mode.kind === "requests") {
+      const sent = sender.untilAllSent();
+      await this.prepare(step.after("kept"));
+      await Promise.race([sent, signal.stopped]);
+    } else {
+      await sleepUnless(mode.kind === "duration" ? mode.durationMs : 0, signal.stopped, clock);
+      if (!signal.isStopped) await this.prepare(step.after("kept"));
+    }
+    const atNs = clock.nowNs();
+    sender.drain();
+    observer.onRecordsCut?.(undefined);
+    this.change(atNs, false);
+  }
+
+  private async prepare(step: Step | undefined): Promise<void> {
+    const { sender } = this.host;
+    const { signal } = this.host.parts;
+    if (step === undefined) return;
+    const preparing = sender.prepareChange(step.load).then(() => true);
+    // Connections that never open must not keep an interrupted run.
+    if ((await Promise.race([preparing, signal.stopped])) === true) this.next = step;
+  }
+
+  /** Ends the current step and begins the next one, synchronously: no response can arrive in between. */
+  private change(atNs: number, isCut: boolean): void {
+    const { current, next } = this;
+    this.next = undefined;
+    const { signal, observer } = this.host.parts;
+    const upcoming = signal.isStopped ? undefined : next;
+    if (current?.phaseIndex !== upcoming?.phaseIndex) this.endPhase(current, atNs);
+    this.current = upcoming;
+    if (upcoming === undefined) {
+      observer.onPhase?.(undefined);
+      // What is in flight is awaited at the end of the run.
+      void this.host.sender.stop();
+      return;
+    }
+    const { mode, phase, level, isWarmup } = upcoming;
+    const { unit } = phase.load.search;
+    observer.onPhase?.({ ...this.placeOf(upcoming), unit, level, isWarmup });
+    this.begin(upcoming, atNs, isCut);
+    this.host.sender.change(mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY);
+  }
+
+  private begin(step: Step, atNs: number, isCut: boolean): void {
+    const { policy, sender, abort } = this.host;
+    const { isWarmup } = step;
+    policy.isWarmingUp = isWarmup;
+    sender.setWarmup(isWarmup);
+    if (isWarmup) {
+      this.level = undefined;
+      abort?.pause();
+      sender.pauseCounting();
+      sender.warmUpTokens();
+      return;
+    }
+    if (!isCut || sender.state().sentCount === 0) sender.resetTokens();
+    this.level = new LevelRun(this.host.contextOf(step, this.handOverOf(step)), step.level);
+    this.level.continueAt(atNs);
+  }
+
+  private endPhase(step: Step | undefined, atNs: number): void {
+    const { startNs, sender } = this.host;
+    const now = sender.state();
+    if (step !== undefined) {
+      const { isWarmup, phaseIndex } = step;
+      const tally = addTallies(now, this.before, -1);
+      if (isWarmup) this.host.addWarmup(tally);
+      this.results.push({
+        index: phaseIndex,
+        label: labelOf(step),
+        isWarmup,
+        startNs: this.phaseStartNs - startNs,
+        endNs: atNs - startNs,
+        tally,
+        openBeforeCount: this.openBefore,
+        openAfterCount: now.outstanding,
+      });
+    }
+    this.before = now;
+    this.openBefore = now.outstanding;
+    this.phaseStartNs = atNs;
+  }
+
+  private handOverOf(step: Step): HandOver {
+    return {
+      isLast: step.after("kept") === undefined,
+      prepare: (outcome) => this.prepare(step.after(verdictOf({ outcome }))),
+      change: (atNs, isCut) => this.change(atNs, isCut),
+    };
+  }
+}
+
+function labelOf({ phase }: Step): string {
+  return phase.label ?? "";
+}
+
+const NOTHING: PhaseTally = { sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 };
+
+function addTallies(a: PhaseTally, b: PhaseTally, sign: 1 | -1): PhaseTally {
+  return {
+    sentCount: a.sentCount + sign * b.sentCount,
+    completedCount: a.completedCount + sign * b.completedCount,
+    failedCount: a.failedCount + sign * b.failedCount,
+    cancelledCount: a.cancelledCount + sign * b.cancelledCount,
+  };
+}

@@ -1,0 +1,47 @@
+import type { LevelResult } from "../../result/run-result.ts";
+import type { FailurePolicy } from "../judge/failure-policy.ts";
+import type { ConductorParts } from "../run-parts.ts";
+import type { LoadSender } from "../send/messages.ts";
+import type { EarlyAbort } from "./early-abort.ts";
+import type { HandOver, LevelContext } from "./level-context.ts";
+import type { Step } from "./step.ts";
+import type { WarmUpTally } from "./warm-up.ts";
+
+/** How the levels of a run follow each other. */
+export interface LevelSequence {
+  /** Runs a level. */
+  run(step: Step): Promise<RanStep>;
+}
+
+/** What running a step gives. */
+export interface RanStep {
+  /** Absent: the step is a warm-up, or the run ended before it was measured. */
+  readonly result?: LevelResult | undefined;
+  /** The step that follows; absent: none. */
+  readonly next?: Step | undefined;
+}
+
+/** What levels need from their run. */
+export interface LevelHost {
+  readonly parts: ConductorParts;
+  readonly sender: LoadSender;
+  readonly policy: FailurePolicy;
+  /** Ends the run when an assertion does not hold; undefined when none is watched. */
+  readonly abort: EarlyAbort | undefined;
+  /** Start of the run. */
+  readonly startNs: number;
+  /** Number of requests to send; infinite when time decides. */
+  readonly quota: number;
+  /** Whether no request may be in flight at the start of a measurement, so that it contains complete requests only. */
+  readonly isWhole: boolean;
+  /** Whether the run was announced. */
+  readonly isAnnounced: boolean;
+  contextOf(step: Step, handOver?: HandOver): LevelContext;
+  /** Announces the run, once. */
+  announce(): void;
+  /** Validates the plan once, outside measured time. */
+  checkOnce(): Promise<void>;
+  /** The sender is about to send. */
+  beginSending(): void;
+  addWarmup(tally: WarmUpTally): void;
+}

@@ -1,0 +1,112 @@
+import { type LevelLadder, ladderOf } from "../../load/load-ladder.ts";
+import type { PhasedLoad, PreparedPhase } from "../../load/load-mode.ts";
+import { LoadSearch } from "../../load/search.ts";
+import type { MeasurementModePlan, Plan } from "../../plan/plan.ts";
+import type { LevelResult } from "../../result/run-result.ts";
+import type { RunSignal } from "../interrupt.ts";
+import type { LoadStep } from "../send/messages.ts";
+
+/** The result of a level for the search. `kept`: within the limits, so the search continues; `over`: not within them; `ended`: neither. */
+export type LevelVerdict = "kept" | "over" | "ended";
+
+/** Returns the verdict on a level. */
+export function verdictOf({ outcome, limits }: Pick<LevelResult, "outcome" | "limits">): LevelVerdict {
+  if (outcome === "over-limit" || (limits !== undefined && limits.state !== "kept")) return "over";
+  return outcome === "measured" ? "kept" : "ended";
+}
+
+/** What the steps of a load have in common. */
+interface StepParts {
+  readonly phases: readonly PreparedPhase[];
+  /** The mode of phases without their own. */
+  readonly mode: MeasurementModePlan;
+  /** Whether a linear search measures levels again before it ends at them. perf_analyzer uses the first measurement. */
+  readonly isConfirmed: boolean;
+}
+
+/** Where a search stands in a phase. */
+interface Place {
+  readonly phaseIndex: number;
+  readonly ladder: LevelLadder;
+  readonly search: LoadSearch;
+  readonly rung: number;
+}
+
+/** A level of a phase that is to be measured once. It knows which one follows, by the search of its phase, and does not change. */
+export class Step {
+  private readonly parts: StepParts;
+  private readonly place: Place;
+  readonly phase: PreparedPhase;
+  /** Concurrency or request rate. */
+  readonly level: number;
+  /** The level, for the sender. */
+  readonly load: LoadStep;
+  readonly mode: MeasurementModePlan;
+
+  private constructor(parts: StepParts, place: Place) {
+    const { phaseIndex, ladder, search, rung } = place;
+    this.parts = parts;
+    this.place = place;
+    this.phase = parts.phases[phaseIndex] as PreparedPhase;
+    this.level = ladder.levelAt(rung);
+    this.load = { phaseIndex, level: this.level, draw: search.count };
+    this.mode = this.phase.plan.mode ?? parts.mode;
+  }
+
+  /** Returns the first step of a plan's load. */
+  static first({ phases }: Pick<PhasedLoad, "phases">, { behaviour, measurement }: Plan): Step | undefined {
+    const isConfirmed = behaviour?.measuresLevelsOnce !== true && measurement.latencyLimitMs !== null;
+    return Step.of({ phases, mode: measurement.mode, isConfirmed }, 0);
+  }
+
+  /** Returns the first step of a phase; undefined after the last one. */
+  private static of(parts: StepParts, phaseIndex: number): Step | undefined {
+    const phase = parts.phases[phaseIndex];
+    if (phase === undefined) return undefined;
+    const { search } = phase.load;
+    const ladder = ladderOf(search);
+    const isConfirmed = parts.isConfirmed && phase.label === undefined && search.search === "linear";
+    return new Step(parts, {
+      ...{ phaseIndex, ladder, rung: ladder.first },
+      search: new LoadSearch(ladder, isConfirmed ? "steps" : "none"),
+    });
+  }
+
+  get phaseIndex(): number {
+    return this.place.phaseIndex;
+  }
+
+  get isWarmup(): boolean {
+    return this.phase.plan.isWarmup === true;
+  }
+
+  /** Number of earlier measurements of the level. */
+  get repeat(): number {
+    const { search, rung } = this.place;
+    return search.timesTried(rung);
+  }
+
+  /** Returns the step that follows a verdict on this one: of the same phase, or the first of the next phase. A level that is not stable ends its phase. */
+  after(verdict: LevelVerdict): Step | undefined {
+    const { parts, place } = this;
+    // In a binary search, an unstable level is one over the limit, like in perf_analyzer.
+    if (verdict !== "ended" || this.phase.load.search.search === "binary") {
+      const search = place.search.with(place.rung, verdict === "kept");
+      const rung = search.next();
+      if (rung !== undefined) return new Step(parts, { ...place, search, rung });
+    }
+    return Step.of(parts, place.phaseIndex + 1);
+  }
+}
+
+/** Runs steps until none follows or the run is stopped. @param run runs a step, and returns the one that follows it */
+export async function runSteps(
+  first: Step | undefined,
+  signal: Pick<RunSignal, "isStopped">,
+  run: (step: Step) => Promise<Step | undefined>,
+): Promise<void> {
+  for (let step = first; step !== undefined; ) {
+    const next: Step | undefined = await run(step);
+    step = signal.isStopped ? undefined : next;
+  }
+}
