@@ -135,15 +135,29 @@ export class Call implements AnswerHead {
 /** Called when a slot's request ends, with success or failure. The callback may use the slot again. */
 export type OnDone = (call: Call) => void;
 
-/** Settings that all clients share. */
-export interface ClientOptions {
-  /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. May change before the first request. */
-  readonly keepBodies: boolean;
+/** What is needed of responses. It may change before the first request; a client reads it for each one. */
+export interface AnswerNeeds {
+  /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. */
+  keepBodies: boolean;
   /**
    * Creates the check of each slot, for responses whose bodies are not kept. A response that it rejects is a failure. Absent: responses are
-   * not checked here. May be set before the first request.
+   * not checked here.
    */
-  readonly createCheck?: CreateAnswerCheck | undefined;
+  createCheck?: CreateAnswerCheck | undefined;
+}
+
+/**
+ * The number of lanes. Slot `s` belongs to lane `s % laneCount`. A lane is what perf_analyzer calls a worker thread: lanes share gRPC
+ * connections, and each has its own gRPC stream. It may change before the first request.
+ */
+export interface Lanes {
+  laneCount: number;
+}
+
+/** Settings that all clients share. */
+export interface ClientOptions {
+  readonly answers: AnswerNeeds;
+  readonly lanes: Readonly<Lanes>;
   /** A request fails when its connection receives no byte for this time, in nanoseconds. */
   readonly stallTimeoutNs: number;
   /**
@@ -151,11 +165,6 @@ export interface ClientOptions {
    * never holds more than this.
    */
   readonly maxResponseBytes: number;
-  /**
-   * Slot `s` belongs to lane `s % laneCount`. A lane is what perf_analyzer calls a worker thread: lanes share gRPC connections, and each
-   * has its own gRPC stream.
-   */
-  readonly laneCount: number;
   readonly onDone: OnDone;
   /** Called when a request has been sent whose call was `isSending` when `send` returned. */
   readonly onSent?: ((call: Call) => void) | undefined;
@@ -174,25 +183,6 @@ export interface ClientOptions {
   readonly onWire?: ((direction: ">" | "<", head: string) => void) | undefined;
   /** HTTP only: called with each request before it is sent, and with its stamp. For traces only. */
   readonly onRequest?: ((request: WireRequest, stamp: Uint8Array | undefined) => void) | undefined;
-}
-
-/** The options that may change before the first request. A client reads them for each request. */
-export type LateOptions = Pick<ClientOptions, "keepBodies" | "createCheck" | "laneCount">;
-
-/** Returns options whose late ones are read from elsewhere, each time. */
-export function readLate(options: ClientOptions, late: LateOptions): ClientOptions {
-  return {
-    ...options,
-    get keepBodies() {
-      return late.keepBodies;
-    },
-    get createCheck() {
-      return late.createCheck;
-    },
-    get laneCount() {
-      return late.laneCount;
-    },
-  };
 }
 
 /** What came over the connections of an HTTP client. */

@@ -60,7 +60,12 @@ export class ControlClient {
   ) {
     this.limitNs = limitNs ?? Math.max(2 * stallTimeoutNs, MIN_LIMIT_NS);
     const limits = { stallTimeoutNs, maxResponseBytes };
-    this.client = create({ ...limits, keepBodies: true, laneCount: 1, onDone: (call) => this.done(call) });
+    this.client = create({
+      ...limits,
+      answers: { keepBodies: true },
+      lanes: { laneCount: 1 },
+      onDone: (call) => this.done(call),
+    });
   }
 
   /** Returns the payload of the response. Rejects with {@link ControlError}. */

@@ -23,10 +23,10 @@ export class Driver {
 
   constructor(create: (options: ClientOptions) => LoadClient, options: Partial<ClientOptions> = {}) {
     this.client = create({
-      keepBodies: true,
+      answers: { keepBodies: true },
       stallTimeoutNs: 4e9,
       maxResponseBytes: 64e6,
-      laneCount: 1,
+      lanes: { laneCount: 1 },
       ...options,
       onDone: (call) => this.done(call),
     });

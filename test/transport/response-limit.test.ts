@@ -111,7 +111,7 @@ async function failureOf(create: Create, answer: Answer, keepBodies: boolean, is
     await connection.until(({ bytes }) => latin1Has(bytes, "id=0001"));
     answer(connection);
   });
-  const driver = new Driver(create(endpointAt(server.port)), { maxResponseBytes: MAX_BYTES, keepBodies });
+  const driver = new Driver(create(endpointAt(server.port)), { maxResponseBytes: MAX_BYTES, answers: { keepBodies } });
   try {
     await driver.client.reserve(1);
     const { failure, body, responses } = await driver.request(0, REQUEST, "0001");

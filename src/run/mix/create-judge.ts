@@ -1,5 +1,6 @@
 import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { AnswerNeeds } from "../../transport/client.ts";
 import { type Judging, RequestJudge } from "../judge/judge.ts";
 import type { TargetSession } from "../open/session.ts";
 import type { SenderParts } from "../run-parts.ts";
@@ -31,6 +32,7 @@ export function createJudge(
   const judges = session.members.map((member) =>
     create(member.session, member.plan.measurement.tokens === undefined ? undefined : tokens?.answers, member.plan),
   );
-  session.answers.push(...judges);
+  for (const [member, { needsBodies, createCheck: createMemberCheck }] of judges.entries())
+    Object.assign(session.answers[member] as AnswerNeeds, { keepBodies: needsBodies, createCheck: createMemberCheck });
   return new MixedJudge(judges);
 }

@@ -5,17 +5,10 @@ import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { memberPlansOf } from "../../registry/mix.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { ServiceTraits } from "../../service/service.ts";
-import { type ClientOptions, readLate } from "../../transport/client.ts";
+import type { AnswerNeeds } from "../../transport/client.ts";
 import { BY_MEMBER, FanOutClient } from "../../transport/fan-out-client.ts";
 import type { RunSignal } from "../interrupt.ts";
-import {
-  type MemberAnswers,
-  type MemberSession,
-  type MixSession,
-  openTarget,
-  type Target,
-  type TargetSession,
-} from "../open/session.ts";
+import { type MemberSession, type MixSession, openTarget, type Target, type TargetSession } from "../open/session.ts";
 
 /** A member's target before the first query. */
 interface OpenMember {
@@ -47,7 +40,7 @@ export async function openMixedTarget(
     await closeAll(members);
     throw joinErrors(names, opening);
   }
-  const answers: MemberAnswers[] = [];
+  const answers = members.map((): AnswerNeeds => ({ keepBodies: true }));
   return {
     setTrace: undefined,
     isQueried: () => members.some(({ target }) => target.isQueried()),
@@ -68,7 +61,7 @@ export async function openMixedTarget(
       new FanOutClient(
         members.map(({ name, target }, member) => ({
           name,
-          createClient: (given) => target.createClient(toMemberOptions(given, () => answers[member])),
+          createClient: (given) => target.createClient({ ...given, answers: answers[member] as AnswerNeeds }),
         })),
         BY_MEMBER,
         options,
@@ -104,23 +97,8 @@ function nameMember(session: TargetSession, member: number): TargetSession {
   return { ...session, service: { ...session.service, codec: { ...codec, encode } } };
 }
 
-/** Returns the options of a member's client, which treats answers as the member's judge needs them. */
-function toMemberOptions(options: ClientOptions, answersOf: () => MemberAnswers | undefined): ClientOptions {
-  return readLate(options, {
-    get keepBodies() {
-      return answersOf()?.needsBodies !== false;
-    },
-    get createCheck() {
-      return answersOf()?.createCheck;
-    },
-    get laneCount() {
-      return options.laneCount;
-    },
-  });
-}
-
 /** Returns one session for all members. @throws RunError when a model cannot be mixed */
-function mixSessions(members: readonly MemberSession[], answers: MemberAnswers[]): MixSession {
+function mixSessions(members: readonly MemberSession[], answers: readonly AnswerNeeds[]): MixSession {
   for (const { name, session } of members)
     if (session.service.isSequence)
       throw new RunError(

@@ -16,8 +16,7 @@ import type { OpenSocket } from "../../runtime/socket.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, InferCodec, Service, ServiceAddress, ServiceTraits } from "../../service/service.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
-import type { CreateAnswerCheck } from "../../transport/answer-check.ts";
-import { type ClientOptions, type LoadClient, readLate } from "../../transport/client.ts";
+import type { AnswerNeeds, ClientOptions, LoadClient } from "../../transport/client.ts";
 import { ControlClient, MOST_CONTROL_BYTES } from "../../transport/control-client.ts";
 import { stampedPayload } from "../../transport/request.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../interrupt.ts";
@@ -76,14 +75,8 @@ export interface TargetSession extends SessionBase {
 export interface MixSession extends SessionBase {
   readonly service: ServiceTraits;
   readonly members: readonly MemberSession[];
-  /** By member; the clients read it for each request. Empty before the judges exist, which is before the first request. */
-  readonly answers: MemberAnswers[];
-}
-
-/** What a member's client does with answers; see {@link ClientOptions}. */
-export interface MemberAnswers {
-  readonly needsBodies: boolean;
-  readonly createCheck?: CreateAnswerCheck | undefined;
+  /** By member, for its client. */
+  readonly answers: readonly AnswerNeeds[];
 }
 
 /** What opening a target needs besides its plan. */
@@ -182,7 +175,7 @@ function traceRequests(
     const text = codecOf()?.describe({ ...request, payload: stampedPayload(request, stamp) });
     if (text !== undefined) observer.onTrace?.({ kind: "request", text });
   };
-  return readLate({ ...options, onRequest }, options);
+  return { ...options, onRequest };
 }
 
 /** Restricts a service to what works with several servers. @throws RunError when requests cannot be shared */

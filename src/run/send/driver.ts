@@ -2,7 +2,7 @@ import { type Drive, leastInFlightOf, maxInFlightOf } from "../../load/drive.ts"
 import type { Sequences } from "../../load/sequences.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
-import type { Call, LoadClient } from "../../transport/client.ts";
+import type { AnswerNeeds, Call, Lanes, LoadClient } from "../../transport/client.ts";
 import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
@@ -33,6 +33,9 @@ export class Driver implements DriveHost {
   readonly clock: Clock;
   lanes: LaneOptions;
   private work: DriverWork | undefined;
+  /** What the client reads before its first request. */
+  private readonly answers: AnswerNeeds = { keepBodies: true };
+  private readonly clientLanes: Lanes;
   feed: Feed | undefined;
   private groups: RequestGroups | undefined;
   /** Only the driver sends on it. */
@@ -60,23 +63,16 @@ export class Driver implements DriveHost {
     const { requestTimeoutNs, createClient, canceller, onConnectFailure, clock = systemClock } = options;
     this.clock = clock;
     this.lanes = options;
+    this.clientLanes = { laneCount: options.laneCount };
     this.canceller = canceller;
     this.maxOutstanding = options.maxOutstanding ?? Number.POSITIVE_INFINITY;
     this.endsDrain = options.endsDrain === true;
-    const driver = this;
     this.client = createClient({
-      get laneCount() {
-        return driver.laneCount;
-      },
+      answers: this.answers,
+      lanes: this.clientLanes,
       stallTimeoutNs: options.stallTimeoutNs,
       maxResponseBytes: options.maxResponseBytes,
       onConnectFailure,
-      get keepBodies() {
-        return driver.work?.needsBodies !== false;
-      },
-      get createCheck() {
-        return driver.work?.createCheck;
-      },
       onDone: (call) => this.done(call),
       onSent: canceller === undefined ? undefined : (call) => canceller.sent(call),
       onResponse: (call) => this.guard(() => this.load.onResponse?.(call.slot, call.messageCount)),
@@ -94,11 +90,14 @@ export class Driver implements DriveHost {
   /** Sets the lanes for a known model, before the first request. */
   setLanes(lanes: LaneOptions): void {
     this.lanes = lanes;
+    this.clientLanes.laneCount = lanes.laneCount;
   }
 
   /** Sets the work, before the first start. */
   setWork(work: DriverWork): void {
     this.work = work;
+    this.answers.keepBodies = work.needsBodies;
+    this.answers.createCheck = work.createCheck;
     this.requestTimeout?.start();
     this.ended.setWork(work);
     this.feed = work.feed;

@@ -73,7 +73,7 @@ export class GrpcJsClient implements LoadClient {
     const opening: Promise<void>[] = [];
     while (this.slots.length < count) {
       const index = this.slots.length;
-      const channelIndex = channelIndexOf(index, this.options.laneCount);
+      const channelIndex = channelIndexOf(index, this.options.lanes.laneCount);
       let channel = this.channels[channelIndex];
       if (channel === undefined) {
         channel = createChannel(this.endpoint, this.options);
@@ -127,7 +127,7 @@ export class GrpcJsClient implements LoadClient {
 
   private laneOf(slot: number, channel: Client): JsLane | undefined {
     if (this.readStreamed === undefined) return undefined;
-    const index = slot % this.options.laneCount;
+    const index = slot % this.options.lanes.laneCount;
     let lane = this.lanes[index];
     if (lane === undefined) {
       lane = new JsLane(channel, this.metadata, this.readStreamed, this.options.maxResponseBytes);

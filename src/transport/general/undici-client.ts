@@ -217,10 +217,10 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     if (this.isOver) return;
     this.receivedBytes += chunk.length;
     // The response is checked when it is complete.
-    const { keepBodies, createCheck, maxResponseBytes } = this.options;
+    const { answers, maxResponseBytes } = this.options;
     const isKept =
       this.isSuccess || this.status < 400
-        ? keepBodies || createCheck !== undefined
+        ? answers.keepBodies || answers.createCheck !== undefined
         : this.body.length < MAX_ERROR_BODY_BYTES;
     if (this.receivedBytes > maxResponseBytes) this.refuse();
     else if (isKept)

@@ -163,7 +163,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   private chooseKeep(): Keep {
-    const { keepBodies, createCheck } = this.options;
+    const { keepBodies, createCheck } = this.options.answers;
     this.call.isChecked = !keepBodies && createCheck !== undefined;
     if (keepBodies) return "whole";
     this.check ??= createCheck?.();

@@ -51,7 +51,7 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
     const added: Channel[] = [];
     while (this.slots.length < count) {
       const call = new Call(this.slots.length);
-      const channelIndex = channelIndexOf(call.slot, this.options.laneCount);
+      const channelIndex = channelIndexOf(call.slot, this.options.lanes.laneCount);
       let channel = this.channels[channelIndex];
       if (channel === undefined) {
         channel = new Channel(this.endpoint);

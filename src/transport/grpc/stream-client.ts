@@ -26,7 +26,7 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
   }
 
   protected createSlot(call: Call, channel: Channel): StreamSlot {
-    const index = call.slot % this.options.laneCount;
+    const index = call.slot % this.options.lanes.laneCount;
     let lane = this.lanes[index];
     if (lane === undefined) {
       lane = new LaneStream(channel, this.readStreamed, this.options.maxResponseBytes);
@@ -205,8 +205,8 @@ class StreamSlot implements GrpcSlot, SendTicket {
     if (stamp === undefined) throw new Error("requests on a stream need an id");
     const call = this.call;
     call.begin();
-    this.keeps = this.options.keepBodies;
-    if (!this.keeps) this.check ??= this.options.createCheck?.();
+    this.keeps = this.options.answers.keepBodies;
+    if (!this.keeps) this.check ??= this.options.answers.createCheck?.();
     call.isChecked = !this.keeps && this.check !== undefined;
     expectResponses(call);
     call.startSending(nowNs());

@@ -109,10 +109,10 @@ export class ReceivedResponse implements ResponseSink {
     const { status, jsonBytes, isJson, isEventStream } = parser.head;
     const isSuccess = isSuccessStatus(status, this.rules);
     this.isError = !isSuccess && (status >= 400 || status < 300);
-    this.keeps = options.keepBodies;
+    this.keeps = options.answers.keepBodies;
     call.jsonBytes = jsonBytes;
     call.isJson = isJson;
-    call.isChecked = this.checked.begin(this.keeps || !isSuccess ? undefined : options.createCheck, call);
+    call.isChecked = this.checked.begin(this.keeps || !isSuccess ? undefined : options.answers.createCheck, call);
     if (isEventStream && isSuccess) {
       expectResponses(call);
       this.events = new EventSplitter((event) => this.receivedEvent(event));

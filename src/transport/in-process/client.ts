@@ -140,8 +140,8 @@ class InProcessSlot implements CallReceiver {
     const { call, options } = this;
     call.begin();
     call.isSending = false;
-    this.keeps = options.keepBodies;
-    if (!this.keeps) this.check ??= options.createCheck?.();
+    this.keeps = options.answers.keepBodies;
+    if (!this.keeps) this.check ??= options.answers.createCheck?.();
     call.isChecked = !this.keeps && this.check !== undefined;
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;

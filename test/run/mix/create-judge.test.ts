@@ -6,6 +6,7 @@ import { MixedJudge } from "../../../src/run/mix/mixed-judge.ts";
 import type { Session, TargetSession } from "../../../src/run/open/session.ts";
 import type { SenderParts } from "../../../src/run/run-parts.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
+import type { AnswerNeeds } from "../../../src/transport/client.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 
@@ -27,7 +28,11 @@ function makeSession(): TargetSession {
 test("one target has one judge; a mix has one for each member, and its clients get their checks", () => {
   assert.ok(createJudge(makeParts(makeSession()), () => {}) instanceof RequestJudge);
   const members = ["a", "b"].map((name) => ({ name, plan: makePlan(), session: makeSession() }));
-  const session = { ...makeSession(), members, answers: [] };
+  const answers: AnswerNeeds[] = [{ keepBodies: true }, { keepBodies: true }];
+  const session = { ...makeSession(), members, answers };
   assert.ok(createJudge(makeParts(session), () => {}) instanceof MixedJudge);
-  assert.equal(session.answers.length, 2);
+  for (const { keepBodies, createCheck } of answers) {
+    assert.equal(keepBodies, false);
+    assert.ok(createCheck?.() !== undefined);
+  }
 });

@@ -15,10 +15,10 @@ import { Driver, endpointAt } from "../../transport/drive.ts";
 
 const readStreamed = (() => {}) as never;
 const options = {
-  laneCount: 1,
+  lanes: { laneCount: 1 },
   stallTimeoutNs: 1e9,
   maxResponseBytes: 1e6,
-  keepBodies: false,
+  answers: { keepBodies: false },
   onDone: () => {},
 };
 

@@ -101,10 +101,10 @@ async function makeCall(request: ProtoObject): Promise<ProtoObject> {
   // Messages of a full-duplex call, each of which waits for the response to the one before it.
   const pacedCount = request["stream_type"] === FULL_DUPLEX ? (request["request_messages"] as unknown[]).length : 0;
   const client = openClient(request, {
-    keepBodies: true,
+    answers: { keepBodies: true },
     stallTimeoutNs: STALL_TIMEOUT_NS,
     maxResponseBytes: numberOf(request["message_receive_limit"]) || DEFAULT_MAX_RESPONSE_BYTES,
-    laneCount: 1,
+    lanes: { laneCount: 1 },
     onDone: done.resolve,
     onResponse: ({ messageCount }) => {
       if (messageCount === cancelAt) client.cancel(0, CANCELLED);

@@ -218,7 +218,7 @@ for (const [name, create] of CLIENTS) {
       ...options
     }: Partial<ClientOptions> & { slots?: number; endpoint?: Partial<Endpoint> } = {},
   ): Promise<void> {
-    const driver = new Driver(create(endpointAt(stub.grpcPort, endpoint)), { laneCount: slots, ...options });
+    const driver = new Driver(create(endpointAt(stub.grpcPort, endpoint)), { lanes: { laneCount: slots }, ...options });
     await driver.client.reserve(slots);
     try {
       await use(driver);
@@ -245,7 +245,7 @@ for (const [name, create] of CLIENTS) {
               assertTimes(outcome);
               assert.equal(driver.doneCount, 1);
             },
-            { keepBodies, onResponse: ({ messageCount }) => counts.push(messageCount) },
+            { answers: { keepBodies }, onResponse: ({ messageCount }) => counts.push(messageCount) },
           );
           assert.deepEqual(
             counts,
@@ -272,7 +272,7 @@ for (const [name, create] of CLIENTS) {
           await Promise.all(turns);
           assert.equal(driver.doneCount, requests.length * rounds);
         },
-        { slots: requests.length, keepBodies: false },
+        { slots: requests.length, answers: { keepBodies: false } },
       );
       await serverCounts({ calls: requests.length * rounds, sent: responses });
     });
@@ -323,7 +323,7 @@ for (const [name, create] of CLIENTS) {
             assert.deepEqual(textsOf(outcome), ["x#1", "x#2", "x#3"]);
           }
         },
-        { keepBodies: false, createCheck: () => check },
+        { answers: { keepBodies: false, createCheck: () => check } },
       );
     });
 

@@ -84,7 +84,7 @@ for (const [name, create, isStreaming] of [
             assert.equal(driver.doneCount, 60);
             assert.equal(driver.client.connectionCount, 1);
           },
-          { laneCount: 4 },
+          { lanes: { laneCount: 4 } },
         );
       });
     }

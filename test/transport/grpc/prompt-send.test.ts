@@ -35,7 +35,13 @@ test("a request that follows one that stalled on its stream", LIMIT, async () =>
   const done = (call: Call): void => {
     if (call.failure?.kind === "stalled" && call.slot === 0) client.send(0, REQUEST, utf8("0002"));
   };
-  const options = { laneCount: 1, keepBodies: false, maxResponseBytes: 1e6, stallTimeoutNs: 3e8, onDone: done };
+  const options = {
+    lanes: { laneCount: 1 },
+    answers: { keepBodies: false },
+    maxResponseBytes: 1e6,
+    stallTimeoutNs: 3e8,
+    onDone: done,
+  };
   const client = new GrpcStreamClient(endpointAt(server.port), options, readStreamed);
   try {
     await client.reserve(1);
@@ -76,7 +82,13 @@ test("requests that follow answers on a connection that is going away", LIMIT, a
   const done = (call: Call): void => {
     if (call.failure === undefined && follows++ < 2) client.send(call.slot, REQUEST, undefined);
   };
-  const options = { laneCount: 2, keepBodies: false, maxResponseBytes: 1e6, stallTimeoutNs: 600e9, onDone: done };
+  const options = {
+    lanes: { laneCount: 2 },
+    answers: { keepBodies: false },
+    maxResponseBytes: 1e6,
+    stallTimeoutNs: 600e9,
+    onDone: done,
+  };
   const client = new GrpcUnaryClient(endpointAt(server.port), options);
   try {
     await client.reserve(2);

@@ -187,7 +187,7 @@ describe("own gRPC stream client", () => {
         for (const { failure } of outcomes) assert.equal(failure, undefined);
         assert.deepEqual(opened, [1, 3]);
       },
-      { slots: 2, options: { laneCount: 2 } },
+      { slots: 2, options: { lanes: { laneCount: 2 } } },
     );
   });
 
@@ -386,7 +386,7 @@ describe("own gRPC stream client", () => {
         const outcomes = await Promise.all([0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot}`)));
         for (const { failure } of outcomes) assert.equal(failure, undefined);
       },
-      { slots: 2, options: { laneCount: 2 }, greeting: settings({ 3: 1 }) },
+      { slots: 2, options: { lanes: { laneCount: 2 } }, greeting: settings({ 3: 1 }) },
     );
   });
 

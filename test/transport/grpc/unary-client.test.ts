@@ -103,7 +103,7 @@ describe("own gRPC client", () => {
         await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((slot) => driver.request(slot, REQUEST)));
         assert.deepEqual(connections.map(({ opened }) => opened.length).sort(), [2, 6]);
       },
-      { options: { laneCount: 8 } },
+      { options: { lanes: { laneCount: 8 } } },
     );
   });
 
@@ -206,10 +206,10 @@ describe("own gRPC client", () => {
     let left = 30;
     await new Promise<void>((resolve) => {
       const client: GrpcUnaryClient = new GrpcUnaryClient(endpointAt(server.port), {
-        keepBodies: false,
+        answers: { keepBodies: false },
         stallTimeoutNs: 4e9,
         maxResponseBytes: 1e6,
-        laneCount: 1,
+        lanes: { laneCount: 1 },
         onDone: ({ slot }) => {
           if (--left === 0) {
             client.close();

@@ -222,7 +222,7 @@ describe("own HTTP/1.1 client", () => {
         assert.equal(toText(text), "bad shape");
         assert.equal(driver.client.connectionCount, 1);
       },
-      { keepBodies: false },
+      { answers: { keepBodies: false } },
     );
   });
 
@@ -233,7 +233,7 @@ describe("own HTTP/1.1 client", () => {
         await driver.client.reserve(1);
         assert.equal((await driver.request(0, getRequest("/"))).body.length, 0);
       },
-      { keepBodies: false },
+      { answers: { keepBodies: false } },
     );
   });
 
@@ -273,10 +273,10 @@ describe("own HTTP/1.1 client", () => {
       (connection) => connection.write(OK),
       async ({ server }) => {
         const client: Http1Client = new Http1Client(endpointAt(server.port), {
-          keepBodies: false,
+          answers: { keepBodies: false },
           stallTimeoutNs: 4e9,
           maxResponseBytes: 1e6,
-          laneCount: 1,
+          lanes: { laneCount: 1 },
           onDone: ({ slot }) => (--left === 0 ? finish() : client.send(slot, getRequest("/"), undefined)),
         });
         await client.reserve(1);

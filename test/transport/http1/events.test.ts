@@ -38,7 +38,7 @@ async function outcomes(answers: readonly Answer[], keepBodies = true): Promise<
     }
   });
   const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), {
-    keepBodies,
+    answers: { keepBodies },
     onResponse: () => {
       heardCount++;
       wake();

@@ -85,7 +85,7 @@ function runScript(script: (socket: ScriptedSocket) => void): object {
   const ends: string[] = [];
   let last: Call | undefined;
   const options: ClientOptions = {
-    ...{ keepBodies: false, stallTimeoutNs: 60e9, maxResponseBytes: 1e6, laneCount: 1 },
+    ...{ answers: { keepBodies: false }, stallTimeoutNs: 60e9, maxResponseBytes: 1e6, lanes: { laneCount: 1 } },
     onDone: (call) => {
       last = call;
       ends.push(call.failure?.kind ?? "ok");
