@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { COLD } from "../../src/mock/warm-up.ts";
 import { commandUnderTest, type JsonReport, makeFolder } from "./command.ts";
 
 /**
@@ -25,7 +26,8 @@ before(async () => {
   folder = makeFolder();
   const [program, ...first] = commandUnderTest as [string, ...string[]];
   const args = [...first, "mock", "--http-port", "0", "--grpc-port", "0"];
-  mock = spawn(program, args, { cwd: repository, stdio: ["ignore", "pipe", "inherit"] });
+  const env = { ...process.env, [COLD]: "0" };
+  mock = spawn(program, args, { cwd: repository, env, stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once((mock.stdout as NonNullable<typeof mock.stdout>).setEncoding("utf8"), "data")) as [string];
   [, addresses.http = "", addresses.grpc = ""] = /http (\S+:\d+), grpc (\S+:\d+)/.exec(line) ?? [];
 });

@@ -1,3 +1,4 @@
+// Runs on: deno, node, executable.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type KserveOptions, type KserveServer, takeMs, withServer } from "../../run/kserve-server.ts";

@@ -1,3 +1,4 @@
+// Runs on: bun, deno, node; alone: it uses names of shared memory.
 import assert from "node:assert/strict";
 import {
   closeSync,

@@ -10,7 +10,7 @@ import { completionBins, completionsAt, makeWindow, tallyOf } from "../make-wind
 
 /** Intervals of 95 % contain the known truth in 90 of 100 simulated runs, or claim nothing, which they do in 10 of 100 at most. */
 
-const RUNS = 300;
+const RUNS = 100;
 const REQUESTS = 1000;
 const drawExponential = (random: Random): number => -Math.log(1 - random());
 
