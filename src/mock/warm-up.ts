@@ -45,12 +45,16 @@ const ELEMENTS = 16;
 const INPUTS = ["INPUT0", "INPUT1"];
 const TENSOR = new Uint8Array(Int32Array.from({ length: ELEMENTS }, (_, index) => index).buffer);
 
+/** A variable that is 1 where many mocks start and nobody measures them: a warm-up takes most of the CPU time of a short run. */
+export const COLD = "RAMPART_TEST_COLD";
+
 /**
  * Sends requests to another mock in this thread, which answers at once, so that the server's code is JIT-compiled before it is measured. The
  * mock's own counts do not change. They are sent as bytes, from several connections at a time: a general client would take most of the time.
  * @param kinds one after the other. Default: all
  */
 export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc", "chat"]): Promise<void> {
+  if (process.env[COLD] === "1") return;
   const twin = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
   const senders: Readonly<Record<WarmUpKind, (load: Load) => Socket[]>> = {
     http: (load) => sendHttp(twin.httpPort, inferRequest(), load),

@@ -1,3 +1,4 @@
+// Runs on: deno, node, executable.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, test } from "node:test";

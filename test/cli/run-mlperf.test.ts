@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import type { MlperfResult } from "../../src/measure/mlperf/judge-mlperf.ts";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
+import { takeMs, withServer } from "../run/kserve-server.ts";
 import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
@@ -92,13 +93,15 @@ describe("rampart run measures MLPerf's", () => {
     'offline({ for: "120 ms", samples: 1, maxOutstanding: 2 })',
   ])
     test(`${load} in 20 runs, all of them VALID`, async () => {
-      const text = scenarioText({ load, target: 'embedded({ latency: "7 ms" })', repeat: "20" });
-      await inFolder({ "x.ts": text }, async (cwd) => {
-        const { code, out } = await runRampart(["run", "x.ts", "--json", "report.json"], { cwd });
-        assert.equal(code, 0, out);
-        const { runs } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as {
-          runs: { levels: [LevelJson] }[];
-        };
+      // One server for all runs: an embedded one is started for each.
+      // One server for all runs: an embedded one is started for each.
+      await withServer({ onInfer: () => takeMs(7) }, async ({ url }) => {
+        const text = scenarioText({ load, target: `triton("${url}", { model: "simple" })`, repeat: "20" });
+        const { runs } = await inFolder({ "x.ts": text }, async (cwd) => {
+          const { code, out } = await runRampart(["run", "x.ts", "--json", "report.json"], { cwd });
+          assert.equal(code, 0, out);
+          return JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as { runs: { levels: [LevelJson] }[] };
+        });
         assert.deepEqual(
           runs.map(({ levels: [{ mlperf }] }) => mlperf.broken),
           runs.map(() => []),

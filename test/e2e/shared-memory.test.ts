@@ -1,3 +1,4 @@
+// Runs on: deno, node, executable; alone: it uses names of shared memory.
 import assert from "node:assert/strict";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { createServer, type ServerHttp2Stream } from "node:http2";

@@ -1,3 +1,4 @@
+// Runs only on: executable: the server takes long to start.
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

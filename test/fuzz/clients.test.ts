@@ -1,3 +1,4 @@
+// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

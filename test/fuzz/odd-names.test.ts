@@ -11,6 +11,7 @@ import { assertEndsWell, type Ended, runDoor } from "./command.ts";
 /** Names that every object of the language has: servers, files and command lines may use them as theirs. */
 
 const LIMIT = { timeout: 120_000 };
+const TINY = join(import.meta.dirname, "..", "tokenize", "fixtures", "tiny");
 const NAMES = ["constructor", "__proto__", "toString", "hasOwnProperty"];
 
 let folder = "";
@@ -43,7 +44,7 @@ after(async () => {
 
 const PA = "perf_analyzer -m m --request-count 1 -u URL";
 const GENAI =
-  "genai-perf profile -m simple --endpoint-type chat --tokenizer o200k_base --request-count 2 --artifact-dir DIR/a -u LLM";
+  "genai-perf profile -m simple --endpoint-type chat --tokenizer TINY --request-count 2 --artifact-dir DIR/a -u LLM";
 const SCENARIO = "name: x\ntarget: embedded\nload: { hold: { concurrency: 1, requests: 3 } }\n";
 
 /** Where a name may stand: a command line, and the text of the file that it names. */
@@ -96,6 +97,7 @@ function run(line: string, name: string): Promise<Ended> {
   const fill = (word: string): string =>
     word
       .replace("DIR", folder)
+      .replace("TINY", TINY)
       .replace("URL", server.url)
       .replace("LLM", llmUrl)
       .replace("GRPC", grpcUrl)

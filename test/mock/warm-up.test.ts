@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
 import { MockLlm } from "../../src/mock/llm.ts";
 import { MockModel } from "../../src/mock/model.ts";
-import { MOST_REQUESTS, warmUpMock } from "../../src/mock/warm-up.ts";
+import { COLD, MOST_REQUESTS, warmUpMock } from "../../src/mock/warm-up.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 
 /** Requests at a time: the last ones may end after the bound. */
@@ -15,8 +15,10 @@ const LANES = 12;
 describe("a warm-up runs the mock's own code, in bounded time:", { timeout: 60_000 }, () => {
   const { infer } = MockModel.prototype;
   const { answer } = MockLlm.prototype;
+  const cold = process.env[COLD] ?? "0";
   let counts = { infer: 0, answer: 0 };
   beforeEach(() => {
+    delete process.env[COLD];
     counts = { infer: 0, answer: 0 };
     MockModel.prototype.infer = function (inputs) {
       counts.infer++;
@@ -35,6 +37,7 @@ describe("a warm-up runs the mock's own code, in bounded time:", { timeout: 60_0
     };
   });
   afterEach(() => {
+    process.env[COLD] = cold;
     Object.assign(MockModel.prototype, { infer });
     Object.assign(MockLlm.prototype, { answer });
   });
@@ -55,6 +58,11 @@ describe("a warm-up runs the mock's own code, in bounded time:", { timeout: 60_0
     await warmUpMock();
     assert.ok(counts.answer > 0 && counts.infer > 0, JSON.stringify(counts));
   });
+  test("not at all where nobody measures the mock", async () => {
+    process.env[COLD] = "1";
+    await warmUpMock();
+    assert.deepEqual(counts, { infer: 0, answer: 0 });
+  });
 });
 
 const SCHEDSTAT = "/proc/self/schedstat";
@@ -70,7 +78,9 @@ test("the first requests to a mock cost little more of its CPU time than later o
 }, async () => {
   const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
   const flags = runtimeName === "deno" ? ["run", "-A", "--no-check"] : [];
-  const child = spawn(process.execPath, [...flags, main, "mock", "--http-port", "0", "--grpc-port", "0"]);
+  const child = spawn(process.execPath, [...flags, main, "mock", "--http-port", "0", "--grpc-port", "0"], {
+    env: { ...process.env, [COLD]: "0" },
+  });
   try {
     const port = await new Promise<number>((resolve, reject) => {
       let text = "";

@@ -1,3 +1,4 @@
+// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Sequences } from "../../src/load/sequences.ts";

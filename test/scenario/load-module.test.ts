@@ -1,3 +1,4 @@
+// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -86,9 +87,9 @@ describe("rampart run, where nothing is installed, loads", () => {
     for (const file of ["why?.ts", "a?b=1.mjs", "back\\slash.ts", "\\?#%.ts"])
       await inFolder({ ...settings, [file]: text }, async (cwd) => {
         for (const path of [file, join(cwd, file)]) {
-          const { code, out, err } = await runRampart(["run", path], { cwd });
+          const { code, out, err } = await runRampart(["run", path, "--dry-run"], { cwd });
           assert.equal(code, 0, `${path}: ${out}${err}`);
-          assert.match(out, /^MEASURED {2}sound: .* 5 requests$/m);
+          assert.equal((JSON.parse(out) as { name: string }).name, "sound");
         }
         assert.deepEqual((await readdir(cwd)).sort(), [file, "settings.ts"].sort());
       });
@@ -99,10 +100,10 @@ describe("rampart run, where nothing is installed, loads", () => {
       for (const folder of ["why?", "back\\slash"]) {
         await mkdir(join(cwd, folder));
         await writeFile(join(cwd, folder, "x.ts"), SCENARIO);
-        const { code, out, err } = await runRampart(["run", join(folder, "x.ts")], { cwd });
+        const { code, out, err } = await runRampart(["run", join(folder, "x.ts"), "--dry-run"], { cwd });
         assert.match(
           `${code}: ${out}${err}`,
-          /^0: MEASURED {2}sound: .* 5 requests$|^64: rampart: \S+x\.ts: its folder has a name that cannot be imported\. Rename it/m,
+          /^0: \{[\s\S]*"name": "sound"|^64: rampart: \S+x\.ts: its folder has a name that cannot be imported\. Rename it/m,
         );
       }
     });

@@ -1,3 +1,4 @@
+// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type LlmStub, startLlmStub } from "./llm-stub.ts";

@@ -1,3 +1,4 @@
+// Runs on: bun, deno, node; alone: it uses names of shared memory.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, beforeEach, test } from "node:test";

@@ -1,3 +1,4 @@
+// Runs on: deno, node, executable.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { type KserveCalled, type KserveOptions, withServer } from "../../run/kserve-server.ts";
 import { runCommand, withFolder } from "./run-command.ts";
 
-/** Models that the measured one calls: whose statistics are told, where from, and what is refused. `flag-table.ts` names these tests. */
+/** Models that the measured one calls: whose statistics are told, where from, and what is refused. Their names say which flags. */
 
 const LIMIT = { timeout: 180_000 };
 const LEAF: KserveCalled = { name: "leaf", version: "3", timesPerRequest: 2 };

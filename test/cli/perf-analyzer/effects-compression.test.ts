@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
 import { runCommand } from "./run-command.ts";
 
-/** What the flag of compression does to the bytes that reach a server. `flag-table.ts` names this test. */
+/** What the flag of compression does to the bytes that reach a server. Its name says which. */
 
 test("--grpc-compression-algorithm compresses only inference requests, and is reported", async () => {
   for (const algorithm of ["gzip", "deflate", "none"]) {

@@ -16,7 +16,7 @@ import {
   withFolder,
 } from "./run-command.ts";
 
-/** What flags do to what is printed and written. `flag-table.ts` names these tests. */
+/** What flags do to what is printed and written. Their names say which flags. */
 
 const LIMIT = { timeout: 180_000 };
 

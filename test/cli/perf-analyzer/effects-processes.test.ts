@@ -1,3 +1,4 @@
+// Runs on: deno, node, executable.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type KserveOptions, type KserveServer, takeMs, withServer } from "../../run/kserve-server.ts";
@@ -5,7 +6,7 @@ import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
 import { QUICK_WINDOWS, runCommand } from "./run-command.ts";
 
-/** Processes that measure together, under Open MPI's own mpirun. `flag-table.ts` names a test. */
+/** Processes that measure together, under Open MPI's own mpirun. Its name says which flags. */
 
 const LIMIT = { timeout: 180_000 };
 const DEAD_URL = "127.0.0.1:1";

@@ -9,7 +9,7 @@ import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import { takeMs, withServer } from "../../run/kserve-server.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from "./run-command.ts";
 
-/** What flags do to when and how many requests are sent. `flag-table.ts` names these tests. */
+/** What flags do to when and how many requests are sent. Their names say which flags. */
 
 const LIMIT = { timeout: 180_000 };
 

@@ -1,3 +1,4 @@
+// Runs on: bun, deno, node; alone: it uses names of shared memory.
 import assert from "node:assert/strict";
 import {
   closeSync,
@@ -16,7 +17,7 @@ import { runtimeName } from "../../../src/runtime/runtime.ts";
 import { type KserveOptions, type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from "./run-command.ts";
 
-/** What the flags of shared memory do. `flag-table.ts` names these tests. */
+/** What the flags of shared memory do. Their names say which flags. */
 
 const LIMIT = { timeout: 180_000 };
 const INT32_16 = { datatype: "INT32", dims: [16] };

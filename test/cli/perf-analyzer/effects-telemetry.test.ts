@@ -11,7 +11,7 @@ import { type MetricsStub, type MetricsStubOptions, startMetricsStub, twoGpus } 
 import { makeCertificates } from "../../servers/tls.ts";
 import { type CommandResult, QUICK_WINDOWS, runCommand as run, startCommand, withFolder } from "./run-command.ts";
 
-/** What the flags of metrics and traces ask of the server, and when. `flag-table.ts` names these tests. */
+/** What the flags of metrics and traces ask of the server, and when. Their names say which flags. */
 
 const LIMIT = { timeout: 180_000 };
 const GPU_HEADER = ",Avg GPU Utilization,Avg GPU Power Usage,Max GPU Memory Usage,Total GPU Memory";
@@ -209,7 +209,7 @@ test("more than 16 GPUs are left to the CSV, which has them only with --verbose-
   );
 });
 
-test("metrics over https are trusted by the --ssl-https flags", LIMIT, async () => {
+test("metrics over https are trusted by the --ssl-https-* flags", LIMIT, async () => {
   const { caFile, certFile, keyFile, remove } = await makeCertificates();
   try {
     await withServer({}, (server) =>
@@ -246,46 +246,50 @@ function traceQuestions(server: KserveServer): unknown[] {
   return seen;
 }
 
-test("the trace flags are set before anything is asked and set back after the run", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    const { trace_mode: mode } = server.trace;
-    const flags = [
-      "--trace-level",
-      "OFF",
-      "--trace-level",
-      "TIMESTAMPS",
-      "--trace-level",
-      "TENSORS",
-      "--trace-rate",
-      "5",
-    ];
-    const more = ["--trace-count", "100", "--log-frequency", "10", "--trace-file", "t.json"];
-    const { code, err } = await runCommand([
-      "-m",
-      "simple",
-      "-u",
-      server.url,
-      "--request-count",
-      "3",
-      ...flags,
-      ...more,
-    ]);
-    assert.deepEqual({ code, err: withoutLoadNotes(err) }, { code: 0, err: "" });
-    const asked = {
-      log_frequency: "10",
-      trace_count: "100",
-      trace_file: "t.json",
-      trace_level: ["TIMESTAMPS", "TENSORS"],
-      trace_rate: "5",
-    };
-    assert.deepEqual(traceQuestions(server), ["GET", asked, "infer", FORMER]);
-    assert.deepEqual(
-      server.requests.slice(0, 3).map(({ path }) => path),
-      ["/v2/trace/setting", "/v2/trace/setting", "/v2/models/simple"],
-    );
-    assert.deepEqual(server.trace, { ...FORMER, trace_mode: mode });
-  });
-});
+test(
+  "the --trace-* flags and --log-frequency are set before anything is asked and set back after the run",
+  LIMIT,
+  async () => {
+    await withServer({}, async (server) => {
+      const { trace_mode: mode } = server.trace;
+      const flags = [
+        "--trace-level",
+        "OFF",
+        "--trace-level",
+        "TIMESTAMPS",
+        "--trace-level",
+        "TENSORS",
+        "--trace-rate",
+        "5",
+      ];
+      const more = ["--trace-count", "100", "--log-frequency", "10", "--trace-file", "t.json"];
+      const { code, err } = await runCommand([
+        "-m",
+        "simple",
+        "-u",
+        server.url,
+        "--request-count",
+        "3",
+        ...flags,
+        ...more,
+      ]);
+      assert.deepEqual({ code, err: withoutLoadNotes(err) }, { code: 0, err: "" });
+      const asked = {
+        log_frequency: "10",
+        trace_count: "100",
+        trace_file: "t.json",
+        trace_level: ["TIMESTAMPS", "TENSORS"],
+        trace_rate: "5",
+      };
+      assert.deepEqual(traceQuestions(server), ["GET", asked, "infer", FORMER]);
+      assert.deepEqual(
+        server.requests.slice(0, 3).map(({ path }) => path),
+        ["/v2/trace/setting", "/v2/trace/setting", "/v2/models/simple"],
+      );
+      assert.deepEqual(server.trace, { ...FORMER, trace_mode: mode });
+    });
+  },
+);
 
 test(
   "trace settings that no flag names stay as they are, and without a flag nothing is asked of them",

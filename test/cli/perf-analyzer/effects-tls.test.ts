@@ -4,7 +4,7 @@ import { type Stub, startStub } from "../../servers/stub.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { runCommand } from "./run-command.ts";
 
-/** What the flags of TLS do, against Go's TLS. `flag-table.ts` names these tests. */
+/** What the flags of TLS do, against Go's TLS. Their names say which flags. */
 
 const LIMIT = { timeout: 180_000 };
 
@@ -33,7 +33,7 @@ const overGrpc = (stub: Stub, ...flags: string[]): Promise<boolean> =>
 const overHttps = (stub: Stub, ...flags: string[]): Promise<boolean> =>
   reaches(["-u", `https://localhost:${stub.httpPort}`, ...flags]);
 
-test("the --ssl-grpc flags: TLS, trusted authorities, and the client's certificate", LIMIT, async () => {
+test("the --ssl-grpc-* flags: TLS, trusted authorities, and the client's certificate", LIMIT, async () => {
   const trust = ["--ssl-grpc-root-certifications-file", caFile];
   assert.equal(await overGrpc(open, "--ssl-grpc-use-ssl", ...trust), true);
   assert.equal(await overGrpc(open, "--ssl-grpc-use-ssl"), false, "an authority nobody named is not trusted");
@@ -66,40 +66,48 @@ test("an untrusted certificate, and one for another name, have hints of their ow
   );
 });
 
-test("over https the authorities and the server's name are checked separately, like in curl", LIMIT, async () => {
-  for (const client of ["own", "undici"]) {
-    const https = (stub: Stub, ...flags: string[]): Promise<boolean> => overHttps(stub, "--client", client, ...flags);
-    const trust = ["--ssl-https-ca-certificates-file", caFile];
-    const anyPeer = ["--ssl-https-verify-peer", "0"];
-    const anyName = ["--ssl-https-verify-host", "0"];
-    assert.equal(await https(open), false);
-    assert.equal(await https(open, ...trust), true);
-    assert.equal(await https(open, ...trust, "--ssl-https-verify-peer", "1", "--ssl-https-verify-host", "2"), true);
-    assert.equal(await https(open, ...anyPeer), true);
-    assert.equal(await https(open, ...anyName), false, "only the name does not matter");
-    assert.equal(await https(elsewhere, ...trust), false);
-    assert.equal(await https(elsewhere, ...trust, ...anyName), true);
-    assert.equal(await https(elsewhere, ...trust, "--ssl-https-verify-host", "1"), false);
-    assert.equal(await https(elsewhere, ...anyPeer), false, "the name still matters");
-    assert.equal(await https(elsewhere, ...anyPeer, ...anyName), true);
-  }
-});
+test(
+  "over https the authorities and the server's name are checked separately, like in curl: --ssl-https-verify-* and --ssl-https-ca-*",
+  LIMIT,
+  async () => {
+    for (const client of ["own", "undici"]) {
+      const https = (stub: Stub, ...flags: string[]): Promise<boolean> => overHttps(stub, "--client", client, ...flags);
+      const trust = ["--ssl-https-ca-certificates-file", caFile];
+      const anyPeer = ["--ssl-https-verify-peer", "0"];
+      const anyName = ["--ssl-https-verify-host", "0"];
+      assert.equal(await https(open), false);
+      assert.equal(await https(open, ...trust), true);
+      assert.equal(await https(open, ...trust, "--ssl-https-verify-peer", "1", "--ssl-https-verify-host", "2"), true);
+      assert.equal(await https(open, ...anyPeer), true);
+      assert.equal(await https(open, ...anyName), false, "only the name does not matter");
+      assert.equal(await https(elsewhere, ...trust), false);
+      assert.equal(await https(elsewhere, ...trust, ...anyName), true);
+      assert.equal(await https(elsewhere, ...trust, "--ssl-https-verify-host", "1"), false);
+      assert.equal(await https(elsewhere, ...anyPeer), false, "the name still matters");
+      assert.equal(await https(elsewhere, ...anyPeer, ...anyName), true);
+    }
+  },
+);
 
-test("the client shows its certificate over https, from PEM and from DER files", LIMIT, async () => {
-  const trust = ["--ssl-https-ca-certificates-file", caFile];
-  const identity = (cert: string, key: string): string[] => [
-    ...["--ssl-https-client-certificate-file", cert],
-    ...["--ssl-https-private-key-file", key],
-  ];
-  const { clientCertDerFile, clientKeyDerFile, clientKeySec1File } = certificates;
-  const der = ["--ssl-https-client-certificate-type", "DER", "--ssl-https-private-key-type", "DER"];
-  assert.equal(await overHttps(strict, ...trust), false);
-  assert.equal(await overHttps(strict, ...trust, ...identity(clientCertFile, clientKeyFile)), true);
-  assert.equal(await overHttps(strict, ...trust, ...identity(clientCertDerFile, clientKeyDerFile), ...der), true);
-  assert.equal(await overHttps(strict, ...trust, ...identity(clientCertDerFile, clientKeySec1File), ...der), true);
-  const mixed = ["--ssl-https-private-key-type", "DER"];
-  assert.equal(await overHttps(strict, ...trust, ...identity(clientCertFile, clientKeyDerFile), ...mixed), true);
-});
+test(
+  "the client shows its certificate over https, from PEM and from DER files: --ssl-https-client-* and --ssl-https-private-key-*",
+  LIMIT,
+  async () => {
+    const trust = ["--ssl-https-ca-certificates-file", caFile];
+    const identity = (cert: string, key: string): string[] => [
+      ...["--ssl-https-client-certificate-file", cert],
+      ...["--ssl-https-private-key-file", key],
+    ];
+    const { clientCertDerFile, clientKeyDerFile, clientKeySec1File } = certificates;
+    const der = ["--ssl-https-client-certificate-type", "DER", "--ssl-https-private-key-type", "DER"];
+    assert.equal(await overHttps(strict, ...trust), false);
+    assert.equal(await overHttps(strict, ...trust, ...identity(clientCertFile, clientKeyFile)), true);
+    assert.equal(await overHttps(strict, ...trust, ...identity(clientCertDerFile, clientKeyDerFile), ...der), true);
+    assert.equal(await overHttps(strict, ...trust, ...identity(clientCertDerFile, clientKeySec1File), ...der), true);
+    const mixed = ["--ssl-https-private-key-type", "DER"];
+    assert.equal(await overHttps(strict, ...trust, ...identity(clientCertFile, clientKeyDerFile), ...mixed), true);
+  },
+);
 
 test("a file that is not of its type is named before any server is asked", LIMIT, async () => {
   const args = ["-m", "simple", "-u", "https://localhost:1", "--ssl-https-private-key-file", clientKeyFile];

@@ -6,7 +6,7 @@ import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
 import { type KserveOptions, type SeenInfer, withServer } from "../../run/kserve-server.ts";
 import { runCommand, withFolder } from "./run-command.ts";
 
-/** What flags do to the bytes that reach a server. `flag-table.ts` names these tests. */
+/** What flags do to the bytes that reach a server. Their names say which flags. */
 
 const LIMIT = { timeout: 180_000 };
 

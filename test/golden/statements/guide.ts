@@ -227,7 +227,7 @@ export const TRANSPORT: Section = {
     {
       says: "an https proxy in front of Triton",
       shownBy:
-        "cli/perf-analyzer/effects-tls.test.ts: over https the authorities and the server's name are checked separately, like in curl",
+        "cli/perf-analyzer/effects-tls.test.ts: over https the authorities and the server's name are checked separately, like in curl: --ssl-https-verify-* and --ssl-https-ca-*",
     },
     {
       says: "`--service-kind=triton_c_api` measures without a server",

@@ -6,9 +6,9 @@ const S = "perf_analyzer -m simple -u {simple}";
 const G = "perf_analyzer -m simple -u {grpcSimple} -i grpc";
 const PLAN = "perf_analyzer -m simple";
 const TLS = "cli/perf-analyzer/effects-tls.test.ts: ";
-const GRPC_TLS = `${TLS}the --ssl-grpc flags: TLS, trusted authorities, and the client's certificate`;
-const HTTPS = `${TLS}over https the authorities and the server's name are checked separately, like in curl`;
-const CLIENT = `${TLS}the client shows its certificate over https, from PEM and from DER files`;
+const GRPC_TLS = `${TLS}the --ssl-grpc-* flags: TLS, trusted authorities, and the client's certificate`;
+const HTTPS = `${TLS}over https the authorities and the server's name are checked separately, like in curl: --ssl-https-verify-* and --ssl-https-ca-*`;
+const CLIENT = `${TLS}the client shows its certificate over https, from PEM and from DER files: --ssl-https-client-* and --ssl-https-private-key-*`;
 
 export const SERVER: Section = {
   title: "01: III. server",
@@ -169,7 +169,7 @@ export const OTHER: Section = {
     {
       says: "the settings of the trace are set back",
       shownBy:
-        "cli/perf-analyzer/effects-telemetry.test.ts: the trace flags are set before anything is asked and set back after the run",
+        "cli/perf-analyzer/effects-telemetry.test.ts: the --trace-* flags and --log-frequency are set before anything is asked and set back after the run",
     },
     {
       says: "`--trace-rate` is 1000 by default, `--trace-count` -1, `--log-frequency` 0",

@@ -67,7 +67,7 @@ describe("a change of the level is called a drift in at least 95 of 100 cases:",
   for (const [name, level] of Object.entries(CHANGES))
     for (const made of [{ level }, { level, deviation: 0.5 }, { level, correlation: 0.5 }, { level, samples: 2000 }])
       test(`${name}, ${JSON.stringify(made)}`, () => {
-        const found = shapes(made, 60);
+        const found = shapes(made, 40);
         assert.ok(shareOf("drift", found) >= 0.95, String(shareOf("drift", found)));
       });
 
@@ -85,7 +85,7 @@ describe("one burst is called that, with its place:", () => {
     for (const factor of [2, 5, 50])
       test(`${100 * length} % of the time, ${factor} times as long`, () => {
         const random = createRandom(5);
-        for (let run = 0; run < 50; run++) {
+        for (let run = 0; run < 25; run++) {
           const at = 0.05 + 0.8 * random();
           const made = draw(random, { level: (time) => (time >= at && time < at + length ? factor : 1) });
           const shape = shapeOf(made);
@@ -135,7 +135,7 @@ const STARTS = {
 describe("a slow start that ends is called that:", () => {
   for (const [name, level] of Object.entries(STARTS))
     test(name, () => {
-      for (const shape of shapes({ level }, 50)) {
+      for (const shape of shapes({ level }, 25)) {
         assert.ok(shape.kind === "start-up");
         assert.equal(shape.startNs, 0);
         assert.ok((shape.endNs as number) <= 0.2 * DURATION_NS, String(shape.endNs));

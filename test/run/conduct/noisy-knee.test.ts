@@ -24,7 +24,7 @@ import { type RunLevel, walkSteps } from "./walk-steps.ts";
 const SLOTS = 17;
 const MEAN_NS = 20e6;
 const LIMIT_NS = (MEAN_NS * (SLOTS + 1)) / SLOTS;
-const RUNS = 80;
+const RUNS = 40;
 const SECOND_NS = 1e9;
 const SEARCH: LevelSearch = {
   unit: "concurrency",

@@ -1,3 +1,4 @@
+// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BurstSharing, openBurstSharing } from "../../../src/run/send/burst-sharing.ts";

@@ -1,3 +1,4 @@
+// Runs on: executable.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source code of scenarios.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,3 +1,4 @@
+// Runs on: deno, node, executable.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source code of scenarios.
 import assert from "node:assert/strict";
 import { test } from "node:test";
