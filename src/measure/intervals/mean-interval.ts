@@ -1,14 +1,12 @@
 import { deviationOf, effectiveCountOf, type Sketch, skewnessOf } from "../sketch.ts";
+import { type Interval, UNKNOWN } from "./certainty.ts";
 import { studentQuantile } from "./distributions.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 
-/** A mean with its confidence interval, in the unit of the sample. */
-export interface MeanEstimate {
+/** A mean, or a percentile, with its confidence interval, in the unit of the sample. A mean needs two independent samples for one. */
+export interface MeanEstimate extends Interval {
   readonly value: number;
-  /** Ends of the 95 % confidence interval; null below two independent samples. */
-  readonly low: number | null;
-  readonly high: number | null;
-  /** Number of independent samples that the sample is worth for the mean: 1 to its size. */
+  /** Number of independent samples that the sample is worth for it: 1 to its size. */
   readonly effectiveCount: number;
 }
 
@@ -24,7 +22,7 @@ export function meanInterval(
   effective: number,
   { confidence = INTERVAL_CONFIDENCE, skewness = 0 }: IntervalOptions & { readonly skewness?: number } = {},
 ): MeanEstimate {
-  if (deviation === undefined || effective < 2) return { value, low: null, high: null, effectiveCount: effective };
+  if (deviation === undefined || effective < 2) return { value, ...UNKNOWN, effectiveCount: effective };
   const half = studentQuantile((1 + confidence) / 2, effective - 1) / Math.sqrt(effective);
   const [low, high] = [half, -half].map((at) => value - deviation * unskew(at, skewness, effective));
   return { value, low: low as number, high: high as number, effectiveCount: effective };
@@ -38,7 +36,7 @@ function unskew(at: number, skewness: number, count: number): number {
 }
 
 /** Cuts an interval of values that cannot be negative at 0. */
-export function fromZero<T extends Pick<MeanEstimate, "low">>(estimate: T): T {
+export function fromZero<T extends Pick<Interval, "low">>(estimate: T): T {
   return estimate.low !== null && estimate.low < 0 ? { ...estimate, low: 0 } : estimate;
 }
 

@@ -1,14 +1,12 @@
+import type { Interval } from "./certainty.ts";
 import { fromZero, meanInterval } from "./mean-interval.ts";
 import { ratioBounds } from "./ratio-bounds.ts";
 
 /** A value over whole runs. Runs are the unit: each counts once, however many requests it has. */
-export interface OverRuns {
-  /** Number of runs with a value. */
+export interface OverRuns extends Interval {
+  /** Number of runs with a value. The interval is Student's t of the mean; `low` is not below 0 when no value is. */
   readonly count: number;
   readonly mean: number;
-  /** Ends of the 95 % Student t interval of the mean; null below two runs. `low` is not below 0 when no value is. */
-  readonly low: number | null;
-  readonly high: number | null;
   /** Sample standard deviation between runs; null below two runs. */
   readonly deviation: number | null;
   /** Root mean square of the standard errors that the runs give for themselves; null when a run gives none. */
@@ -58,9 +56,7 @@ export function combineRuns(values: readonly RunValue[]): OverRuns {
   };
 }
 
-type Bounds = Pick<OverRuns, "low" | "high">;
-
-function widenToRequests({ low, high }: Bounds, values: readonly RunValue[]): Bounds {
+function widenToRequests({ low, high }: Interval, values: readonly RunValue[]): Interval {
   const parts = values.map(({ requests }) => requests).filter((part) => part !== undefined);
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   if (low === null || high === null || total === 0) return { low, high };

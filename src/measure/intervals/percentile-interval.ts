@@ -11,6 +11,7 @@ import { meanOf, percentileOf } from "../statistics.ts";
 import { certaintyOf, isInformative } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
+import type { MeanEstimate } from "./mean-interval.ts";
 import { CELL_RATIO, percentilesOfParts } from "./time-bins.ts";
 
 /** Confidence that a percentile's sample must reach: 99 %. */
@@ -87,13 +88,7 @@ export function samplesNeeded(percentile: number): number {
 }
 
 /** A percentile with its confidence interval, in the unit of the sample. */
-export interface PercentileEstimate {
-  readonly value: number;
-  /** Ends of the 95 % confidence interval; null where the sample has no bound. */
-  readonly low: number | null;
-  readonly high: number | null;
-  /** Number of independent samples that the sample is worth for this percentile: 1 to its size. */
-  readonly effectiveCount: number;
+export interface PercentileEstimate extends MeanEstimate {
   /** Number of independent samples that certify the percentile: {@link samplesNeeded}, or as many as there are where its parts do. */
   readonly neededEffectiveCount: number;
   /** Samples needed, with the correlation that these have. */

@@ -1,3 +1,4 @@
+import { scaleInterval } from "../../measure/intervals/certainty.ts";
 import type { Quantity } from "../../measure/metrics/metric.ts";
 import { nsToUs } from "../../plan/units.ts";
 import { jsonUnitOf } from "../json/metrics.ts";
@@ -67,10 +68,9 @@ function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: Metri
   };
 }
 
-function toSideJson({ values, mean, low, high }: SideValue, quantity: Quantity): SideJson {
+function toSideJson(side: SideValue, quantity: Quantity): SideJson {
   const scale = (value: number): number => (quantity === "time" ? nsToUs(value) : value);
-  const end = (value: number | null): number | null => (value === null ? null : scale(value));
-  return { mean: scale(mean), low: end(low), high: end(high), runs: values.map(scale) };
+  return { mean: scale(side.mean), ...scaleInterval(side, scale), runs: side.values.map(scale) };
 }
 
 function toLimitJson({

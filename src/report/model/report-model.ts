@@ -1,3 +1,4 @@
+import type { Interval } from "../../measure/intervals/certainty.ts";
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import type { Plot } from "../plot.ts";
 
@@ -144,7 +145,7 @@ export interface Cell {
   /** In the base unit of the column's quantity: ns, per second, a ratio from 0 to 1. Absent: there is no value. */
   readonly value?: number | string;
   /** Its 95 % interval, in the same unit; an end is null where the sample has no bound. A cell never has an interval and the mark `uncertain`. */
-  readonly interval?: { readonly low: number | null; readonly high: number | null };
+  readonly interval?: Interval;
   /** `uncertain`: too few independent samples to trust it. `failed`, `worse`, `better`: colours of meaning. */
   readonly mark?: CellMark;
 }

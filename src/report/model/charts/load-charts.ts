@@ -1,5 +1,5 @@
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
-import { certainEnds } from "../../../measure/intervals/certainty.ts";
+import { certainEnds, scaleInterval, UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
@@ -60,7 +60,7 @@ function lineOf(
   name: string,
   meaning: Meaning | undefined,
   points: readonly LoadPoint[],
-  pick: (point: LoadPoint) => Estimate | undefined,
+  pick: (point: LoadPoint) => ReadEstimate | undefined,
   scale = 1,
 ): XySeries[] {
   const known = points.flatMap((point) => {
@@ -69,15 +69,14 @@ function lineOf(
   });
   if (known.length === 0) return [];
   const at = (value: number): number => roundForPlot(value / scale);
-  const end = (value: number | null): number | null => (value === null ? null : at(value));
   return [
     {
       name,
       style: "line",
       meaning,
       points: known.map(({ load, found }): PlotPoint => [load, at(found.value)]),
-      intervals: known.map(({ found: { low, high } }) =>
-        low === null && high === null ? undefined : { low: end(low), high: end(high) },
+      intervals: known.map(({ found }) =>
+        found.low === null && found.high === null ? undefined : scaleInterval(found, at),
       ),
     },
   ];
@@ -85,7 +84,7 @@ function lineOf(
 
 function drawThroughput(points: readonly LoadPoint[], over: OverLoad, unit: string, isRate: boolean): Plot[] {
   const hasFailed = points.some(({ failedPerSec }) => failedPerSec > 0);
-  const asked = (value: number): Estimate => ({ value, low: null, high: null });
+  const asked = (value: number): ReadEstimate => ({ value, ...UNKNOWN });
   const series = [
     ...lineOf("throughput", "throughput", points, ({ throughputPerSec }) => throughputPerSec),
     ...(isRate ? [askedLine(points)] : []),
@@ -160,25 +159,18 @@ function drawTokens(points: readonly LoadPoint[], over: OverLoad): Plot[] {
 const PERCENTILES = ["p50", "p90", "p99"] as const;
 type PercentileName = (typeof PERCENTILES)[number];
 
-/** A value with its 95 % interval. An end is null where the sample has no bound; both are for a value without an interval. */
-interface Estimate {
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
-type Spread = Readonly<Record<PercentileName, Estimate | undefined>>;
+type Spread = Readonly<Record<PercentileName, ReadEstimate | undefined>>;
 
 /** A load and what was measured at it. */
 interface LoadPoint {
   /** Requests in flight, or per second. */
   readonly load: number;
-  readonly throughputPerSec: Estimate | undefined;
+  readonly throughputPerSec: ReadEstimate | undefined;
   readonly failedPerSec: number;
   readonly latencyUs: Spread;
   /** From the time when a request was due. */
   readonly scheduledUs: Spread;
-  readonly tokensPerSec: Estimate | undefined;
+  readonly tokensPerSec: ReadEstimate | undefined;
   /** By the keys of their metrics. */
   readonly tokenTimesUs: Readonly<Record<string, Spread>>;
 }
@@ -214,7 +206,7 @@ type Read = (key: string, statistic?: PercentileName) => ReadEstimate | undefine
 
 function pointOf(read: Read): Omit<LoadPoint, "load" | "failedPerSec"> {
   const spread = (key: string): Spread => {
-    const of = (name: PercentileName): Estimate | undefined => inUs(read(key, name));
+    const of = (name: PercentileName): ReadEstimate | undefined => inUs(read(key, name));
     return { p50: of("p50"), p90: of("p90"), p99: of("p99") };
   };
   return {
@@ -227,9 +219,8 @@ function pointOf(read: Read): Omit<LoadPoint, "load" | "failedPerSec"> {
 }
 
 /** Converts to microseconds. A value with too few samples has no interval. */
-function inUs(found: ReadEstimate | undefined): Estimate | undefined {
+function inUs(found: ReadEstimate | undefined): ReadEstimate | undefined {
   if (found === undefined) return undefined;
-  const { value, low, high, isReliable = true } = found;
-  const end = (ns: number | null): number | null => (ns === null || !isReliable ? null : nsToUs(ns));
-  return { value: nsToUs(value), low: end(low), high: end(high) };
+  const { value, isReliable = true } = found;
+  return { value: nsToUs(value), ...scaleInterval(isReliable ? found : UNKNOWN, nsToUs) };
 }

@@ -1,11 +1,12 @@
 import { LEVEL_UNITS, type LevelUnit } from "../../../load/level-units.ts";
+import { type Interval, scaleInterval } from "../../../measure/intervals/certainty.ts";
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { formatMetric, metricText, unitOf } from "../../../measure/metrics/metric-text.ts";
 import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../../plan/units.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
-import type { Meaning, Plot, PlotPoint, PointInterval, XySeries } from "../../plot.ts";
+import type { Meaning, Plot, PlotPoint, XySeries } from "../../plot.ts";
 import { pickEvenly, roundForPlot } from "../../sample.ts";
 import { inBaseUnit } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
@@ -114,9 +115,8 @@ function drawState(state: State, points: readonly SearchPoint[], size: number): 
   const own = points.filter(({ verdict }) => verdict.state === state);
   if (own.length === 0) return [];
   const scale = (value: number): number => roundForPlot(value / size);
-  const end = (value: number | null): number | null => (value === null ? null : scale(value));
-  const intervalOf = ({ verdict: { low = null, high = null } }: SearchPoint): PointInterval | undefined =>
-    low === null && high === null ? undefined : { low: end(low), high: end(high) };
+  const intervalOf = ({ verdict }: SearchPoint): Interval | undefined =>
+    verdict.low === null && verdict.high === null ? undefined : scaleInterval(verdict, scale);
   return [
     {
       ...STATE_LOOKS[state],
