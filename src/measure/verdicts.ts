@@ -1,5 +1,6 @@
 import { alignLevels, identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
+import { defined } from "../plan/defined.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { selectTags } from "./groups.ts";
@@ -134,10 +135,8 @@ function toVerdict(assertion: AssertionPlan, found: readonly LevelVerdict[], uni
     assertion,
     state: found.length === 0 ? "unresolved" : worstState(found.map(({ state }) => state)),
     level: worst?.level,
-    ...(worst?.phaseIndex === undefined ? {} : { phaseIndex: worst.phaseIndex }),
     measured: worst?.value,
-    ...(worst?.reason === undefined ? {} : { reason: worst.reason }),
-    ...(worst?.needed === undefined ? {} : { needed: worst.needed }),
+    ...defined({ phaseIndex: worst?.phaseIndex, reason: worst?.reason, needed: worst?.needed }),
     text: describe(assertion, unit),
   };
 }

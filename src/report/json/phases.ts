@@ -1,4 +1,4 @@
-import type { PhaseVerdict } from "../../measure/phase-verdicts.ts";
+import type { Change, PhaseVerdict } from "../../measure/phase-verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToSec, nsToUs } from "../../plan/units.ts";
 import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
@@ -42,26 +42,15 @@ export function toPhasesJson(
 function toVerdictJson({ text, state, measured, drift, recovery }: PhaseVerdict): CheckJson {
   return {
     ...{ text, state, isMet: state === "pass", measured },
-    ...(drift === undefined
-      ? {}
-      : {
-          latencyChange: toChangeJson(drift.latency),
-          throughputChange: toChangeJson(drift.throughput),
-        }),
-    ...(recovery === undefined
-      ? {}
-      : {
-          recoverySec: recovery.tookNs === undefined ? null : nsToSec(recovery.tookNs),
-          baseMedianUs: nsToUs(recovery.baseNs),
-          intervalSec: nsToSec(recovery.intervalNs),
-        }),
+    ...(drift && { latencyChange: toChangeJson(drift.latency), throughputChange: toChangeJson(drift.throughput) }),
+    ...(recovery && {
+      recoverySec: recovery.tookNs === undefined ? null : nsToSec(recovery.tookNs),
+      baseMedianUs: nsToUs(recovery.baseNs),
+      intervalSec: nsToSec(recovery.intervalNs),
+    }),
   };
 }
 
-function toChangeJson({
-  ratio,
-  lowRatio,
-  highRatio,
-}: NonNullable<PhaseVerdict["drift"]>["latency"]): NonNullable<CheckJson["latencyChange"]> {
+function toChangeJson({ ratio, lowRatio, highRatio }: Change): NonNullable<CheckJson["latencyChange"]> {
   return { ratio, lowRatio, highRatio };
 }

@@ -1,4 +1,5 @@
 import type { RunsVerdict, Verdict } from "../../measure/verdicts.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { epochNsToIsoTime, nsToSec } from "../../plan/units.ts";
@@ -56,21 +57,19 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: Re
     startedAt: toIsoTime(first),
     durationSec: nsToSec(runs.reduce((sum, { durationNs }) => sum + durationNs, 0)),
     isPartial: complete.length < runs.length,
-    repeat: {
+    repeat: defined({
       atLeast,
       atMost,
-      ...(until === undefined
-        ? {}
-        : {
-            until: {
-              metric: { ...until.metric },
-              ratio: until.ratio,
-              ...(until.where === undefined ? {} : { where: { ...until.where } }),
-              reachedRatio: precision?.ratio ?? null,
-              isReached: precision?.isReached === true,
-            },
-          }),
-    },
+      until:
+        until &&
+        defined({
+          metric: { ...until.metric },
+          ratio: until.ratio,
+          where: until.where && { ...until.where },
+          reachedRatio: precision?.ratio ?? null,
+          isReached: precision?.isReached === true,
+        }),
+    }),
     runs: runs.map((run, index) => toRunJson(plan, run, options.overTime?.[index])),
     combination: toCombinationJson(plan, repeated),
     assertions: judgeRepeated(plan, repeated).map((verdict) => toAssertionJson(plan, verdict)),
@@ -95,7 +94,7 @@ function toHeadJson(
     version: REPORT_VERSION,
     name,
     verdict: { ...verdict, reasons: [...reasons], ...(outputs.style === "rampart" ? { exitCode } : {}) },
-    ...(parameters === undefined ? {} : { parameters: Object.fromEntries(values) }),
+    ...(parameters && { parameters: Object.fromEntries(values) }),
     machine: { ...describeMachine(), rampart: VERSION },
     model: { name: model.name, version: model.version },
     notes: makeNotes(plan, runs, options).map((note) => ({ ...note, levels: [...note.levels] })),
@@ -111,70 +110,52 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
   const levels = measuredLevels(result);
   const warnings = [describeRepeats(result), warnOfResends(result)].filter((text) => text !== undefined);
   const { seed = 0 } = result.prepared.plan;
-  return {
+  const { error, warmup, received, phased, findMax } = result;
+  return defined({
     startedAt: toIsoTime(result),
-    ...(plan.repeat === undefined && seed === 0 ? {} : { seed }),
+    seed: plan.repeat === undefined && seed === 0 ? undefined : seed,
     durationSec: nsToSec(result.durationNs),
-    isPartial: result.isInterrupted || result.error !== undefined,
-    ...(result.error === undefined ? {} : { error: { code: result.error.code, message: result.error.message } }),
-    requests: {
+    isPartial: result.isInterrupted || error !== undefined,
+    error: error && { code: error.code, message: error.message },
+    requests: defined({
       sent: result.sentCount,
       completed: result.completedCount,
       failed: result.failedCount,
-      ...(result.cancelledCount === 0 ? {} : { cancelled: result.cancelledCount }),
-      ...(result.resendCount === 0 ? {} : { resent: result.resendCount }),
-    },
-    ...(result.warmup === undefined
-      ? {}
-      : { warmup: { sent: result.warmup.sentCount, failed: result.warmup.failedCount } }),
+      cancelled: result.cancelledCount || undefined,
+      resent: result.resendCount || undefined,
+    }),
+    warmup: warmup && { sent: warmup.sentCount, failed: warmup.failedCount },
     connections: result.connectionCount,
-    ...(result.received === undefined
-      ? {}
-      : { receivedBytes: result.received.bytes, responses: result.received.statuses }),
-    ...(result.servers === undefined
-      ? {}
-      : {
-          servers: result.servers.map(({ name, sentCount, failedCount }) => ({
-            name,
-            sent: sentCount,
-            failed: failedCount,
-          })),
-        }),
-    failures: result.failures.map(({ kind, count, example, status, isWarmup, answers }) => ({
-      kind,
-      count,
-      example,
-      ...(status === undefined ? {} : { status }),
-      ...(isWarmup === undefined ? {} : { isWarmup }),
-      ...(answers === undefined ? {} : { answers: [...answers] }),
+    receivedBytes: received?.bytes,
+    responses: received?.statuses,
+    servers: result.servers?.map(({ name, sentCount, failedCount }) => ({
+      ...{ name, sent: sentCount, failed: failedCount },
     })),
-    ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
-    ...(warnings.length === 0 ? {} : { warnings }),
-    ...(overTime === undefined ? {} : { overTime }),
-    ...(result.server === undefined ? {} : { server: result.server }),
-    ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
-    ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
+    failures: result.failures.map(({ kind, count, example, status, isWarmup, answers }) =>
+      defined({ kind, count, example, status, isWarmup, answers: answers && [...answers] }),
+    ),
+    sessions: result.sessions,
+    warnings: warnings.length === 0 ? undefined : warnings,
+    overTime,
+    server: result.server,
+    ...(phased === undefined ? {} : toPhasesJson(plan, phased, levels)),
+    findMax: findMax && toFindMaxJson(plan, findMax),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: judgeAssertions(plan, result).map((verdict) => toAssertionJson(plan, verdict)),
-  };
+  });
 }
 
 function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict): AssertionJson {
   const { text, state, level, phaseIndex, measured, reason, endedRun, assertion } = verdict;
   const ends = "runCount" in verdict ? { low: verdict.low, high: verdict.high } : {};
   const inWords = describeAssertion(plan, verdict);
-  return {
-    text,
-    state,
-    isMet: state === "pass",
-    ...(level === undefined ? {} : { level }),
-    ...(phaseIndex === undefined ? {} : { phase: phaseIndex }),
-    ...(endedRun === undefined ? {} : { endedRun }),
+  return defined({
+    ...{ text, state, isMet: state === "pass", level, phase: phaseIndex, endedRun },
     ...("runCount" in verdict ? { runs: verdict.runCount, runsMet: verdict.metCount } : {}),
-    ...(measured === undefined ? {} : { measured: toEstimateJson(assertion.metric, { ...ends, value: measured }) }),
-    ...(reason === undefined ? {} : { reason }),
+    measured: measured === undefined ? undefined : toEstimateJson(assertion.metric, { ...ends, value: measured }),
+    reason,
     measuredText: inWords.measured,
     limit: toValueJson(assertion.metric, assertion.limit),
     limitText: inWords.limit,
-  };
+  });
 }

@@ -107,7 +107,7 @@ export class RecordsFile implements RequestFile {
       rest: {
         benchmark_phase: of.phase,
         was_cancelled: of.isCancelled,
-        ...(of.finishReason === undefined ? {} : { finish_reason: of.finishReason }),
+        finish_reason: of.finishReason,
       },
     });
   }

@@ -121,7 +121,7 @@ class Records implements Report {
       isCancelled: false,
       tags,
       isResent,
-      more: { ...(extracted === undefined ? {} : { extracted }) },
+      extracted,
     });
     const metrics = {
       ...measure("request_latency", nsToMs(last), "ms"),
@@ -180,7 +180,7 @@ class Records implements Report {
       isCancelled: wasCancelled(failure),
       tags,
       isResent,
-      more: {},
+      extracted: undefined,
     });
     const metrics = {
       ...(responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count")),
@@ -217,7 +217,7 @@ class Records implements Report {
     readonly isCancelled: boolean;
     readonly tags: RequestRecord["tags"];
     readonly isResent: true | undefined;
-    readonly more: object;
+    readonly extracted: RequestRecord["extracted"];
   }): string {
     const { sendEpochNs, ackEpochNs, endEpochNs, sequenceId, server, tags } = of;
     return formatMetadata({
@@ -233,9 +233,9 @@ class Records implements Report {
         ...this.phase.level,
         ...this.window,
         was_cancelled: of.isCancelled,
-        ...(of.isResent === true ? { was_resent: true } : {}),
-        ...of.more,
-        ...(tags === undefined ? {} : { tags }),
+        was_resent: of.isResent,
+        extracted: of.extracted,
+        tags,
       },
     });
   }

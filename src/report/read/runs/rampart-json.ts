@@ -116,7 +116,7 @@ export const rampartJson: RunFormat = {
       ({ startedAt, isPartial = false, levels, findMax }, index): MeasuredRun => ({
         source: several === undefined ? path : `${path}, run ${index + 1}`,
         format: "Rampart's JSON",
-        ...(startedAt === undefined ? {} : { startedAt }),
+        ...(startedAt && { startedAt }),
         isPartial,
         facts,
         levels: [...(findMax === undefined ? [] : [readFindMax(findMax)]), ...levels.flatMap(readLevel)],
