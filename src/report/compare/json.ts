@@ -26,7 +26,7 @@ export function toComparisonJson(sides: readonly ComparedSides[], isStrict: bool
   return {
     version: COMPARISON_VERSION,
     verdict: judgeComparison(sides, isStrict),
-    notes: notesOfSides(sides).map((note) => ({ ...note, levels: [...note.levels] })),
+    notes: notesOfSides(sides),
     comparisons: sides.map(
       ({ comparison, limits }): ComparedJson => ({
         base: toRunSetJson(comparison.base),

@@ -97,7 +97,7 @@ function toHeadJson(
     ...(parameters && { parameters: Object.fromEntries(values) }),
     machine: { ...describeMachine(), rampart: VERSION },
     model: { name: model.name, version: model.version },
-    notes: makeNotes(plan, runs, options).map((note) => ({ ...note, levels: [...note.levels] })),
+    notes: makeNotes(plan, runs, options),
   };
 }
 

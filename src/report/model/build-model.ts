@@ -4,7 +4,6 @@ import { loadModeOf } from "../../registry/load-modes.ts";
 import { isDrawn } from "../../registry/plan-of-run.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";
-import { chartSource } from "./charts/chart-source.ts";
 import { withCharts } from "./charts/run-charts.ts";
 import { checksOf } from "./checks.ts";
 import {
@@ -52,7 +51,7 @@ export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
     setup: describeSetup(view),
     checks,
     notes,
-    sections: withCharts(sections, chartSource(plan, json)),
+    sections: withCharts(sections, view),
     single: singleLevel(view),
     suites: suitesOf(view, { name, checks, notes }),
     origin: describeOrigin(json),

@@ -9,7 +9,8 @@ import { pickEvenly, roundForPlot } from "../../sample.ts";
 import { type ReadEstimate, readMetric, readOver } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
-import { type ChartSource, type TimeUnit, timeUnitFor } from "./chart-source.ts";
+import type { ReportView } from "../report-view.ts";
+import { timeUnitFor } from "../values.ts";
 import { TOKEN_TIMES, titleOf } from "./percentile-charts.ts";
 
 /** Throughput, latency and times of tokens over the load: of one run, or the means over several runs. */
@@ -30,10 +31,10 @@ export interface LoadCharts {
 }
 
 /** Draws the charts over the load. */
-export function loadCharts(source: ChartSource): LoadCharts {
-  const points = loadPointsOf(source);
+export function loadCharts(view: ReportView): LoadCharts {
+  const points = loadPointsOf(view);
   if (points.length < 2) return { throughput: [], latency: [], knee: [], tokens: [] };
-  const { plan, unit } = source;
+  const { plan, unit } = view;
   const load = LEVEL_UNITS[levelUnitOf(plan.load)];
   const { axis } = levelTitles(plan);
   const over = overLoad(points, axis, load.isWhole);
@@ -99,7 +100,7 @@ function askedLine(points: readonly LoadPoint[]): XySeries {
 }
 
 /** Returns the unit for the largest p99. */
-function unitOf(spreads: readonly (Spread | undefined)[]): TimeUnit {
+function unitOf(spreads: readonly (Spread | undefined)[]): ReturnType<typeof timeUnitFor> {
   return timeUnitFor(Math.max(0, ...spreads.map((found) => found?.p99?.value ?? 0)));
 }
 
@@ -176,11 +177,10 @@ interface LoadPoint {
 }
 
 /** Returns the points in the order of their loads; empty where levels have no order, because they are phases. */
-function loadPointsOf({ json, runs }: ChartSource): LoadPoint[] {
+function loadPointsOf({ json, runs }: ReportView): LoadPoint[] {
   const [first] = runs;
-  if (first === undefined || first.levels.some((level) => level.json.phase !== undefined)) return [];
-  const points =
-    "runs" in json ? json.combination.levels.map(ofRuns) : first.levels.map((level) => ofLevel(level.json));
+  if (first === undefined || first.json.levels.some(({ phase }) => phase !== undefined)) return [];
+  const points = "runs" in json ? json.combination.levels.map(ofRuns) : first.json.levels.map(ofLevel);
   return points.toSorted((a, b) => a.load - b.load);
 }
 
