@@ -20,11 +20,9 @@ import type { TelemetryJson, TokensJson } from "../schema/metrics.ts";
 import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/mlperf.ts";
 import { byPercentile } from "../schema/parts.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import { toClientJson } from "./client.ts";
 import { toLimitsJson } from "./find-max.ts";
-import { toDeliveryJson, toInFlightJson } from "./load.ts";
+import { toClientJson, toDeliveryJson, toInFlightJson, toTimelineJson } from "./level-parts.ts";
 import { toExtractedJson, toMetricsJson, toSpreadJson } from "./metrics.ts";
-import { toTimelineJson } from "./timeline.ts";
 
 /** A level in Rampart's JSON report. */
 

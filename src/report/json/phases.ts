@@ -4,8 +4,7 @@ import { nsToSec, nsToUs } from "../../plan/units.ts";
 import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
 import { verdictsOfPhases } from "../run-verdicts.ts";
 import type { CheckJson, PhasesJson } from "../schema/runs.ts";
-import { toDeliveryJson } from "./load.ts";
-import { toTimelineJson } from "./timeline.ts";
+import { toDeliveryJson, toTimelineJson } from "./level-parts.ts";
 
 /** Returns the measured levels of a phase of a run. */
 function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {

@@ -5,15 +5,14 @@ import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/mea
 import { Timeline } from "../../../src/measure/timeline.ts";
 import { msToNs, nsToSec } from "../../../src/plan/units.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
+import { toTimelineJson } from "../../../src/report/json/level-parts.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
-import { toTimelineJson } from "../../../src/report/json/timeline.ts";
 import { RunState } from "../../../src/report/live/run-state.ts";
 import { toPagePoint } from "../../../src/report/live/watch/page-state.ts";
 import { heatMap } from "../../../src/report/model/charts/heat-map.ts";
 import { timedRuns, timeLine, toRunTimes } from "../../../src/report/model/charts/time-charts.ts";
 import { type ReportView, viewReport } from "../../../src/report/model/report-view.ts";
-import { followRuns } from "../../../src/report/over-time/followed-runs.ts";
-import { RunFollower } from "../../../src/report/over-time/run-follower.ts";
+import { followRuns, RunFollower } from "../../../src/report/over-time/followed-runs.ts";
 import type { HeatMapPlot, TimeLinePlot } from "../../../src/report/plot.ts";
 import type { OverTimeJson } from "../../../src/report/schema/over-time.ts";
 import type { RunProgress } from "../../../src/result/observer.ts";
