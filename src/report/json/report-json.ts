@@ -1,25 +1,27 @@
+import type { Change, PhaseVerdict } from "../../measure/phase-verdicts.ts";
 import type { RunsVerdict, Verdict } from "../../measure/verdicts.ts";
 import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import { epochNsToIsoTime, nsToSec } from "../../plan/units.ts";
+import { epochNsToIsoTime, nsToSec, nsToUs } from "../../plan/units.ts";
 import { measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
-import type { RunResult } from "../../result/run-result.ts";
+import type { LevelResult, PhasesResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
 import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
-import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
+import { judgeAssertions, judgeRepeated, verdictsOfPhases } from "../run-verdicts.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
+import type { CheckJson, PhasesJson } from "../schema/runs.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { describeAssertion, judgeWhole } from "../verdict.ts";
 import { VERSION } from "../version.ts";
 import { toFindMaxJson } from "./find-max.ts";
 import { toLevelJson } from "./level.ts";
+import { toDeliveryJson, toTimelineJson } from "./level-parts.ts";
 import { toEstimateJson, toValueJson } from "./metrics.ts";
 import { toCombinationJson } from "./over-runs.ts";
-import { toPhasesJson } from "./phases.ts";
 
 /** The JSON of runs, from which all reports are made. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
@@ -158,4 +160,52 @@ function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict): AssertionJ
     limit: toValueJson(assertion.metric, assertion.limit),
     limitText: inWords.limit,
   });
+}
+
+/** Returns the measured levels of a phase of a run. */
+function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {
+  return levels.filter(({ phase, window }) => phase?.index === index && window.durationNs > 0);
+}
+
+/** Converts the phases and the time line to JSON. @param levels all of the run */
+function toPhasesJson(
+  plan: Plan,
+  { phases, after, timeline }: PhasesResult,
+  levels: readonly LevelResult[],
+): PhasesJson {
+  const verdicts = verdictsOfPhases(plan, levels);
+  return {
+    phases: phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount, openAfterCount }) => ({
+      name: label,
+      ...(isWarmup ? { isWarmup } : {}),
+      startSec: nsToSec(startNs),
+      endSec: nsToSec(endNs),
+      inFlightAtStart: openBeforeCount,
+      inFlightAtEnd: openAfterCount,
+      sent: tally.sentCount,
+      completed: tally.completedCount,
+      failed: tally.failedCount,
+      cancelled: tally.cancelledCount,
+      load: levelsOf(levels, index).map((level) => ({ level: level.level, ...toDeliveryJson(plan, level) })),
+      checks: verdicts.filter(({ phaseIndex }) => phaseIndex === index).map(toVerdictJson),
+    })),
+    afterPhases: { completed: after.completedCount, failed: after.failedCount, cancelled: after.cancelledCount },
+    timeline: toTimelineJson(timeline),
+  };
+}
+
+function toVerdictJson({ text, state, measured, drift, recovery }: PhaseVerdict): CheckJson {
+  return {
+    ...{ text, state, isMet: state === "pass", measured },
+    ...(drift && { latencyChange: toChangeJson(drift.latency), throughputChange: toChangeJson(drift.throughput) }),
+    ...(recovery && {
+      recoverySec: recovery.tookNs === undefined ? null : nsToSec(recovery.tookNs),
+      baseMedianUs: nsToUs(recovery.baseNs),
+      intervalSec: nsToSec(recovery.intervalNs),
+    }),
+  };
+}
+
+function toChangeJson({ ratio, lowRatio, highRatio }: Change): NonNullable<CheckJson["latencyChange"]> {
+  return { ratio, lowRatio, highRatio };
 }
