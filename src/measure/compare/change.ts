@@ -1,6 +1,7 @@
 import { type Interval, UNKNOWN } from "../intervals/certainty.ts";
 import { regularizedBeta, studentQuantile } from "../intervals/distributions.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
+import { meanOfRuns, type RunsMean } from "../intervals/over-runs.ts";
 import { ratioBounds as countBounds } from "../intervals/ratio-bounds.ts";
 
 /**
@@ -30,21 +31,6 @@ export interface Change extends Interval {
   /** Null when there is no ratio, because the base is 0. */
   readonly value: number | null;
   readonly basis: ChangeBasis;
-}
-
-/** The mean of runs, and the sample variance between them; no variance with one run. */
-export interface RunsMean {
-  readonly count: number;
-  readonly mean: number;
-  readonly variance: number | undefined;
-}
-
-/** Summarizes the values of runs. @param values one or more */
-export function meanOfRuns(values: readonly number[]): RunsMean {
-  const count = values.length;
-  const mean = values.reduce((sum, value) => sum + value, 0) / count;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { count, mean, variance: count < 2 ? undefined : squares / (count - 1) };
 }
 
 /** Estimates the ratio new/base of means. Values are 0 or more. */

@@ -51,12 +51,10 @@ export function estimateMeanNs(
   sketch: Sketch,
   { confidence = INTERVAL_CONFIDENCE, leastCount = 1 }: MeanOptions = {},
 ): MeanEstimate {
-  const { count, mean } = sketch;
-  const deviation = deviationOf(sketch);
+  const least = Math.min(leastCount, sketch.count);
   const effective = effectiveCountOf(sketch, confidence);
-  const least = Math.min(leastCount, count);
-  if (effective < least) return fromZero(meanInterval(mean, deviation, least, { confidence }));
-  return fromZero(meanInterval(mean, deviation, effective, { confidence, skewness: skewnessOf(sketch) }));
+  const options = { confidence, ...(effective < least ? {} : { skewness: skewnessOf(sketch) }) };
+  return fromZero(meanInterval(sketch.mean, deviationOf(sketch), Math.max(effective, least), options));
 }
 
 /** Estimates the mean of values that are not negative, in the order in which they were measured. @param values not empty */
@@ -76,10 +74,9 @@ export function estimateMean(
   }
   if (count < 2) return meanInterval(mean, undefined, count);
   const variance = squares / (count - 1);
-  const deviation = Math.sqrt(variance);
   const effective = effectiveCount(count, variance, batchMeansOf(values), confidence);
   const least = Math.min(leastCount, count);
-  if (effective < least) return fromZero(meanInterval(mean, deviation, least, { confidence }));
-  const skewness = squares === 0 ? 0 : (cubes * Math.sqrt(count)) / squares ** 1.5;
-  return fromZero(meanInterval(mean, deviation, effective, { confidence, skewness }));
+  const isFew = effective < least || squares === 0;
+  const skewness = isFew ? 0 : (cubes * Math.sqrt(count)) / squares ** 1.5;
+  return fromZero(meanInterval(mean, Math.sqrt(variance), Math.max(effective, least), { confidence, skewness }));
 }

@@ -18,6 +18,21 @@ export interface OverRuns extends Interval {
   readonly betweenToWithinRatio: number | null;
 }
 
+/** The mean of runs, and the sample variance between them; no variance with one run. */
+export interface RunsMean {
+  readonly count: number;
+  readonly mean: number;
+  readonly variance: number | undefined;
+}
+
+/** Summarizes the values of runs. @param values one or more */
+export function meanOfRuns(values: readonly number[]): RunsMean {
+  const count = values.length;
+  const mean = values.reduce((sum, value) => sum + value, 0) / count;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { count, mean, variance: count < 2 ? undefined : squares / (count - 1) };
+}
+
 /** The value of one run. */
 export interface RunValue {
   readonly value: number;
@@ -33,10 +48,8 @@ export interface RunValue {
  * @param values one or more
  */
 export function combineRuns(values: readonly RunValue[]): OverRuns {
-  const count = values.length;
-  const mean = values.reduce((sum, { value }) => sum + value, 0) / count;
-  const squares = values.reduce((sum, { value }) => sum + (value - mean) ** 2, 0);
-  const deviation = count < 2 ? undefined : Math.sqrt(squares / (count - 1));
+  const { count, mean, variance } = meanOfRuns(values.map(({ value }) => value));
+  const deviation = variance === undefined ? undefined : Math.sqrt(variance);
   const errors = values.map(({ standardError }) => standardError).filter((error) => error !== undefined);
   const within =
     errors.length < count ? null : Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / count);

@@ -1,6 +1,6 @@
 import { type GpuMetric, gpuSeriesOf } from "../gpu-tally.ts";
 import type { ServerDelta } from "../server-delta.ts";
-import { factsOf, type MeasuredPart, type Metric } from "./metric.ts";
+import { factsOf, type MeasuredPart, type Metric, ratioOf } from "./metric.ts";
 import { type Sample, sampleOfGpus, sampleOfSum } from "./sample.ts";
 
 /** Bytes of a megabyte, the unit of memory. */
@@ -20,14 +20,9 @@ const SERVER = {
   /** Share of requests that the server's response cache answered. */
   serverCacheHits: {
     label: "server cache hits",
-    quantity: "ratio",
     better: "higher",
     needs: "statistics",
-    counts: countHits,
-    value: (part) => {
-      const { count, total } = countHits(part);
-      return total === 0 ? undefined : count / total;
-    },
+    ...ratioOf(countHits),
     explain: ({ window }) => (window.server === undefined ? undefined : "the server cached no response"),
   },
   /** Share of an engine's KV cache in use: vLLM, SGLang, TensorRT-LLM. */

@@ -1,14 +1,8 @@
-import {
-  boundsOf,
-  type Change,
-  estimateDifference,
-  estimateRatio,
-  meanOfRuns,
-  type Side,
-} from "../../measure/compare/change.ts";
+import { boundsOf, type Change, estimateDifference, estimateRatio, type Side } from "../../measure/compare/change.ts";
 import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
 import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
+import { meanOfRuns } from "../../measure/intervals/over-runs.ts";
 import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
 import { defined } from "../../plan/defined.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";

@@ -2,7 +2,7 @@ import { type GpuMetric, type GpuTally, gpuSeriesOf, gpuUuidsOf, ofGpu } from ".
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
-import type { Metric } from "../../measure/metrics/metric.ts";
+import { ALL_STATISTICS, type Metric } from "../../measure/metrics/metric.ts";
 import { sampleOfSketch } from "../../measure/metrics/sample.ts";
 import { lateCount, sentPerSec } from "../../measure/metrics.ts";
 import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
@@ -60,7 +60,7 @@ function toInstabilityJson({ windows, ...rest }: Instability): NonNullable<Level
 }
 
 /** How late requests were sent: no metric of the catalogue, because it is the client's. */
-const SEND_DELAY = { quantity: "time", statistics: ["average", "min", "max", "percentiles"] } as const;
+const SEND_DELAY = { quantity: "time", statistics: ALL_STATISTICS } as const;
 
 /** Converts what is known of the tokens of a level besides its metrics. */
 export function toTokensJson(tokens: TokenMeasurement): TokensJson {
