@@ -5,11 +5,11 @@ import {
   estimateExtractedPercentile,
   extractedPercentile,
 } from "../extracted-tally.ts";
-import { type GpuMetric, type GpuTally, gpuSeriesOf } from "../gpu-tally.ts";
 import { scaleInterval, type Uncertain } from "../intervals/certainty.ts";
 import type { IntervalOptions } from "../intervals/effective-count.ts";
 import { estimateMeanNs, type MeanEstimate, type MeanOptions } from "../intervals/mean-interval.ts";
 import { estimateInterpolated, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
+import { type PageMetric, type PageReadings, seriesOf } from "../page-readings.ts";
 import { countAbove, interpolatedPercentile, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
 import type { SampleAbove } from "../verdict-state.ts";
 
@@ -99,8 +99,8 @@ export function sampleOfSum(sum: number, count: number): Sample {
 }
 
 /** Readings of all GPUs together: the average over GPUs, and the largest reading of one. @param scale factor of each value */
-export function sampleOfGpus(gpu: GpuTally | undefined, metric: GpuMetric, scale = 1): Sample | undefined {
-  const series = gpu === undefined ? [] : gpuSeriesOf(gpu, metric).map(([, one]) => one);
+export function sampleOfReadings(gpu: PageReadings | undefined, metric: PageMetric, scale = 1): Sample | undefined {
+  const series = gpu === undefined ? [] : seriesOf(gpu, metric).map(([, one]) => one);
   const count = series.reduce((sum, one) => sum + one.count, 0);
   return {
     count,

@@ -1,8 +1,8 @@
 import { defined } from "../../plan/defined.ts";
 import { ExtractedTally } from "../extracted-tally.ts";
-import type { GpuTally } from "../gpu-tally.ts";
 import type { ClientHealth, Measurement } from "../measurement.ts";
 import type { OpenRequests } from "../open-requests.ts";
+import type { PageReadings } from "../page-readings.ts";
 import {
   RECORD_CANCELLED,
   RECORD_DELAYED,
@@ -136,7 +136,7 @@ export interface WindowFrame {
   readonly canLanesWait: boolean;
   readonly health: ClientHealth;
   readonly server?: ServerDelta | undefined;
-  readonly gpu?: GpuTally | undefined;
+  readonly gpu?: PageReadings | undefined;
 }
 
 /** Computes a window's result. Nothing may be added to the tally afterwards. */

@@ -1,4 +1,3 @@
-import { type GpuMetric, type GpuTally, gpuSeriesOf, gpuUuidsOf, ofGpu } from "../../measure/gpu-tally.ts";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
@@ -8,6 +7,7 @@ import { lateCount, sentPerSec } from "../../measure/metrics.ts";
 import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
 import type { MlperfTokenTime } from "../../measure/mlperf/judge-tokens.ts";
 import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
+import { gpuUuidsOf, ofGpu, type PageMetric, type PageReadings, seriesOf } from "../../measure/page-readings.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { judge } from "../../measure/verdicts.ts";
@@ -154,9 +154,9 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
 }
 
 /** Converts the readings of a server's page, by GPU. Metrics that the server does not report are absent. */
-function toTelemetryJson(tally: GpuTally): TelemetryJson {
-  const lastOf = (uuid: string, metric: GpuMetric): number | undefined =>
-    gpuSeriesOf(tally, metric).find(([of]) => of === uuid)?.[1].last;
+function toTelemetryJson(tally: PageReadings): TelemetryJson {
+  const lastOf = (uuid: string, metric: PageMetric): number | undefined =>
+    seriesOf(tally, metric).find(([of]) => of === uuid)?.[1].last;
   return {
     readings: tally.count,
     gpus: gpuUuidsOf(tally).map((uuid) =>

@@ -1,6 +1,6 @@
-import { GPU_METRICS, type GpuMetric, type GpuReading } from "../../measure/gpu-tally.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
+import { PAGE_METRICS, type PageMetric, type PageReading } from "../../measure/page-readings.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import { Timeline, type TimelineColumn } from "../../measure/timeline.ts";
@@ -38,7 +38,7 @@ export class RunFollower {
   private readonly windows: SeenWindow[] = [];
   private readonly spans: SeenSpan[] = [];
   private readonly batchSize: number;
-  private readonly gpus = new Map<GpuMetric, Map<string, Readings>>();
+  private readonly gpus = new Map<PageMetric, Map<string, Readings>>();
 
   /** @param startNs now */
   constructor(batchSize: number, startNs: number) {
@@ -84,8 +84,8 @@ export class RunFollower {
     });
   }
 
-  addReading(reading: GpuReading, atNs: number): void {
-    for (const metric of GPU_METRICS)
+  addReading(reading: PageReading, atNs: number): void {
+    for (const metric of PAGE_METRICS)
       for (const [uuid, value] of reading[metric] ?? []) this.readingsOf(metric, uuid).add(nsToSec(atNs), value);
   }
 
@@ -126,7 +126,7 @@ export class RunFollower {
     return lastEndNs > startNs ? this.timeline.columns(lastEndNs, startNs, WANTED_COLUMNS) : [];
   }
 
-  private readingsOf(metric: GpuMetric, uuid: string): Readings {
+  private readingsOf(metric: PageMetric, uuid: string): Readings {
     const byUuid = this.gpus.get(metric) ?? new Map<string, Readings>();
     this.gpus.set(metric, byUuid);
     const readings = byUuid.get(uuid) ?? new Readings();
