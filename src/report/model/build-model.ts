@@ -30,6 +30,7 @@ import {
 } from "./run-sections.ts";
 import { singleLevel } from "./single-level.ts";
 import { suitesOf } from "./suites.ts";
+import { hasContent } from "./tables.ts";
 import { extractedSection, otherSection, tokenSection } from "./value-sections.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -95,10 +96,6 @@ function buildSections(view: ReportView): Section[] {
   const sections: Section[] = [];
   for (const build of SECTIONS) sections.push(...[build(view, sections) ?? []].flat());
   return sections;
-}
-
-function hasContent({ tables, charts, lines = [] }: Section): boolean {
-  return tables.length + charts.length + lines.length > 0;
 }
 
 /** Describes what was measured: `simple, embedded target, http`. */

@@ -1,13 +1,11 @@
-import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
-import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatPct } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import { formatTime } from "../model/values.ts";
-import { scheduledRate } from "./load-delivery.ts";
+import { whyLate } from "./load-delivery.ts";
 import type { Finding } from "./load-notes.ts";
 
 /**
@@ -37,9 +35,7 @@ export function findLateSends(
   result: LevelResult,
   isClientKnown: boolean,
 ): Finding[] {
-  const { unit, window, level } = result;
-  if (!LEVEL_UNITS[unit].isScheduled) return [];
-  const shortfall = explainShortfall(window, scheduledRate({ ...prepared, plan }, level));
+  const shortfall = whyLate({ ...prepared, plan }, result);
   if (shortfall === undefined) return [];
   // The delivered load has the rates.
   const { late, cause, bound } = shortfall;

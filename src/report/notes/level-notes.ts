@@ -1,5 +1,4 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { stabilizingLatencyNs } from "../../measure/metrics.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
@@ -15,7 +14,7 @@ import type { Severity } from "../model/report-model.ts";
 import { formatThreeDigits } from "../model/values.ts";
 import { UNSENT_LOAD } from "../model/verdict.ts";
 import { findClientLimit, findLateSends } from "./client-notes.ts";
-import { askedRate, describeUndelivered, loadDelivery } from "./load-delivery.ts";
+import { describeUndelivered, loadDelivery, ONLY_THROUGHPUT, whyUnstable } from "./load-delivery.ts";
 import { type Finding, findLoad } from "./load-notes.ts";
 import { findShortSamples } from "./short-samples.ts";
 
@@ -92,24 +91,14 @@ function finding(code: string, severity: Severity, ...texts: string[]): Finding 
 }
 
 function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding[] {
-  const { instability, window, level, repeats, isLatencyUnstable } = result;
-  const found: Finding[] = [];
-  if (instability !== undefined) {
-    const unit = throughputUnitOf(whole.target);
-    const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level), unit);
-    const advice = describeRemedy(remedy, plan.measurement.mode).replace(/\.$/, "");
-    found.push(finding("not-stable", "wrong", `not stable: ${moved}`, cause, advice));
-  }
-  if (repeats !== undefined) found.push(finding("measured-again", "detail", describeRepeats(whole, repeats)));
-  if (isLatencyUnstable)
-    found.push(
-      finding(
-        "latency-not-stable",
-        "caution",
-        "only throughput is stable, which is enough for asynchronous requests; latency is not",
-      ),
-    );
-  return found;
+  const { repeats, isLatencyUnstable } = result;
+  const why = whyUnstable(plan, result, throughputUnitOf(whole.target));
+  const texts = why === undefined ? [] : [`not stable: ${why.moved}`, why.cause, why.advice.replace(/\.$/, "")];
+  return [
+    ...(why === undefined ? [] : [finding("not-stable", "wrong", ...texts)]),
+    ...(repeats === undefined ? [] : [finding("measured-again", "detail", describeRepeats(whole, repeats))]),
+    ...(isLatencyUnstable ? [finding("latency-not-stable", "caution", ONLY_THROUGHPUT)] : []),
+  ];
 }
 
 const OUTCOMES = { measured: "", unstable: " (not stable)", partial: " (partial)", "over-limit": " (over the limit)" };

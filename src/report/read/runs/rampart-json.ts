@@ -14,10 +14,15 @@ import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-me
 import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
 import { REPORT_VERSION } from "../../schema/version.ts";
 import { listFacts } from "./facts.ts";
-import { describeLoad } from "./load-label.ts";
-import type { MeasuredLevel, MeasuredRun, MeasuredValue, RunFormat } from "./measured-run.ts";
-import { parseDocument } from "./parse-document.ts";
-import { withBounds } from "./put-statistics.ts";
+import {
+  describeLoad,
+  type MeasuredLevel,
+  type MeasuredRun,
+  type MeasuredValue,
+  parseDocument,
+  type RunFormat,
+  withBounds,
+} from "./measured-run.ts";
 import { type MeasuredPart, OLD_VERSIONS, upgradedPart } from "./upgrade-json.ts";
 
 /** Rampart's own JSON: one run, or the `runs` of a repeated plan. What is read of it is picked from the schema that says what is written. */
