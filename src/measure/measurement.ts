@@ -1,8 +1,8 @@
 import type { Tags } from "../plan/split/tags.ts";
 import type { Extracted } from "./extracted-tally.ts";
 import type { CompletionGap } from "./gaps/completion-gaps.ts";
-import type { GpuTally } from "./gpu-tally.ts";
 import type { CompletionBins } from "./intervals/time-bins.ts";
+import type { PageReadings } from "./page-readings.ts";
 import type { ServerDelta } from "./server-delta.ts";
 import { EMPTY_SKETCH, type Sketch } from "./sketch.ts";
 import type { TokenMeasurement } from "./tokens/token-measurement.ts";
@@ -98,8 +98,8 @@ export interface Measurement {
   readonly health: ClientHealth;
   /** Increase of the server's counters; absent when the server has none. */
   readonly server?: ServerDelta;
-  /** Readings of the server's GPUs; absent when not scraped. */
-  readonly gpu?: GpuTally;
+  /** Readings of the server's page of metrics; absent when not scraped. */
+  readonly gpu?: PageReadings;
   /** Values extracted from the answers of successful requests, by name; absent when the target extracts none. */
   readonly extracted?: readonly Extracted[];
   /** The tokens of the answers; absent when they are not measured. */

@@ -1,8 +1,9 @@
+import { defined } from "../plan/defined.ts";
 import { joinExtracted } from "./extracted-tally.ts";
 import { joinGaps } from "./gaps/completion-gaps.ts";
-import { joinGpus } from "./gpu-tally.ts";
 import { addBins } from "./intervals/time-bins.ts";
 import { type ClientHealth, latencyOf, type MeasuredGroup, type Measurement, sendDelayOf } from "./measurement.ts";
+import { joinReadings } from "./page-readings.ts";
 import { joinDeltas } from "./server-delta.ts";
 import { joinSketches, type Sketch } from "./sketch.ts";
 import { joinTokens } from "./tokens/token-measurement.ts";
@@ -45,21 +46,21 @@ function join(parts: readonly Measurement[], way: Way): Measurement {
     (typeof SUMS)[number],
     number
   >;
-  return {
+  return defined({
     ...frameOf(parts, way),
     ...sums,
     ...latenciesOf(parts),
-    ...defined("completions", joinCompletions(parts, way)),
+    completions: joinCompletions(parts, way),
     sendMeanNs: perRequest((part) => part.sendMeanNs),
     receiveMeanNs: perRequest((part) => part.receiveMeanNs),
-    ...defined("server", joinDeltas(all("server"), way)),
-    ...defined("gpu", joinGpus(all("gpu"), way)),
-    ...defined("extracted", joinExtracted(all("extracted"))),
-    ...defined("tokens", joinTokens(all("tokens").filter((tokens) => tokens !== undefined))),
-    ...defined("gaps", joinGaps(all("gaps"), way)),
-    ...defined("groups", joinGroups(parts, way)),
-    ...defined("memberServers", joinServers(parts, way)),
-  };
+    server: joinDeltas(all("server"), way),
+    gpu: joinReadings(all("gpu"), way),
+    extracted: joinExtracted(all("extracted")),
+    tokens: joinTokens(all("tokens").filter((tokens) => tokens !== undefined)),
+    gaps: joinGaps(all("gaps"), way),
+    groups: joinGroups(parts, way),
+    memberServers: joinServers(parts, way),
+  });
 }
 
 /** Times, what was in flight at their ends, and the client. */
@@ -78,14 +79,12 @@ function frameOf(parts: readonly Measurement[], way: Way) {
   return {
     startNs: Math.min(...all((part) => part.startNs)),
     endNs: Math.max(...all((part) => part.endNs)),
-    ...(numbers.length < parts.length
-      ? {}
-      : {
-          numbers: {
-            first: Math.min(...numbers.map((one) => one.first)),
-            last: Math.max(...numbers.map((one) => one.last)),
-          },
-        }),
+    ...(numbers.length === parts.length && {
+      numbers: {
+        first: Math.min(...numbers.map((one) => one.first)),
+        last: Math.max(...numbers.map((one) => one.last)),
+      },
+    }),
     windowCount: lengthOf((part) => part.windowCount),
     durationNs: lengthOf((part) => part.durationNs),
     sendingNs: lengthOf((part) => part.sendingNs),
@@ -127,19 +126,13 @@ function worstHealth(parts: readonly Measurement[]): ClientHealth {
     const known = parts.map(({ health }) => pick(health)).filter((value) => value !== undefined);
     return known.length === 0 ? undefined : Math.max(...known);
   };
-  return {
+  return defined({
     cpuRatio: worst(({ cpuRatio }) => cpuRatio) ?? 0,
     loopLagMaxNs: worst(({ loopLagMaxNs }) => loopLagMaxNs) ?? 0,
     loopLagMeanNs: worst(({ loopLagMeanNs }) => loopLagMeanNs) ?? 0,
-    ...defined(
-      "loopLagP99Ns",
-      worst(({ loopLagP99Ns }) => loopLagP99Ns),
-    ),
-    ...defined(
-      "coreWaitRatio",
-      worst(({ coreWaitRatio }) => coreWaitRatio),
-    ),
-  };
+    loopLagP99Ns: worst(({ loopLagP99Ns }) => loopLagP99Ns),
+    coreWaitRatio: worst(({ coreWaitRatio }) => coreWaitRatio),
+  });
 }
 
 function latenciesOf(
@@ -194,8 +187,4 @@ function joinServers(parts: readonly Measurement[], way: Way): Measurement["memb
     return delta === undefined ? [] : [[name, delta] as const];
   });
   return Object.fromEntries(joined);
-}
-
-function defined<K extends string, T>(name: K, value: T | undefined): { readonly [key in K]?: T } {
-  return value === undefined ? {} : ({ [name]: value } as { readonly [key in K]: T });
 }

@@ -1,7 +1,10 @@
 import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
 import { formatDurationNs, formatPct, msToNs, nsToSec, secToNs } from "../plan/units.ts";
+import { welchFreedom } from "./compare/change.ts";
 import { certaintyOf } from "./intervals/certainty.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
+import { meanOfRuns } from "./intervals/over-runs.ts";
+import { roundUp, timesToDecide } from "./limits/requests-needed.ts";
 import type { Measurement } from "./measurement.ts";
 import { percentileAt } from "./sketch.ts";
 import type { TimelineBucket } from "./timeline.ts";
@@ -92,21 +95,14 @@ export function measureDrift(buckets: readonly TimelineBucket[]): Drift | undefi
 
 /** @param first positive on average */
 function changeBetween(first: readonly number[], last: readonly number[]): Change {
-  const [a, b] = [momentsOf(first), momentsOf(last)];
+  const [a, b] = [meanOfRuns(first), meanOfRuns(last)];
+  const [va, vb] = [a, b].map(({ variance = 0, count }) => variance / count) as [number, number];
   const ratio = b.mean / a.mean;
   // Delta method: the variance of a ratio of two means.
-  const variance = b.meanVariance / a.mean ** 2 + (ratio ** 2 * a.meanVariance) / a.mean ** 2;
-  const freedom =
-    (a.meanVariance + b.meanVariance) ** 2 /
-    (a.meanVariance ** 2 / (first.length - 1) + b.meanVariance ** 2 / (last.length - 1));
+  const variance = vb / a.mean ** 2 + (ratio ** 2 * va) / a.mean ** 2;
+  const freedom = welchFreedom(va, a.count, vb, b.count);
   const half = variance === 0 ? 0 : studentQuantile(0.975, freedom) * Math.sqrt(variance);
   return { first: a.mean, last: b.mean, ratio: ratio - 1, lowRatio: ratio - half - 1, highRatio: ratio + half - 1 };
-}
-
-function momentsOf(values: readonly number[]): { readonly mean: number; readonly meanVariance: number } {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, meanVariance: squares / (values.length - 1) / values.length };
 }
 
 const NOT_REACHED = "the run ended before this phase did";
@@ -120,20 +116,13 @@ function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omi
     return { state: "unresolved", text, measured: "the phase was too short to compare its thirds" };
   const { latency, throughput } = drift;
   const isInterrupted = level.window.gaps !== undefined;
-  const parts = [
-    {
-      change: latency,
-      limit: maxRatio,
-      state: judgeInterval({ comparison: "at-most", limit: maxRatio }, toInterval(latency)),
-    },
-    {
-      change: throughput,
-      limit: -maxRatio,
-      state: judgeInterval({ comparison: "at-least", limit: -maxRatio }, toInterval(throughput)),
-    },
-  ];
+  const judgePart = (change: Change, comparison: "at-most" | "at-least", limit: number) => {
+    const found = { value: change.ratio, low: change.lowRatio, high: change.highRatio };
+    return { state: judgeInterval({ comparison, limit }, found), times: timesToDecide(found, limit) };
+  };
+  const parts = [judgePart(latency, "at-most", maxRatio), judgePart(throughput, "at-least", -maxRatio)];
   const state = worstState([isInterrupted ? "unresolved" : "pass", ...parts.map((part) => part.state)]);
-  const times = Math.max(...parts.filter((part) => part.state === "unresolved").map(timesNeeded));
+  const times = Math.max(...parts.filter((part) => part.state === "unresolved").map((part) => part.times));
   const why = isInterrupted
     ? "nothing completed for a time"
     : `too uncertain; ${adviseHold(times, level.window.durationNs)}`;
@@ -142,25 +131,13 @@ function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omi
   return { state, text, measured, drift };
 }
 
-function toInterval({ ratio, lowRatio, highRatio }: Change): { value: number; low: number; high: number } {
-  return { value: ratio, low: lowRatio, high: highRatio };
-}
-
-/** Returns how many times as long a phase must last so that the interval of a change no longer contains the limit: it narrows as the root of the time. */
-function timesNeeded({ change, limit }: { readonly change: Change; readonly limit: number }): number {
-  const { ratio, lowRatio, highRatio } = change;
-  const reach = ratio < limit ? highRatio - ratio : ratio - lowRatio;
-  return (reach / Math.abs(limit - ratio)) ** 2;
-}
-
 /** More is no remedy: the change is at its limit. */
 const MOST_TIMES = 20;
 
 function adviseHold(times: number, durationNs: number): string {
   if (!(times <= MOST_TIMES)) return "the change is close to its limit";
-  const seconds = Math.ceil(nsToSec(durationNs) * times);
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(seconds)) - 1);
-  return `hold the load for about ${formatDurationNs(secToNs(Math.ceil(seconds / step) * step))}`;
+  const seconds = roundUp(Math.ceil(nsToSec(durationNs) * times));
+  return `hold the load for about ${formatDurationNs(secToNs(seconds))}`;
 }
 
 /** Describes a change; its interval only where it says something. */

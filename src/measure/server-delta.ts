@@ -1,6 +1,6 @@
-import type { ComposingModel, ServerCounters } from "../service/statistics.ts";
+import { COUNTERS, type ComposingModel, type ServerCounters } from "../service/statistics.ts";
 
-type CounterName = Exclude<keyof ServerCounters, "name" | "version">;
+type CounterName = (typeof COUNTERS)[number];
 
 /** The increase of the server's counters in a window, of the version that served it, and of the models that it calls. */
 export type ServerDelta = { readonly [K in CounterName]: number } & {
@@ -12,26 +12,6 @@ export type ServerDelta = { readonly [K in CounterName]: number } & {
   /** Sorted by name and version. Models that did not run have counts of 0. */
   readonly composing: readonly ServerDelta[];
 };
-
-const COUNTERS: readonly CounterName[] = [
-  "inferenceCount",
-  "executionCount",
-  "successCount",
-  "successNs",
-  "failCount",
-  "queueCount",
-  "queueNs",
-  "computeInputCount",
-  "computeInputNs",
-  "computeInferCount",
-  "computeInferNs",
-  "computeOutputCount",
-  "computeOutputNs",
-  "cacheHitCount",
-  "cacheHitNs",
-  "cacheMissCount",
-  "cacheMissNs",
-];
 
 /**
  * Returns the increase between two statistics responses. Without a requested version, uses the highest version whose queue count increased.

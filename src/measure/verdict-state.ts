@@ -1,4 +1,5 @@
 import type { AssertionPlan } from "../plan/assertions.ts";
+import type { Uncertain } from "./intervals/certainty.ts";
 import { binomialAtMost } from "./intervals/distributions.ts";
 
 /**
@@ -53,7 +54,7 @@ export function judgeValue(limit: Pick<AssertionPlan, "comparison" | "limit">, v
 /** Judges a value by its interval: it passes when the whole interval keeps the limit, and fails when none of it does. */
 export function judgeInterval(
   limit: Pick<AssertionPlan, "comparison" | "limit">,
-  { value, low, high }: { readonly value: number; readonly low: number | null; readonly high: number | null },
+  { value, low, high }: Pick<Uncertain, "value" | "low" | "high">,
 ): VerdictState {
   if (limit.comparison === "is") return judgeValue(limit, value);
   const ends = [low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY] as const;

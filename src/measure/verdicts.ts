@@ -1,8 +1,10 @@
 import { alignLevels, identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
+import { defined } from "../plan/defined.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { selectTags } from "./groups.ts";
+import { type Interval, UNKNOWN } from "./intervals/certainty.ts";
 import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";
 import { judgeOver, judgePart, type PartVerdict } from "./limits/judge-part.ts";
 import { metricOf } from "./metrics/catalogue.ts";
@@ -34,11 +36,8 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** The result of an assertion over several runs: of the mean of the runs at each level. */
-export interface RunsVerdict extends Verdict {
-  /** Ends of the 95 % confidence interval of `measured`; null below two runs. */
-  readonly low: number | null;
-  readonly high: number | null;
+/** The result of an assertion over several runs: of the mean of the runs at each level, with its interval. */
+export interface RunsVerdict extends Verdict, Interval {
   /** Number of runs, and of those in which the assertion passes on its own. */
   readonly runCount: number;
   readonly metCount: number;
@@ -97,8 +96,7 @@ export function judgeRuns(
   const metCount = runs.filter((levels) => judge(assertion, levels, batchSize, unit).state === "pass").length;
   return {
     ...toVerdict(assertion, found, unit),
-    low: worst?.low ?? null,
-    high: worst?.high ?? null,
+    ...(worst === undefined ? UNKNOWN : { low: worst.low, high: worst.high }),
     runCount: runs.length,
     metCount,
   };
@@ -137,10 +135,8 @@ function toVerdict(assertion: AssertionPlan, found: readonly LevelVerdict[], uni
     assertion,
     state: found.length === 0 ? "unresolved" : worstState(found.map(({ state }) => state)),
     level: worst?.level,
-    ...(worst?.phaseIndex === undefined ? {} : { phaseIndex: worst.phaseIndex }),
     measured: worst?.value,
-    ...(worst?.reason === undefined ? {} : { reason: worst.reason }),
-    ...(worst?.needed === undefined ? {} : { needed: worst.needed }),
+    ...defined({ phaseIndex: worst?.phaseIndex, reason: worst?.reason, needed: worst?.needed }),
     text: describe(assertion, unit),
   };
 }

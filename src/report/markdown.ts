@@ -2,7 +2,7 @@ import type { VerdictState } from "../measure/verdict-state.ts";
 import { escapeMarkdown } from "./markup.ts";
 import { DETAIL_DROP_ORDER } from "./model/level-columns.ts";
 import type { Cell, Check, ModelTable, Note, ReportModel, Section, VerdictName } from "./model/report-model.ts";
-import { formatCell, formatInterval, MARK, type TimeUnit, timeUnitOf } from "./model/values.ts";
+import { formatCell, formatInterval, MARK, type TimeUnit, unitsOf } from "./model/values.ts";
 import { createModelFile } from "./model-report.ts";
 
 /** `--markdown`: a summary for pull requests and the summaries of CI jobs. */
@@ -68,9 +68,7 @@ function formatModelTable({ title, ...table }: ModelTable): string {
   const kept = table.columns.flatMap(({ dropOrder }, index) => (dropOrder < DETAIL_DROP_ORDER ? [index] : []));
   const columns = kept.flatMap((index) => table.columns[index] ?? []);
   const rows = table.rows.map((row) => kept.map((index) => row[index] ?? {}));
-  const units = columns.map(({ quantity }, index) =>
-    quantity === "time" ? timeUnitOf(rows.flatMap((row) => numberOf(row[index]))) : undefined,
-  );
+  const units = unitsOf({ columns, rows });
   const textOf = (cell: Cell, index: number): string =>
     cellText(cell, columns[index]?.quantity ?? "text", units[index]);
   const text = formatTable(
@@ -84,10 +82,6 @@ function formatModelTable({ title, ...table }: ModelTable): string {
     ...(isMarked ? [MARK_TEXT] : []),
   ].join("\n\n");
   return rows.length > MOST_OPEN ? fold(whole, `${rows.length} rows`) : whole;
-}
-
-function numberOf(cell: Cell | undefined): number[] {
-  return typeof cell?.value === "number" ? [cell.value] : [];
 }
 
 function cellText(cell: Cell, quantity: ModelTable["columns"][number]["quantity"], unit: TimeUnit | undefined): string {

@@ -1,3 +1,5 @@
+import type { Interval } from "../measure/intervals/certainty.ts";
+
 /** Plots as plain data, independent of how they are drawn. */
 
 /** File formats of plots. */
@@ -85,12 +87,6 @@ export type Meaning =
   | "limit"
   | "base";
 
-/** The interval of a point; an end is null where it has no bound. */
-export interface PointInterval {
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
 export interface XySeries {
   readonly name: string;
   /** `steps` holds each value until the next point; `area` is the same, filled. */
@@ -108,7 +104,7 @@ export interface XySeries {
   /** Whether a short line shows its points. Default: true. */
   readonly hasMarkers?: boolean | undefined;
   /** The interval of each point, drawn as a bar, with an arrow where it has no bound. */
-  readonly intervals?: readonly (PointInterval | undefined)[] | undefined;
+  readonly intervals?: readonly (Interval | undefined)[] | undefined;
   /** A line is not drawn between these values of x, because nothing was measured there. */
   readonly breaks?: readonly Extent[] | undefined;
 }
@@ -201,7 +197,7 @@ export interface ChangesPlot extends PlotFrame {
   readonly kind: "changes";
   /** The axis reaches this far to each side of no change. */
   readonly reach: number;
-  readonly rows: readonly (PointInterval & {
+  readonly rows: readonly (Interval & {
     readonly name: string;
     /** Null: the change is not known. */
     readonly value: number | null;

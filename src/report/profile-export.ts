@@ -12,7 +12,7 @@ import { splitBytesElements } from "../service/json-tensors.ts";
 import type { ExportedTarget, RequestContent, ResponseContent } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
 import { formatBody, formatPayload, formatTensors } from "../service/tensor-json.ts";
-import { OutputFile } from "./output-file.ts";
+import { LineFile } from "./records/line-file.ts";
 import type { Report, TextSink } from "./report.ts";
 
 /**
@@ -22,16 +22,12 @@ import type { Report, TextSink } from "./report.ts";
 
 /** Bounds of a load without windows: unlimited. */
 const UNBOUNDED = [0n, 2n ** 64n - 1n];
-/** Parts are small, because writing one delays requests that are due. */
-const FLUSH_CHARACTERS = 64 * 1024;
-
 /** Creates the report. @param path path of its file */
 export function createProfileExport(plan: Plan, sink: TextSink, path: string): Report {
   return new ProfileExport(plan, sink, path);
 }
 
 class ProfileExport implements Report {
-  private readonly path: string;
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private readonly treatment: PerfAnalyzerLoad | undefined;
@@ -40,12 +36,8 @@ class ProfileExport implements Report {
   private readonly inputTexts = new WeakMap<RequestContent, string>();
   /** By output, because most models repeat their responses. */
   private readonly outputTexts = new WeakMap<RequestContent, OutputText>();
-  private file: OutputFile | undefined;
-  /** Text to write next. */
-  private buffer: string[] = [];
-  private bufferedCharacters = 0;
-  /** Bytes that are final. The rest are requests whose window has not ended. */
-  private committedBytes = 0;
+  /** What is not kept are requests whose window has not ended. */
+  private readonly file: LineFile;
   private isFirstExperiment = true;
   private isFirstRequest = true;
   private hasCommittedRequest = false;
@@ -56,10 +48,14 @@ class ProfileExport implements Report {
   constructor(plan: Plan, sink: TextSink, path: string) {
     this.plan = plan;
     this.sink = sink;
-    this.path = path;
+    const what = `failed to open file for outputting raw profile data: ${path}`;
+    this.file = new LineFile(
+      path,
+      (error) => new RunError("output", `${what}: ${messageOf(error)}`, "Give a path that can be written."),
+    );
     this.treatment = loadModeOf(plan.load).perfAnalyzer;
     this.exported = targetKindOf(plan.target).exported(plan.target);
-    this.put('{"experiments":[');
+    this.file.put('{"experiments":[');
   }
 
   onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean): void {
@@ -69,7 +65,7 @@ class ProfileExport implements Report {
   onRecord(record: RequestRecord): void {
     if (!this.isExperimentOpen) return;
     const text = this.formatRequest(record);
-    this.put(this.isFirstRequest ? text : `,${text}`);
+    this.file.put(this.isFirstRequest ? text : `,${text}`);
     this.isFirstRequest = false;
   }
 
@@ -78,7 +74,7 @@ class ProfileExport implements Report {
       this.takeBack();
       return;
     }
-    this.commit();
+    this.file.keep();
     this.hasWindow = true;
     this.hasCommittedRequest = !this.isFirstRequest;
     if (this.boundaries.at(-1) !== bounds.startEpochNs) this.boundaries.push(bounds.startEpochNs);
@@ -93,13 +89,8 @@ class ProfileExport implements Report {
     this.takeBack();
     this.closeExperiment();
     const { serviceKind, endpoint } = this.exported;
-    this.put(`],"version":"0.0.0","service_kind":"${serviceKind}","endpoint":${JSON.stringify(endpoint)}}`);
-    this.commit();
-    try {
-      this.file?.commit();
-    } catch (error) {
-      throw this.toError(error);
-    }
+    this.file.put(`],"version":"0.0.0","service_kind":"${serviceKind}","endpoint":${JSON.stringify(endpoint)}}`);
+    this.file.commit();
   }
 
   /** Like in perf_analyzer, a failed run leaves no file, which would block the next attempt. All other front doors keep it. */
@@ -113,24 +104,26 @@ class ProfileExport implements Report {
   }
 
   discard(): void {
-    this.file?.discard();
+    this.file.discard();
   }
 
   private openExperiment(unit: LevelUnitName, value: number): void {
     this.takeBack();
     this.closeExperiment();
-    this.put(`${this.isFirstExperiment ? "" : ","}{"experiment":${this.formatExperiment(unit, value)},"requests":[`);
+    this.file.put(
+      `${this.isFirstExperiment ? "" : ","}{"experiment":${this.formatExperiment(unit, value)},"requests":[`,
+    );
     this.isExperimentOpen = true;
     this.isFirstExperiment = false;
     this.isFirstRequest = true;
     this.hasCommittedRequest = false;
     this.boundaries = [];
-    this.commit();
+    this.file.keep();
   }
 
   private closeExperiment(): void {
     const boundaries = this.treatment?.isExportOnly === true ? UNBOUNDED : this.boundaries;
-    if (this.isExperimentOpen) this.put(`],"window_boundaries":[${boundaries.join(",")}]}`);
+    if (this.isExperimentOpen) this.file.put(`],"window_boundaries":[${boundaries.join(",")}]}`);
     this.isExperimentOpen = false;
   }
 
@@ -186,42 +179,9 @@ class ProfileExport implements Report {
     this.sink.err(`WARNING: unsupported data type: '${datatype}'\n`);
   }
 
-  private put(text: string): void {
-    this.buffer.push(text);
-    this.bufferedCharacters += text.length;
-    if (this.bufferedCharacters >= FLUSH_CHARACTERS) this.flush();
-  }
-
-  private flush(): void {
-    const text = this.buffer.join("");
-    this.buffer = [];
-    this.bufferedCharacters = 0;
-    try {
-      this.file ??= new OutputFile(this.path);
-      this.file.write(text);
-    } catch (error) {
-      throw this.toError(error);
-    }
-  }
-
-  /** Makes all text so far final. */
-  private commit(): void {
-    this.flush();
-    this.committedBytes = this.file?.byteCount ?? 0;
-  }
-
   /** Drops requests outside of windows. */
   private takeBack(): void {
-    if (this.committedBytes === 0) return;
-    this.buffer = [];
-    this.bufferedCharacters = 0;
-    this.isFirstRequest = !this.hasCommittedRequest;
-    if (this.file?.byteCount !== this.committedBytes) this.file?.truncate(this.committedBytes);
-  }
-
-  private toError(error: unknown): RunError {
-    const message = `failed to open file for outputting raw profile data: ${this.path}: ${messageOf(error)}`;
-    return new RunError("output", message, "Give a path that can be written.");
+    if (this.file.takeBack()) this.isFirstRequest = !this.hasCommittedRequest;
   }
 }
 

@@ -14,6 +14,7 @@ import { highestOverRuns } from "./json/over-runs.ts";
 import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
 import { joinEnds } from "./model/values.ts";
+import { UNSENT_LOAD } from "./model/verdict.ts";
 import { judgeAssertions, judgeChecks, judgeRepeated } from "./run-verdicts.ts";
 import type { ReasonJson } from "./schema/report-schema.ts";
 
@@ -186,7 +187,7 @@ function findLoad(plan: Plan, runs: readonly RunResult[]): Finding[] {
       : [
           {
             state: "unresolved",
-            code: "load-not-sent",
+            code: UNSENT_LOAD,
             headline: `the client could not send the load asked for: ${naming(behind)}`,
           } as const,
         ]),

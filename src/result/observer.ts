@@ -1,5 +1,5 @@
-import type { GpuReading } from "../measure/gpu-tally.ts";
 import type { Measurement } from "../measure/measurement.ts";
+import type { PageReading } from "../measure/page-readings.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
@@ -77,7 +77,7 @@ export interface RunObserver {
   onTrace?(event: TraceEvent): void;
   onWarning?(warning: RunWarning): void;
   /** A reading of the GPU metrics of the server, in the measured time. */
-  onMetrics?(reading: GpuReading): void;
+  onMetrics?(reading: PageReading): void;
   onPrepared?(prepared: PreparedRun): void;
   /** @param phase absent if the load has no phases */
   onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean, phase?: PhasePlace): void;

@@ -6,27 +6,22 @@ export interface ComposingModel {
   readonly composing: readonly ComposingModel[];
 }
 
+/** A server's counters: items that were inferred, executions, each of a whole batch, and what happened how often and for how long. */
+export const COUNTERS = [
+  ...(["inferenceCount", "executionCount", "successCount", "successNs", "failCount", "queueCount", "queueNs"] as const),
+  ...(["computeInputCount", "computeInputNs", "computeInferCount", "computeInferNs"] as const),
+  ...([
+    "computeOutputCount",
+    "computeOutputNs",
+    "cacheHitCount",
+    "cacheHitNs",
+    "cacheMissCount",
+    "cacheMissNs",
+  ] as const),
+] as const;
+
 /** A server's counters of one model version since it started. Durations are cumulative nanoseconds. */
-export interface ServerCounters {
+export interface ServerCounters extends Readonly<Record<(typeof COUNTERS)[number], number>> {
   readonly name: string;
   readonly version: string;
-  /** Number of inferred items. */
-  readonly inferenceCount: number;
-  /** Number of executions, each of a whole batch. */
-  readonly executionCount: number;
-  readonly successCount: number;
-  readonly successNs: number;
-  readonly failCount: number;
-  readonly queueCount: number;
-  readonly queueNs: number;
-  readonly computeInputCount: number;
-  readonly computeInputNs: number;
-  readonly computeInferCount: number;
-  readonly computeInferNs: number;
-  readonly computeOutputCount: number;
-  readonly computeOutputNs: number;
-  readonly cacheHitCount: number;
-  readonly cacheHitNs: number;
-  readonly cacheMissCount: number;
-  readonly cacheMissNs: number;
 }

@@ -1,10 +1,10 @@
 import {
-  addGpuReading,
-  type GpuMetric,
-  type GpuReading,
-  type GpuTally,
-  NO_GPU_READINGS,
-} from "../measure/gpu-tally.ts";
+  addReading,
+  NO_READINGS,
+  type PageMetric,
+  type PageReading,
+  type PageReadings,
+} from "../measure/page-readings.ts";
 import { messageOf } from "../plan/problem.ts";
 import { nsToMs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
@@ -27,7 +27,7 @@ export interface MetricsPollerOptions {
   fetch(): Promise<string>;
   warn(warning: MetricsWarning): void;
   /** Receives each reading. */
-  onReading?(reading: GpuReading): void;
+  onReading?(reading: PageReading): void;
   /** Default: this thread's. */
   readonly clock?: Clock;
 }
@@ -39,7 +39,7 @@ export interface MetricsPollerOptions {
 export class MetricsPoller {
   private readonly options: MetricsPollerOptions;
   private readonly exposition = new Exposition();
-  private tally: GpuTally = NO_GPU_READINGS;
+  private tally: PageReadings = NO_READINGS;
   private readonly clock: Clock;
   private cancelTimer: Cancel | undefined;
   private isRunning = false;
@@ -57,15 +57,15 @@ export class MetricsPoller {
   start(): void {
     this.stop();
     this.isRunning = true;
-    this.tally = NO_GPU_READINGS;
+    this.tally = NO_READINGS;
     // A scrape in flight starts the next one when it ends.
     if (!this.isFetching) void this.poll();
   }
 
   /** Returns the readings since the start or the last call. */
-  take(): GpuTally {
+  take(): PageReadings {
     const { tally } = this;
-    this.tally = NO_GPU_READINGS;
+    this.tally = NO_READINGS;
     return tally;
   }
 
@@ -111,7 +111,7 @@ export class MetricsPoller {
       return;
     }
     const reading = readGpuMetrics(outcome, this.exposition);
-    this.tally = addGpuReading(this.tally, reading);
+    this.tally = addReading(this.tally, reading);
     this.options.onReading?.(reading);
     const missing: MetricsWarning[] = [];
     for (const family of missingFamilies(reading, this.options.needsGpus === true))
@@ -129,7 +129,7 @@ export class MetricsPoller {
 }
 
 interface Family {
-  readonly metric: GpuMetric;
+  readonly metric: PageMetric;
   /** Whether perf_analyzer reports the metric, so that a missing one needs a warning. */
   readonly isReported: boolean;
 }
@@ -154,7 +154,7 @@ const KV_CACHE_NAMES: ReadonlySet<string> = new Set([
 const BLOCK_TYPE = "kv_cache_block_type";
 
 /** Returns what a sample is of, and whose: of Triton's GPUs, or of the KV cache of an engine. Undefined for other samples. */
-function identify({ name, labels }: SampleKey): readonly [metric: GpuMetric, id: string] | undefined {
+function identify({ name, labels }: SampleKey): readonly [metric: PageMetric, id: string] | undefined {
   const family = FAMILIES.get(name);
   const uuid = labels.get("gpu_uuid");
   if (family !== undefined && uuid !== undefined) return [family.metric, uuid];
@@ -163,8 +163,8 @@ function identify({ name, labels }: SampleKey): readonly [metric: GpuMetric, id:
 }
 
 /** Parses Triton's GPU metrics, by UUID of the GPU, and the use of KV caches. Omits samples without UUID or finite value. @param exposition of the same server's earlier texts, which makes it cheap */
-export function readGpuMetrics(text: string, exposition = new Exposition()): GpuReading {
-  const reading: { [K in GpuMetric]?: Map<string, number> } = {};
+export function readGpuMetrics(text: string, exposition = new Exposition()): PageReading {
+  const reading: { [K in PageMetric]?: Map<string, number> } = {};
   exposition.read(text, (key, value) => {
     const [metric, id] = identify(key) ?? [];
     if (metric === undefined || id === undefined || !Number.isFinite(value)) return;
@@ -176,7 +176,7 @@ export function readGpuMetrics(text: string, exposition = new Exposition()): Gpu
 }
 
 /** Returns the names of reported families that are missing in a reading. @param needsGpus false: none for the page of an engine, which has no GPUs */
-export function missingFamilies(reading: GpuReading, needsGpus: boolean): string[] {
+export function missingFamilies(reading: PageReading, needsGpus: boolean): string[] {
   if (!needsGpus && Object.keys(reading).join() === "kvCacheRatio") return [];
   const missing: string[] = [];
   for (const [name, { metric, isReported }] of FAMILIES)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Drive } from "../../src/load/drive.ts";
-import { meanOfRuns } from "../../src/measure/compare/change.ts";
+import { meanOfRuns } from "../../src/measure/intervals/over-runs.ts";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type GpuReading, gpuSeriesOf } from "../../src/measure/gpu-tally.ts";
+import { type PageReading, seriesOf } from "../../src/measure/page-readings.ts";
 import {
   MetricsPoller,
   type MetricsWarning,
@@ -51,7 +51,7 @@ function settle(): Promise<void> {
 }
 
 const utilizationOf = (poller: MetricsPoller): number[] =>
-  gpuSeriesOf(poller.take(), "utilizationRatio").map(([, { mean }]) => mean);
+  seriesOf(poller.take(), "utilizationRatio").map(([, { mean }]) => mean);
 
 test("it fetches at the start and then at the interval, one fetch at a time", LIMIT, async () => {
   const endpoint = new Endpoint();
@@ -64,7 +64,7 @@ test("it fetches at the start and then at the interval, one fetch at a time", LI
   assert.equal(endpoint.clock.nowMs, 60);
   const tally = poller.take();
   assert.equal(tally.count, 4);
-  assert.deepEqual(gpuSeriesOf(tally, "memoryUsedBytes")[0], [
+  assert.deepEqual(seriesOf(tally, "memoryUsedBytes")[0], [
     "GPU-aaa",
     { count: 4, mean: 1000000001.5, max: 1000000003, first: 1000000000, last: 1000000003 },
   ]);
@@ -179,7 +179,7 @@ test("a fetch slower than the interval is reported once", LIMIT, async () => {
 
 /** Triton's GPU metrics. */
 
-function plain(reading: GpuReading): Record<string, Record<string, number>> {
+function plain(reading: PageReading): Record<string, Record<string, number>> {
   return Object.fromEntries(Object.entries(reading).map(([metric, byUuid]) => [metric, Object.fromEntries(byUuid)]));
 }
 

@@ -1,5 +1,7 @@
+import { type Interval, UNKNOWN } from "../intervals/certainty.ts";
 import { regularizedBeta, studentQuantile } from "../intervals/distributions.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
+import { meanOfRuns, type RunsMean } from "../intervals/over-runs.ts";
 import { ratioBounds as countBounds } from "../intervals/ratio-bounds.ts";
 
 /**
@@ -24,43 +26,25 @@ export interface Side {
 export type ChangeBasis = "runs" | "within-runs" | "none";
 
 /** The change from base to new: a ratio new/base, or a difference new - base. */
-export interface Change {
+export interface Change extends Interval {
   readonly kind: "ratio" | "difference";
   /** Null when there is no ratio, because the base is 0. */
   readonly value: number | null;
-  /** Ends of the 95 % confidence interval; null where it has no bound, or there is none at all. */
-  readonly low: number | null;
-  readonly high: number | null;
   readonly basis: ChangeBasis;
-}
-
-/** The mean of runs, and the sample variance between them; no variance with one run. */
-export interface RunsMean {
-  readonly count: number;
-  readonly mean: number;
-  readonly variance: number | undefined;
-}
-
-/** Summarizes the values of runs. @param values one or more */
-export function meanOfRuns(values: readonly number[]): RunsMean {
-  const count = values.length;
-  const mean = values.reduce((sum, value) => sum + value, 0) / count;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { count, mean, variance: count < 2 ? undefined : squares / (count - 1) };
 }
 
 /** Estimates the ratio new/base of means. Values are 0 or more. */
 export function estimateRatio(base: Side, next: Side): Change {
   const [b, n] = [meanOfRuns(base.values), meanOfRuns(next.values)];
   if (b.mean === 0 && n.mean === 0) return { kind: "ratio", value: 1, ...boundsOfZero(b, n) };
-  if (b.mean <= 0) return { kind: "ratio", value: null, low: null, high: null, basis: "none" };
+  if (b.mean <= 0) return { kind: "ratio", value: null, ...UNKNOWN, basis: "none" };
   const value = n.mean / b.mean;
   if (b.variance !== undefined && n.variance !== undefined) {
     return { kind: "ratio", value, ...ratioBounds(b, n), basis: "runs" };
   }
   const [from, to] = [boundsOf(base), boundsOf(next)];
   if (from === undefined || to === undefined || from.low <= 0 || to.low <= 0) {
-    return { kind: "ratio", value, low: null, high: null, basis: "none" };
+    return { kind: "ratio", value, ...UNKNOWN, basis: "none" };
   }
   // Donner and Zou, Closed-form confidence intervals for functions of the normal mean and variance, 2012: on the scale of logarithms.
   const down = Math.hypot(Math.log(n.mean / to.low), Math.log(from.high / b.mean));
@@ -80,7 +64,7 @@ export function estimateDifference(base: Side, next: Side): Change {
     return { kind: "difference", value, low, high: Math.max(value + half, counts?.high ?? value), basis: "runs" };
   }
   const bounds = differenceBounds(b.mean, n.mean, boundsOf(base), boundsOf(next));
-  if (bounds === undefined) return { kind: "difference", value, low: null, high: null, basis: "none" };
+  if (bounds === undefined) return { kind: "difference", value, ...UNKNOWN, basis: "none" };
   return { kind: "difference", value, ...bounds, basis: "within-runs" };
 }
 
@@ -122,7 +106,7 @@ export function boundsOf(side: Side): Bounds | undefined {
 
 function boundsOfZero(b: RunsMean, n: RunsMean): Pick<Change, "low" | "high" | "basis"> {
   const isKnown = b.variance !== undefined && n.variance !== undefined;
-  return isKnown ? { low: 1, high: 1, basis: "runs" } : { low: null, high: null, basis: "none" };
+  return isKnown ? { low: 1, high: 1, basis: "runs" } : { ...UNKNOWN, basis: "none" };
 }
 
 const MOST_STEPS = 80;
@@ -133,7 +117,7 @@ const MOST_FACTOR = 1e6;
  * Fieller's interval of a ratio of means, with Welch's degrees of freedom at each ratio, because the sides may vary differently. A ratio is
  * inside when a t test of mean(new) = ratio × mean(base) does not reject it, so the interval excludes 1 just when the means differ.
  */
-function ratioBounds(b: RunsMean, n: RunsMean): Pick<Change, "low" | "high"> {
+function ratioBounds(b: RunsMean, n: RunsMean): Interval {
   const [vb, vn] = [(b.variance ?? 0) / b.count, (n.variance ?? 0) / n.count];
   const value = n.mean / b.mean;
   if (vb + vn === 0) return { low: value, high: value };

@@ -1,4 +1,6 @@
-import { type Change, isOutside, meanOfRuns, type Side, welchFreedom } from "./change.ts";
+import { leastAbove } from "../intervals/least-above.ts";
+import { meanOfRuns } from "../intervals/over-runs.ts";
+import { type Change, isOutside, type Side, welchFreedom } from "./change.ts";
 
 /** More runs than this are not worth planning for. */
 export const MOST_RUNS = 1000;
@@ -19,14 +21,7 @@ export function runsNeeded(base: Side, next: Side, change: Change, halfWidth: nu
     const freedom = welchFreedom(vb, count, vn, count);
     return isOutside(halfWidth ** 2 / ((vb + vn) / count), freedom);
   };
-  if (!isEnough(MOST_RUNS)) return undefined;
-  let [low, high] = [1, MOST_RUNS];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (isEnough(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
+  return isEnough(MOST_RUNS) ? leastAbove(1, MOST_RUNS, isEnough) : undefined;
 }
 
 /**

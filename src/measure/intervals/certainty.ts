@@ -1,11 +1,22 @@
 /** What decides whether a reported number is certain: for columns, notes, JSON, searches and comparisons. */
 
-/** A number with its interval, in any unit. */
-export interface Uncertain {
-  readonly value: number;
-  /** Ends of the confidence interval; null where the sample has no bound. */
+/** The ends of a confidence interval, in any unit; null where the sample has no bound on that side. */
+export interface Interval {
   readonly low: number | null;
   readonly high: number | null;
+}
+
+/** Nothing is known. */
+export const UNKNOWN: Interval = { low: null, high: null };
+
+/** Converts an interval to another unit. */
+export function scaleInterval({ low, high }: Interval, scale: (value: number) => number): Interval {
+  return { low: low === null ? null : scale(low), high: high === null ? null : scale(high) };
+}
+
+/** A number with its interval. */
+export interface Uncertain extends Interval {
+  readonly value: number;
   /** Number of independent samples behind it, and how many it needs. Absent: the interval says it all. */
   readonly effectiveCount?: number;
   readonly neededEffectiveCount?: number;
@@ -51,7 +62,7 @@ export function certaintyOf(estimate: Uncertain): Certainty {
 }
 
 /** Returns the ends of the interval of a certain number; both null otherwise. */
-export function certainEnds(estimate: Uncertain): Pick<Uncertain, "low" | "high"> {
+export function certainEnds(estimate: Uncertain): Interval {
   const found = certaintyOf(estimate);
-  return found.isCertain ? { low: found.low, high: found.high } : { low: null, high: null };
+  return found.isCertain ? { low: found.low, high: found.high } : UNKNOWN;
 }

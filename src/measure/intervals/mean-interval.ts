@@ -1,14 +1,12 @@
 import { deviationOf, effectiveCountOf, type Sketch, skewnessOf } from "../sketch.ts";
+import { type Interval, UNKNOWN } from "./certainty.ts";
 import { studentQuantile } from "./distributions.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 
-/** A mean with its confidence interval, in the unit of the sample. */
-export interface MeanEstimate {
+/** A mean, or a percentile, with its confidence interval, in the unit of the sample. A mean needs two independent samples for one. */
+export interface MeanEstimate extends Interval {
   readonly value: number;
-  /** Ends of the 95 % confidence interval; null below two independent samples. */
-  readonly low: number | null;
-  readonly high: number | null;
-  /** Number of independent samples that the sample is worth for the mean: 1 to its size. */
+  /** Number of independent samples that the sample is worth for it: 1 to its size. */
   readonly effectiveCount: number;
 }
 
@@ -24,7 +22,7 @@ export function meanInterval(
   effective: number,
   { confidence = INTERVAL_CONFIDENCE, skewness = 0 }: IntervalOptions & { readonly skewness?: number } = {},
 ): MeanEstimate {
-  if (deviation === undefined || effective < 2) return { value, low: null, high: null, effectiveCount: effective };
+  if (deviation === undefined || effective < 2) return { value, ...UNKNOWN, effectiveCount: effective };
   const half = studentQuantile((1 + confidence) / 2, effective - 1) / Math.sqrt(effective);
   const [low, high] = [half, -half].map((at) => value - deviation * unskew(at, skewness, effective));
   return { value, low: low as number, high: high as number, effectiveCount: effective };
@@ -38,7 +36,7 @@ function unskew(at: number, skewness: number, count: number): number {
 }
 
 /** Cuts an interval of values that cannot be negative at 0. */
-export function fromZero<T extends Pick<MeanEstimate, "low">>(estimate: T): T {
+export function fromZero<T extends Pick<Interval, "low">>(estimate: T): T {
   return estimate.low !== null && estimate.low < 0 ? { ...estimate, low: 0 } : estimate;
 }
 
@@ -53,12 +51,10 @@ export function estimateMeanNs(
   sketch: Sketch,
   { confidence = INTERVAL_CONFIDENCE, leastCount = 1 }: MeanOptions = {},
 ): MeanEstimate {
-  const { count, mean } = sketch;
-  const deviation = deviationOf(sketch);
+  const least = Math.min(leastCount, sketch.count);
   const effective = effectiveCountOf(sketch, confidence);
-  const least = Math.min(leastCount, count);
-  if (effective < least) return fromZero(meanInterval(mean, deviation, least, { confidence }));
-  return fromZero(meanInterval(mean, deviation, effective, { confidence, skewness: skewnessOf(sketch) }));
+  const options = { confidence, ...(effective < least ? {} : { skewness: skewnessOf(sketch) }) };
+  return fromZero(meanInterval(sketch.mean, deviationOf(sketch), Math.max(effective, least), options));
 }
 
 /** Estimates the mean of values that are not negative, in the order in which they were measured. @param values not empty */
@@ -78,10 +74,9 @@ export function estimateMean(
   }
   if (count < 2) return meanInterval(mean, undefined, count);
   const variance = squares / (count - 1);
-  const deviation = Math.sqrt(variance);
   const effective = effectiveCount(count, variance, batchMeansOf(values), confidence);
   const least = Math.min(leastCount, count);
-  if (effective < least) return fromZero(meanInterval(mean, deviation, least, { confidence }));
-  const skewness = squares === 0 ? 0 : (cubes * Math.sqrt(count)) / squares ** 1.5;
-  return fromZero(meanInterval(mean, deviation, effective, { confidence, skewness }));
+  const isFew = effective < least || squares === 0;
+  const skewness = isFew ? 0 : (cubes * Math.sqrt(count)) / squares ** 1.5;
+  return fromZero(meanInterval(mean, Math.sqrt(variance), Math.max(effective, least), { confidence, skewness }));
 }

@@ -1,14 +1,12 @@
+import type { Interval } from "./certainty.ts";
 import { fromZero, meanInterval } from "./mean-interval.ts";
 import { ratioBounds } from "./ratio-bounds.ts";
 
 /** A value over whole runs. Runs are the unit: each counts once, however many requests it has. */
-export interface OverRuns {
-  /** Number of runs with a value. */
+export interface OverRuns extends Interval {
+  /** Number of runs with a value. The interval is Student's t of the mean; `low` is not below 0 when no value is. */
   readonly count: number;
   readonly mean: number;
-  /** Ends of the 95 % Student t interval of the mean; null below two runs. `low` is not below 0 when no value is. */
-  readonly low: number | null;
-  readonly high: number | null;
   /** Sample standard deviation between runs; null below two runs. */
   readonly deviation: number | null;
   /** Root mean square of the standard errors that the runs give for themselves; null when a run gives none. */
@@ -18,6 +16,21 @@ export interface OverRuns {
    * show, such as by memory layout, caches or other load, and only several runs together can be trusted.
    */
   readonly betweenToWithinRatio: number | null;
+}
+
+/** The mean of runs, and the sample variance between them; no variance with one run. */
+export interface RunsMean {
+  readonly count: number;
+  readonly mean: number;
+  readonly variance: number | undefined;
+}
+
+/** Summarizes the values of runs. @param values one or more */
+export function meanOfRuns(values: readonly number[]): RunsMean {
+  const count = values.length;
+  const mean = values.reduce((sum, value) => sum + value, 0) / count;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { count, mean, variance: count < 2 ? undefined : squares / (count - 1) };
 }
 
 /** The value of one run. */
@@ -35,10 +48,8 @@ export interface RunValue {
  * @param values one or more
  */
 export function combineRuns(values: readonly RunValue[]): OverRuns {
-  const count = values.length;
-  const mean = values.reduce((sum, { value }) => sum + value, 0) / count;
-  const squares = values.reduce((sum, { value }) => sum + (value - mean) ** 2, 0);
-  const deviation = count < 2 ? undefined : Math.sqrt(squares / (count - 1));
+  const { count, mean, variance } = meanOfRuns(values.map(({ value }) => value));
+  const deviation = variance === undefined ? undefined : Math.sqrt(variance);
   const errors = values.map(({ standardError }) => standardError).filter((error) => error !== undefined);
   const within =
     errors.length < count ? null : Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / count);
@@ -58,9 +69,7 @@ export function combineRuns(values: readonly RunValue[]): OverRuns {
   };
 }
 
-type Bounds = Pick<OverRuns, "low" | "high">;
-
-function widenToRequests({ low, high }: Bounds, values: readonly RunValue[]): Bounds {
+function widenToRequests({ low, high }: Interval, values: readonly RunValue[]): Interval {
   const parts = values.map(({ requests }) => requests).filter((part) => part !== undefined);
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   if (low === null || high === null || total === 0) return { low, high };

@@ -11,6 +11,8 @@ import { meanOf, percentileOf } from "../statistics.ts";
 import { certaintyOf, isInformative } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
+import { leastAbove } from "./least-above.ts";
+import type { MeanEstimate } from "./mean-interval.ts";
 import { CELL_RATIO, percentilesOfParts } from "./time-bins.ts";
 
 /** Confidence that a percentile's sample must reach: 99 %. */
@@ -47,25 +49,13 @@ export function percentileRanks(
   const ratio = percentile / 100;
   const missed = (1 - confidence) / 2;
   // From 1: the last sample that is below the percentile, and the first above it, with enough certainty.
-  const low = findLast(size, (rank) => binomialAtMost(rank - 1, size, ratio) <= missed);
-  const high = findLast(size, (rank) => 1 - binomialAtMost(rank - 1, size, ratio) > missed) + 1;
+  const low = leastAbove(0, size + 1, (rank) => binomialAtMost(rank - 1, size, ratio) > missed) - 1;
+  const high = leastAbove(0, size + 1, (rank) => 1 - binomialAtMost(rank - 1, size, ratio) <= missed);
   const stretch = (count + 1) / (size + 1);
   return {
     ...(low === 0 ? {} : { low: Math.max(1, Math.floor(low * stretch)) - 1 }),
     ...(high > size ? {} : { high: Math.min(count, Math.ceil(high * stretch)) - 1 }),
   };
-}
-
-/** Returns the highest number from 1 to `most` that `holds`; 0 without one. When a number holds, all lower ones do. */
-function findLast(most: number, holds: (value: number) => boolean): number {
-  let low = 0;
-  let high = most;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (holds(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 const needed = new Map<number, number>();
@@ -80,20 +70,14 @@ export function samplesNeeded(percentile: number): number {
   if (known !== undefined) return known;
   // The first factor avoids 0.1 + 2e-17 for p99.9.
   const beyond = Number((Math.min(percentile, 100 - percentile) / 100).toPrecision(12));
-  const isTooFew = (count: number): boolean => binomialAtMost(1, count, beyond) > 1 - FLOOR_CONFIDENCE;
-  const found = findLast(Math.ceil(10 / beyond), isTooFew) + 1;
+  const isEnough = (count: number): boolean => binomialAtMost(1, count, beyond) <= 1 - FLOOR_CONFIDENCE;
+  const found = leastAbove(0, Math.ceil(10 / beyond) + 1, isEnough);
   needed.set(percentile, found);
   return found;
 }
 
 /** A percentile with its confidence interval, in the unit of the sample. */
-export interface PercentileEstimate {
-  readonly value: number;
-  /** Ends of the 95 % confidence interval; null where the sample has no bound. */
-  readonly low: number | null;
-  readonly high: number | null;
-  /** Number of independent samples that the sample is worth for this percentile: 1 to its size. */
-  readonly effectiveCount: number;
+export interface PercentileEstimate extends MeanEstimate {
   /** Number of independent samples that certify the percentile: {@link samplesNeeded}, or as many as there are where its parts do. */
   readonly neededEffectiveCount: number;
   /** Samples needed, with the correlation that these have. */

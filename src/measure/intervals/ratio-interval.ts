@@ -1,4 +1,5 @@
 import type { Measurement } from "../measurement.ts";
+import { type Interval, UNKNOWN } from "./certainty.ts";
 import { regularizedBeta } from "./distributions.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
 import { type CompletionCounts, FEWEST_STRETCHES, lengthen, SHORTEST_STRETCH_NS } from "./throughput.ts";
@@ -52,7 +53,7 @@ type FailureSource = Pick<Measurement, "requestCount" | "failedCount" | "complet
 export function errorRatioInterval(
   { requestCount, failedCount, completions }: FailureSource,
   confidence: number = INTERVAL_CONFIDENCE,
-): { readonly low: number | null; readonly high: number | null } {
+): Interval {
   const total = requestCount + failedCount;
   if (failedCount === 0 || requestCount === 0) return ratioInterval(failedCount, total, confidence);
   const stretches = completions && wholeBins(completions, SHORTEST_STRETCH_NS);
@@ -69,8 +70,6 @@ function countClusters(stretches: CompletionCounts): number {
   const excess = excessOf(stretches);
   return excess.filter((value, at) => value > 0 && !((excess[at - 1] ?? 0) > 0)).length;
 }
-
-const UNKNOWN = { low: null, high: null } as const;
 
 /** Returns how many independent requests each request is worth for the ratio of failures, at most 1. */
 function worthOf(stretches: CompletionCounts, confidence: number): number {

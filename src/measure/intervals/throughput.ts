@@ -1,5 +1,6 @@
 import { nsToSec } from "../../plan/units.ts";
 import { effectiveCountOf, type Sketch } from "../sketch.ts";
+import { type Interval, UNKNOWN } from "./certainty.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
 import { fromZero, meanInterval } from "./mean-interval.ts";
 import { type CompletionBins, wholeBins } from "./time-bins.ts";
@@ -34,13 +35,6 @@ function sumPairs(values: readonly number[]): number[] {
   );
 }
 
-/** The 95 % confidence interval of throughput; null when the measurement is too short for one. */
-export interface ThroughputInterval {
-  /** Requests per second, times the batch size: 0 or more. */
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
 /** What a window knows about its throughput. */
 export interface ThroughputSource {
   readonly completions?: CompletionBins | undefined;
@@ -66,11 +60,11 @@ export function throughputInterval(
   perSec: number,
   batchSize: number,
   confidence: number = INTERVAL_CONFIDENCE,
-): ThroughputInterval {
-  if (completions === undefined) return NONE;
+): Interval {
+  if (completions === undefined) return UNKNOWN;
   const stretches = wholeBins(completions, SHORTEST_STRETCH_NS);
   const total = stretches.counts.reduce((sum, count) => sum + count, 0);
-  if (total < FEW_COMPLETIONS && latency !== undefined && effectiveCountOf(latency) < 2) return NONE;
+  if (total < FEW_COMPLETIONS && latency !== undefined && effectiveCountOf(latency) < 2) return UNKNOWN;
   return rateInterval(stretches, total, perSec, { batchSize, confidence });
 }
 
@@ -84,8 +78,8 @@ export function rateInterval(
   total: number,
   perSec: number,
   { batchSize = 1, confidence = INTERVAL_CONFIDENCE }: { readonly batchSize?: number; readonly confidence?: number },
-): ThroughputInterval {
-  if (stretches.counts.length < FEWEST_STRETCHES || total === 0) return NONE;
+): Interval {
+  if (stretches.counts.length < FEWEST_STRETCHES || total === 0) return UNKNOWN;
   const intervals = lengthen(stretches, total).map((one) => intervalOf(one, perSec, batchSize, confidence));
   return intervals.reduce((widest, one) => (widthOf(one) > widthOf(widest) ? one : widest));
 }
@@ -100,14 +94,12 @@ export function lengthen(stretches: CompletionCounts, total: number): Completion
   }
 }
 
-const NONE: ThroughputInterval = { low: null, high: null };
-
 function intervalOf(
   { counts, binNs }: CompletionCounts,
   perSec: number,
   batchSize: number,
   confidence: number,
-): ThroughputInterval {
+): Interval {
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
   const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / (counts.length - 1);
   const effective = effectiveCount(counts.length, variance, { means: counts, batchCount: 1 }, confidence);
@@ -117,6 +109,6 @@ function intervalOf(
 }
 
 /** Returns how wide an interval is; infinite without one. */
-function widthOf({ low, high }: ThroughputInterval): number {
+function widthOf({ low, high }: Interval): number {
   return low === null || high === null ? Number.POSITIVE_INFINITY : high - low;
 }

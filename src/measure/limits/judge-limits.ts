@@ -3,7 +3,7 @@ import { certaintyOf } from "../intervals/certainty.ts";
 import { regularizedBeta } from "../intervals/distributions.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
 import { estimateMetric, type MetricEstimate, sampleOf } from "../metrics/read-metric.ts";
-import { isUpperLimit, type SampleAbove } from "../verdict-state.ts";
+import { isUpperLimit, judgeInterval, type SampleAbove } from "../verdict-state.ts";
 import { LIMIT_ERROR } from "./looks.ts";
 
 /**
@@ -42,8 +42,7 @@ export function judgeLimits(
       estimateMetric(limit.metric, level, batchSize, 1 - 2 * missed),
     );
     if (near === undefined || far === undefined) return { limit, state: "unresolved" };
-    const isCeiling = limit.comparison === "below" || limit.comparison === "at-most";
-    const estimate = isCeiling ? { ...near, low: far.low } : { ...near, high: far.high };
+    const estimate = isUpperLimit(limit.comparison) ? { ...near, low: far.low } : { ...near, high: far.high };
     const above = requestsAbove(limit, level, 1 - (2 * error) / limits.length);
     const certainty = certaintyOf(estimate);
     const isFew = !certainty.isCertain && certainty.doubt === "few-samples";
@@ -67,21 +66,9 @@ export function combineStates(states: readonly LimitState[]): LimitState {
   return states.every((state) => state === "kept") ? "kept" : "unresolved";
 }
 
-function stateOf({ comparison, limit }: AssertionPlan, { value, low, high }: MetricEstimate): LimitState {
-  const [least, most] = [low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY];
-  switch (comparison) {
-    case "below":
-      return between(most < limit, least >= limit);
-    case "at-most":
-      return between(most <= limit, least > limit);
-    case "above":
-      return between(least > limit, most <= limit);
-    case "at-least":
-      return between(least >= limit, most < limit);
-    case "is":
-      // An interval is never one number.
-      return value === limit ? "kept" : "broken";
-  }
+/** An interval is never one number, so what is to be a number is judged by its value. */
+function stateOf(limit: AssertionPlan, estimate: MetricEstimate): LimitState {
+  return ({ pass: "kept", fail: "broken", unresolved: "unresolved" } as const)[judgeInterval(limit, estimate)];
 }
 
 function between(isKept: boolean, isBroken: boolean): LimitState {

@@ -1,4 +1,5 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { leastAbove } from "../intervals/least-above.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
 import { sampleOf } from "../metrics/read-metric.ts";
 import { judgeInterval, judgePercentile, LEAST_JUDGED_COUNT, requestsToShow } from "../verdict-state.ts";
@@ -52,12 +53,7 @@ function neededForPercentile(
     if (high > most) return undefined;
     low = high;
   }
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (isDecided(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
+  return leastAbove(low, high, isDecided);
 }
 
 /** An interval becomes narrower as the root of the number of requests. */
@@ -67,13 +63,20 @@ function neededForAverage(assertion: AssertionPlan, part: MeasuredPart, count: n
   if (sample === undefined || ends === undefined || ends.low === null || ends.high === null) return undefined;
   const { average: value } = sample;
   if (judgeInterval(assertion, { value, low: ends.low, high: ends.high }) !== "unresolved") return undefined;
-  const reach = value < assertion.limit ? ends.high - value : value - ends.low;
-  const times = (reach / Math.abs(assertion.limit - value)) ** 2;
+  const times = timesToDecide({ value, low: ends.low, high: ends.high }, assertion.limit);
   return times > MOST_TIMES ? undefined : { count, needed: roundUp(Math.max(count + 1, count * times)), isFew: false };
 }
 
-/** Rounds a number of requests up to two digits. */
-function roundUp(count: number): number {
+/** Returns how many times as much must be measured so that an interval no longer contains a limit: it narrows as the root of the time. */
+export function timesToDecide(
+  { value, low, high }: Readonly<Record<"value" | "low" | "high", number>>,
+  limit: number,
+): number {
+  return ((value < limit ? high - value : value - low) / Math.abs(limit - value)) ** 2;
+}
+
+/** Rounds a number up to two digits. */
+export function roundUp(count: number): number {
   const step = 10 ** Math.max(0, Math.floor(Math.log10(count)) - 1);
   return Math.ceil(count / step) * step;
 }

@@ -45,6 +45,20 @@ export interface Single {
   ends?(part: MeasuredPart, metric: MetricPlan, asked: Asked): Ends;
 }
 
+/** What a metric with a value for each request has. */
+export const ALL_STATISTICS = ["average", "min", "max", "percentiles"] as const;
+
+type Counts = (part: MeasuredPart) => { readonly count: number; readonly total: number };
+
+/** Returns the fields of a ratio of requests. @param counts returns their number, and of how many */
+export function ratioOf(counts: Counts) {
+  const value = (part: MeasuredPart): number | undefined => {
+    const { count, total } = counts(part);
+    return total === 0 ? undefined : count / total;
+  };
+  return { quantity: "ratio", counts, value } as const;
+}
+
 /** The fields of entries from which types of scenarios derive. */
 type Fact = "quantity" | "statistics" | "needs" | "isOfReports";
 
@@ -74,8 +88,8 @@ export type Metric = (Distribution | Single) & {
   readonly better?: Direction;
   /** Absent: every run has it. */
   readonly needs?: Need;
-  /** Set for a ratio of requests: returns their number, and of how many. */
-  counts?(part: MeasuredPart): { readonly count: number; readonly total: number };
+  /** Set for a ratio of requests: see {@link ratioOf}. */
+  readonly counts?: Counts;
   /** Returns why a part has no value, when that is not `needs`. */
   explain?(part: MeasuredPart, metric: MetricPlan): string | undefined;
   /** Whether percentiles miss what a closed loop does not send while nothing completes. */

@@ -4,10 +4,8 @@ import { errorRatioInterval } from "../intervals/ratio-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
 import { latencyOf } from "../measurement.ts";
 import { inferPerSec, meanGapNs, responsesPerSec, sequencesPerSec } from "../metrics.ts";
-import { type Asked, factsOf, type MeasuredPart, type Metric } from "./metric.ts";
+import { ALL_STATISTICS, type Asked, factsOf, type MeasuredPart, type Metric, ratioOf } from "./metric.ts";
 import { type Ends, sampleOfExtracted, sampleOfSketch, sampleOfSum } from "./sample.ts";
-
-const ALL = ["average", "min", "max", "percentiles"] as const;
 
 const REQUESTS = {
   throughput: {
@@ -19,13 +17,8 @@ const REQUESTS = {
   },
   errorRate: {
     label: "error rate",
-    quantity: "ratio",
     better: "lower",
-    counts: countFailed,
-    value: (part) => {
-      const { count, total } = countFailed(part);
-      return total === 0 ? undefined : count / total;
-    },
+    ...ratioOf(countFailed),
     ends: ({ window }, _metric, { confidence }) => errorRatioInterval(window, confidence),
   },
   /** From the actual send. */
@@ -33,7 +26,7 @@ const REQUESTS = {
     label: "latency",
     quantity: "time",
     better: "lower",
-    statistics: ALL,
+    statistics: ALL_STATISTICS,
     isBlindToGaps: true,
     sample: ({ window }) => sampleOfSketch(window.latency),
   },
@@ -43,7 +36,7 @@ const REQUESTS = {
     quantity: "time",
     better: "lower",
     needs: "schedule",
-    statistics: ALL,
+    statistics: ALL_STATISTICS,
     isBlindToGaps: true,
     sample: ({ window }) => (window.isScheduled ? sampleOfSketch(latencyOf(window, "scheduledLatency")) : undefined),
   },
@@ -53,7 +46,7 @@ const REQUESTS = {
     quantity: "time",
     better: "lower",
     needs: "responses",
-    statistics: ALL,
+    statistics: ALL_STATISTICS,
     isBlindToGaps: true,
     sample: ({ window }) => window.firstResponse && sampleOfSketch(window.firstResponse),
   },
@@ -95,7 +88,7 @@ const OTHERS = {
   extracted: {
     label: "extracted",
     quantity: "number",
-    statistics: ALL,
+    statistics: ALL_STATISTICS,
     sample: ({ window }, { name = "" }) => {
       const found = findExtracted(window.extracted, name);
       return found && sampleOfExtracted(found);

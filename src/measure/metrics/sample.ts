@@ -5,23 +5,18 @@ import {
   estimateExtractedPercentile,
   extractedPercentile,
 } from "../extracted-tally.ts";
-import { type GpuMetric, type GpuTally, gpuSeriesOf } from "../gpu-tally.ts";
+import { scaleInterval, type Uncertain } from "../intervals/certainty.ts";
 import type { IntervalOptions } from "../intervals/effective-count.ts";
 import { estimateMeanNs, type MeanEstimate, type MeanOptions } from "../intervals/mean-interval.ts";
 import { estimateInterpolated, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
+import { type PageMetric, type PageReadings, seriesOf } from "../page-readings.ts";
 import { countAbove, interpolatedPercentile, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
 import type { SampleAbove } from "../verdict-state.ts";
 
 /** The values of a distribution, wherever they are kept. This is the only place that knows how each kind of tally is read. */
 
-/** Ends of a confidence interval; null where the sample has no bound on that side. */
-export interface Ends {
-  readonly low: number | null;
-  readonly high: number | null;
-  /** The number of independent samples behind it; and how many certify a percentile. */
-  readonly effectiveCount?: number;
-  readonly neededEffectiveCount?: number;
-}
+/** An interval, and the samples behind it. */
+export type Ends = Omit<Uncertain, "value" | "isRatio">;
 
 /** Values in the metric's base unit. */
 export interface Sample {
@@ -63,9 +58,8 @@ export function sampleOfSketch(sketch: Sketch): Sample {
     percentile: (percentile) => percentileAt(sketch, percentile),
     estimateAverage: (options) => estimateMeanNs(sketch, options),
     estimatePercentile: (percentile, confidence) => {
-      const { value, low, high, ...samples } = estimatePercentile(sketch, percentile, optionsOf(confidence));
-      const end = (us: number | null): number | null => (us === null ? null : usToNs(us));
-      return { value: usToNs(value), low: end(low), high: end(high), ...samples };
+      const found = estimatePercentile(sketch, percentile, optionsOf(confidence));
+      return { ...found, value: usToNs(found.value), ...scaleInterval(found, usToNs) };
     },
     sketch,
     hasHistogram: true,
@@ -105,8 +99,8 @@ export function sampleOfSum(sum: number, count: number): Sample {
 }
 
 /** Readings of all GPUs together: the average over GPUs, and the largest reading of one. @param scale factor of each value */
-export function sampleOfGpus(gpu: GpuTally | undefined, metric: GpuMetric, scale = 1): Sample | undefined {
-  const series = gpu === undefined ? [] : gpuSeriesOf(gpu, metric).map(([, one]) => one);
+export function sampleOfReadings(gpu: PageReadings | undefined, metric: PageMetric, scale = 1): Sample | undefined {
+  const series = gpu === undefined ? [] : seriesOf(gpu, metric).map(([, one]) => one);
   const count = series.reduce((sum, one) => sum + one.count, 0);
   return {
     count,

@@ -1,7 +1,7 @@
-import { type GpuMetric, gpuSeriesOf } from "../gpu-tally.ts";
+import { type PageMetric, seriesOf } from "../page-readings.ts";
 import type { ServerDelta } from "../server-delta.ts";
-import { factsOf, type MeasuredPart, type Metric } from "./metric.ts";
-import { type Sample, sampleOfGpus, sampleOfSum } from "./sample.ts";
+import { factsOf, type MeasuredPart, type Metric, ratioOf } from "./metric.ts";
+import { type Sample, sampleOfReadings, sampleOfSum } from "./sample.ts";
 
 /** Bytes of a megabyte, the unit of memory. */
 const MEGABYTES = 1e-6;
@@ -20,14 +20,9 @@ const SERVER = {
   /** Share of requests that the server's response cache answered. */
   serverCacheHits: {
     label: "server cache hits",
-    quantity: "ratio",
     better: "higher",
     needs: "statistics",
-    counts: countHits,
-    value: (part) => {
-      const { count, total } = countHits(part);
-      return total === 0 ? undefined : count / total;
-    },
+    ...ratioOf(countHits),
     explain: ({ window }) => (window.server === undefined ? undefined : "the server cached no response"),
   },
   /** Share of an engine's KV cache in use: vLLM, SGLang, TensorRT-LLM. */
@@ -50,7 +45,7 @@ const SERVER = {
     better: "lower",
     needs: "page",
     value: ({ window }) => {
-      const spent = (window.gpu === undefined ? [] : gpuSeriesOf(window.gpu, "energyJoules")).map(
+      const spent = (window.gpu === undefined ? [] : seriesOf(window.gpu, "energyJoules")).map(
         ([, { count, first, last }]) =>
           // A single reading spans no time. A counter that decreased was restarted with the server.
           count < 2 || last < first ? Number.NaN : last - first,
@@ -86,11 +81,11 @@ function countHits({ window: { server } }: MeasuredPart): { readonly count: numb
   return { count: cacheHitCount, total: cacheHitCount + cacheMissCount };
 }
 
-function readingsOf(metric: GpuMetric, scale = 1) {
+function readingsOf(metric: PageMetric, scale = 1) {
   return {
     needs: "page",
     statistics: ["average", "max"],
-    sample: ({ window }: MeasuredPart): Sample | undefined => sampleOfGpus(window.gpu, metric, scale),
+    sample: ({ window }: MeasuredPart): Sample | undefined => sampleOfReadings(window.gpu, metric, scale),
     explain: () => NOT_ON_PAGE,
   } as const;
 }

@@ -7,6 +7,7 @@ import {
   type METRICS,
   type NameOf,
   nameOfMetric,
+  type QuantityOf,
   quantityOf,
   TOKEN_METRICS,
   type TokenMetric,
@@ -14,24 +15,16 @@ import {
 import { findGood, lacksRates, sketchOf, type TokenMeasurement } from "../tokens/token-measurement.ts";
 import { goodPerSec, outputTokensPerSec, sumPerSec, tokenRateInterval } from "../tokens/token-rates.ts";
 import { explainNoRates, explainUnstreamed } from "../tokens/token-warnings.ts";
-import { type Asked, factsOf, type MeasuredPart, type Metric, type Need } from "./metric.ts";
+import { ALL_STATISTICS, type Asked, factsOf, type MeasuredPart, type Metric, type Need } from "./metric.ts";
 import { type Ends, sampleOfNumbers } from "./sample.ts";
 
 /** Metrics of generative models: those of single requests, from the table in `tokens/metrics.ts`, and those of all responses together. */
 
-const ALL = ["average", "min", "max", "percentiles"] as const;
-
 /** What the types of scenarios need to know of the metrics of single requests. */
 type PerRequest = {
   readonly [K in Exclude<TokenMetric, "requestLatencyNs"> as NameOf<K>]: {
-    readonly quantity: K extends `${string}Ns`
-      ? "time"
-      : K extends `${string}Ratio`
-        ? "ratio"
-        : K extends `${string}PerSec${string}`
-          ? "rate"
-          : "count";
-    readonly statistics: typeof ALL;
+    readonly quantity: QuantityOf<K>;
+    readonly statistics: typeof ALL_STATISTICS;
     readonly isOfReports: (typeof METRICS)[K] extends { readonly genaiPerf: { readonly families: readonly ["images"] } }
       ? true
       : false;
@@ -59,7 +52,7 @@ function toMetric(metric: TokenMetric): Metric {
     needs,
     // Only GenAI-Perf's mode measures images.
     ...(familiesOf(metric).includes("text") ? {} : { isOfReports: true }),
-    statistics: ALL,
+    statistics: ALL_STATISTICS,
     sample: ({ window: { tokens } }) => {
       const sketch = tokens && sketchOf(tokens, metric);
       return sketch && sampleOfNumbers(sketch);

@@ -1,5 +1,6 @@
 import { formatCount } from "../../plan/units.ts";
 import { binomialAtMost } from "../intervals/distributions.ts";
+import { leastAbove } from "../intervals/least-above.ts";
 
 /**
  * Early stopping as in MLPerf's LoadGen (https://arxiv.org/abs/2103.12433 and early_stopping.cc): how many queries are needed to say with
@@ -23,12 +24,7 @@ export function leastWithin(overCount: number, ratio: number): number {
     low = high;
     high += high - Math.floor((overCount * ratio) / (1 - ratio));
   }
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (isCertain(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
+  return leastAbove(low, high, isCertain);
 }
 
 /** Returns the lowest number of queries that can certify a percentile with an estimate. @param ratio above 0 and below 1 */
@@ -52,15 +48,8 @@ export interface PercentileEstimate {
 export function estimateByEarlyStopping(sorted: Float64Array, ratio: number): PercentileEstimate | undefined {
   const count = sorted.length;
   if (count < leastQueries(ratio)) return undefined;
-  let low = 1;
-  let high = count;
-  // Most queries that may be over the limit.
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (leastWithin(middle, ratio) + middle <= count) low = middle;
-    else high = middle;
-  }
-  return { discardedCount: low - 1, latencyNs: sorted[count - low] as number };
+  const most = leastAbove(1, count, (overCount) => leastWithin(overCount, ratio) + overCount > count) - 1;
+  return { discardedCount: most - 1, latencyNs: sorted[count - most] as number };
 }
 
 /** Early stopping of a scenario with a limit. */

@@ -1,4 +1,5 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
+import { defined } from "../../plan/defined.ts";
 import { formatCount, formatDurationNs, msToNs, NS_PER_SEC } from "../../plan/units.ts";
 import {
   estimateByEarlyStopping,
@@ -96,20 +97,17 @@ export function judgeMlperf(
     );
   const tokens = tokensOf(rules, tokenSample, queryCount, failedQueryCount);
   broken.push(...(tokens?.broken ?? []));
-  return {
-    scenario: rules.scenario,
-    isValid: broken.length === 0,
-    broken,
-    queryCount,
-    sampleCount,
-    ...(sorted.length === 0 || rules.scenario === "offline" ? {} : { latency: latencyOf(sorted) }),
-    ...(target === undefined ? {} : { target }),
-    ...(stop === undefined ? {} : { earlyStopping: stop }),
-    ...(rules.scenario === "single-stream" ? { p99Stopping: estimatedStop(sorted, 0.99) } : {}),
-    ...(tokens === undefined ? {} : { tokens: tokens.times }),
+  const { scenario } = rules;
+  return defined({
+    ...{ scenario, isValid: broken.length === 0, broken, queryCount, sampleCount },
+    latency: sorted.length === 0 || scenario === "offline" ? undefined : latencyOf(sorted),
+    target,
+    earlyStopping: stop,
+    p99Stopping: scenario === "single-stream" ? estimatedStop(sorted, 0.99) : undefined,
+    tokens: tokens?.times,
     ...ratesOf(rules, sample, startNs),
     ...tokenRateOf(rules, sample, startNs, tokenSample),
-  };
+  });
 }
 
 /** Returns the time that counts as the end of a run: when the last query was due, and without a schedule that is when it was sent. */
@@ -131,7 +129,7 @@ function stopOf(
 function estimatedStop(sorted: Float64Array, ratio: number): EstimatedStop {
   const neededCount = leastQueries(ratio);
   const estimate = estimateByEarlyStopping(sorted, ratio);
-  return { isMet: estimate !== undefined, neededCount, ...(estimate === undefined ? {} : { estimate }) };
+  return defined({ isMet: estimate !== undefined, neededCount, estimate });
 }
 
 function explainStop({ percentile }: MlperfRules, stop: EstimatedStop | LimitedStop, queryCount: number): string {

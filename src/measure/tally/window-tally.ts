@@ -1,7 +1,8 @@
+import { defined } from "../../plan/defined.ts";
 import { ExtractedTally } from "../extracted-tally.ts";
-import type { GpuTally } from "../gpu-tally.ts";
 import type { ClientHealth, Measurement } from "../measurement.ts";
 import type { OpenRequests } from "../open-requests.ts";
+import type { PageReadings } from "../page-readings.ts";
 import {
   RECORD_CANCELLED,
   RECORD_DELAYED,
@@ -135,7 +136,7 @@ export interface WindowFrame {
   readonly canLanesWait: boolean;
   readonly health: ClientHealth;
   readonly server?: ServerDelta | undefined;
-  readonly gpu?: GpuTally | undefined;
+  readonly gpu?: PageReadings | undefined;
 }
 
 /** Computes a window's result. Nothing may be added to the tally afterwards. */
@@ -145,42 +146,30 @@ export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measureme
   const { completions, samplesOf } = tally.bins.cut(frame.startNs, frame.endNs);
   const toSketch = (one: DurationTally): Sketch => one.toSketch(one.channel && samplesOf(one.channel));
   const { firstResponse, scheduledLatency, sendDelay } = tally;
-  const extracted = tally.extracted?.cut(frame.startNs, frame.endNs);
-  return {
-    startNs: frame.startNs,
-    endNs: frame.endNs,
-    windowCount: 1,
-    durationNs,
-    sendingNs: frame.sendingNs ?? durationNs,
-    isScheduled: tally.options.isScheduled,
-    isDecoupled: tally.options.isDecoupled,
-    isStreamed: tally.options.isStreamed === true,
-    requestCount,
-    failedCount: tally.failedCount,
-    cancelledCount: tally.cancelledCount,
-    resentCount: tally.resentCount,
-    delayedCount: tally.delayedCount,
-    sentCount: frame.sentCount,
-    openBeforeCount: frame.openBefore.count,
-    openAfterCount: frame.openAfter.count,
-    inFlightSumNs:
-      tally.outstandingSumNs - frame.openBefore.ageSumNs + frame.openAfter.ageSumNs - (frame.afterEndNs ?? 0),
-    sequenceCount: tally.sequenceCount,
-    responseCount: tally.responseCount,
+  const { startNs, endNs, sendingNs = durationNs, sentCount, openBefore, openAfter, afterEndNs = 0 } = frame;
+  const { isScheduled, isDecoupled, isStreamed = false } = tally.options;
+  const { failedCount, cancelledCount, resentCount, delayedCount, sequenceCount, responseCount } = tally;
+  return defined({
+    ...{ startNs, endNs, windowCount: 1, durationNs, sendingNs, isScheduled, isDecoupled, isStreamed },
+    ...{ requestCount, failedCount, cancelledCount, resentCount, delayedCount, sentCount },
+    openBeforeCount: openBefore.count,
+    openAfterCount: openAfter.count,
+    inFlightSumNs: tally.outstandingSumNs - openBefore.ageSumNs + openAfter.ageSumNs - afterEndNs,
+    ...{ sequenceCount, responseCount },
     latency: toSketch(tally.latency),
-    ...(firstResponse === undefined ? {} : { firstResponse: toSketch(firstResponse) }),
-    ...(scheduledLatency === undefined ? {} : { scheduledLatency: toSketch(scheduledLatency) }),
-    ...(sendDelay === undefined ? {} : { sendDelay: toSketch(sendDelay) }),
+    firstResponse: firstResponse && toSketch(firstResponse),
+    scheduledLatency: scheduledLatency && toSketch(scheduledLatency),
+    sendDelay: sendDelay && toSketch(sendDelay),
     completions,
     sendMeanNs: requestCount === 0 ? 0 : tally.sendSumNs / requestCount,
     receiveMeanNs: requestCount === 0 ? 0 : tally.receiveSumNs / requestCount,
     laneNs: laneNsOf(frame),
     overheadPct: overheadPct(tally, frame),
     health: frame.health,
-    ...(frame.server === undefined ? {} : { server: frame.server }),
-    ...(frame.gpu === undefined ? {} : { gpu: frame.gpu }),
-    ...(extracted === undefined ? {} : { extracted }),
-  };
+    server: frame.server,
+    gpu: frame.gpu,
+    extracted: tally.extracted?.cut(startNs, endNs),
+  });
 }
 
 /**

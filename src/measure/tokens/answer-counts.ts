@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import type { StreamEnd } from "../../service/openai/stream-end.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
@@ -106,11 +107,8 @@ export abstract class AnswerCounter implements AnswerCounts {
   counts(): Omit<AnswerCounts, "count"> {
     const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds, unstreamedCount } = this;
     const { answerKind, tokenizers } = this;
-    return {
-      ...{ emptyCount, toolCallCount, failedCount, streamEnds, unstreamedCount, tokenizers },
-      ...(failureExample === undefined ? {} : { failureExample }),
-      ...(answerKind === undefined ? {} : { answerKind }),
-    };
+    const counts = { emptyCount, toolCallCount, failedCount, streamEnds, unstreamedCount, tokenizers };
+    return defined({ ...counts, failureExample, answerKind });
   }
 }
 
@@ -120,26 +118,23 @@ export function joinCounts(parts: readonly Omit<AnswerCounts, "count">[]): Omit<
     parts.reduce((sum, part) => sum + pick(part), 0);
   const firstOf = <V>(pick: (part: Omit<AnswerCounts, "count">) => V | undefined): V | undefined =>
     parts.map(pick).find((value) => value !== undefined);
-  const mark = firstOf(({ streamEnds }) => streamEnds.mark);
-  const failureExample = firstOf((part) => part.failureExample);
-  const answerKind = firstOf((part) => part.answerKind);
-  return {
+  return defined({
     emptyCount: sumOf((part) => part.emptyCount),
     toolCallCount: sumOf((part) => part.toolCallCount),
     failedCount: sumOf((part) => part.failedCount),
     unstreamedCount: sumOf((part) => part.unstreamedCount),
-    streamEnds: {
+    streamEnds: defined({
       markedCount: sumOf(({ streamEnds }) => streamEnds.markedCount),
       unmarkedCount: sumOf(({ streamEnds }) => streamEnds.unmarkedCount),
-      ...(mark === undefined ? {} : { mark }),
-    },
+      mark: firstOf(({ streamEnds }) => streamEnds.mark),
+    }),
     tokenizers: parts.reduce<Tokenizers>((names, { tokenizers }) => joinNames(names, tokenizers), {}),
-    ...(failureExample === undefined ? {} : { failureExample }),
-    ...(answerKind === undefined ? {} : { answerKind }),
-  };
+    failureExample: firstOf((part) => part.failureExample),
+    answerKind: firstOf((part) => part.answerKind),
+  });
 }
 
 function joinNames(known: Tokenizers, added: Tokenizers): Tokenizers {
   const { client = added.client, server = added.server } = known;
-  return { ...(client === undefined ? {} : { client }), ...(server === undefined ? {} : { server }) };
+  return defined({ client, server });
 }

@@ -1,21 +1,10 @@
 import type { AnsweredRequest } from "./answered-request.ts";
-import type { PackedFailure } from "./packed-answers.ts";
+import type { PackedAnswer, PackedFailure } from "./packed-answers.ts";
 import type { Prompt } from "./prompt.ts";
 
 /** One answered request. */
-export interface AnsweredCall {
-  /** Its number among the finished requests of the run, from 0. Default: 0. */
-  readonly index?: number | undefined;
+export interface AnsweredCall extends Omit<PackedAnswer, "step" | "bodies"> {
   readonly prompt: Prompt;
-  readonly sequenceId: number;
-  /** The server that answered, when there are several. */
-  readonly server?: string | undefined;
-  /** In nanoseconds after an origin that all requests share. */
-  readonly sendNs: number;
-  /** From the time when it was due to the send, in nanoseconds. Default: 0. */
-  readonly waitNs?: number | undefined;
-  /** Arrival of each response, in nanoseconds after the send. */
-  readonly offsetsNs: ArrayLike<number>;
   /** The responses as text. For models on Triton, their outputs by name, as JSON text or parsed. */
   readonly responses: readonly (string | Readonly<Record<string, unknown>>)[];
   /** Token counts, if already known. */

@@ -234,11 +234,38 @@ export function nameOfMetric(metric: TokenMetric): string {
   return isTimeMetric(metric) ? metric.slice(0, -2) : metric;
 }
 
-/** Returns what a metric counts, which its key says. */
-export function quantityOf(metric: TokenMetric): "time" | "rate" | "count" | "ratio" {
-  if (isTimeMetric(metric)) return "time";
-  if (metric.endsWith("Ratio")) return "ratio";
-  return metric.includes("PerSec") ? "rate" : "count";
+/** What a metric counts, as the type of {@link quantityOf}: its key says it. */
+export type QuantityOf<K> = K extends `${string}Ns`
+  ? "time"
+  : K extends `${string}Ratio`
+    ? "ratio"
+    : K extends `${string}PerSec${string}`
+      ? "rate"
+      : "count";
+
+/** Returns what a metric counts. */
+export function quantityOf<K extends TokenMetric>(metric: K): QuantityOf<K> {
+  const ends = { Ns: "time", Ratio: "ratio", PerSec: "rate", PerSecPerUser: "rate" };
+  const found = Object.entries(ends).find(([end]) => metric.endsWith(end));
+  return (found?.[1] ?? "count") as QuantityOf<K>;
+}
+
+/**
+ * Returns the metrics that reports show, in the order of their table, with their values. Leaves out reasoning when there was none.
+ * @param valuesOf undefined without any @param mostOf returns the largest value
+ */
+export function shownMetrics<V>(
+  isStreamed: boolean,
+  valuesOf: (metric: TokenMetric) => V | undefined,
+  mostOf: (values: V) => number,
+): ReadonlyMap<TokenMetric, V> {
+  const shown = TOKEN_METRICS.filter((metric) => isStreamed || entryOf(metric).isStreamed !== true);
+  const found = shown.flatMap((metric) => {
+    const values = valuesOf(metric);
+    const isReasoning = metric === "reasoningTokens" || metric === "serverReasoningTokens";
+    return values === undefined || (isReasoning && mostOf(values) === 0) ? [] : [[metric, values] as const];
+  });
+  return new Map(found);
 }
 
 /** Returns the metric that can limit a good request under a name: `latency` for the whole request; undefined for other names. */

@@ -1,7 +1,7 @@
 import { Column } from "../column.ts";
 import { AnswerCounter, type AnswerCounts } from "./answer-counts.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
-import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { shownMetrics, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import type { GapSummary } from "./token-gaps.ts";
 
 const NO_SESSION = -1;
@@ -93,4 +93,16 @@ export function columnsOf(parts: readonly TokenRows[]): TokenColumns {
   const columns = new TokenColumns();
   for (const rows of parts) columns.addRows(rows);
   return columns;
+}
+
+/** Measured values by metric, without NaN, in the order of the requests. */
+export type TokenSamples = ReadonlyMap<TokenMetric, Float64Array>;
+
+/** Returns the metrics that reports show, with their values. */
+export function tokenSamples({ metrics }: TokenColumns, isStreamed: boolean): TokenSamples {
+  const valuesOf = (metric: TokenMetric): Float64Array | undefined => {
+    const values = metrics[metric].measured();
+    return values.length === 0 ? undefined : values;
+  };
+  return shownMetrics(isStreamed, valuesOf, (values) => values.reduce((most, value) => Math.max(most, value), 0));
 }

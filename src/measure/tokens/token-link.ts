@@ -18,7 +18,6 @@ import type { MeteredRun, SentTokens, TokenTask, TokenThreadData } from "./token
 
 /** The caller's side: a run adds answers here and gets the token metrics of its levels. */
 export class TokenLink implements RunTokens {
-  /** Receives each finished request of the load. */
   readonly answers: AnswerPacker;
   private readonly calls: WorkerCalls<SentError>;
   /** By group of requests. */
@@ -58,12 +57,10 @@ export class TokenLink implements RunTokens {
     this.post({ kind: "begin", run });
   }
 
-  /** The following requests are warm-up requests. */
   warmUp(): void {
     this.post({ kind: "warm-up" });
   }
 
-  /** Starts a level: forgets all measurements. */
   reset(): void {
     this.post({ kind: "reset" });
   }
@@ -72,12 +69,10 @@ export class TokenLink implements RunTokens {
     this.post({ kind: "cut", span });
   }
 
-  /** Starts another window. */
   resume(): void {
     this.post({ kind: "resume" });
   }
 
-  /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */
   async mergeLevel(windowCount: number): Promise<LevelTokens> {
     return (await this.mergeGroups(windowCount))[0] as MeteredTokens;
   }

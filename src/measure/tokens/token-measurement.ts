@@ -1,7 +1,7 @@
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { joinSketches, type Sketch } from "../sketch.ts";
 import { type AnswerCounts, joinCounts } from "./answer-counts.ts";
-import { entryOf, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { shownMetrics, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 
 /** The tokens of a measurement: plain data in bounded memory, which can be cloned, stored, sent and joined. */
 
@@ -109,10 +109,7 @@ export function sketchOf(tokens: TokenMeasurement, metric: TokenMetric): Sketch 
   return metric === "outputTokensPerSecPerUser" && lacksRates(tokens) ? undefined : tokens.metrics[metric];
 }
 
-/**
- * Returns the token metrics of a measurement that reports show, in the order of their table, with their values; none when tokens are not
- * measured. Leaves out reasoning when there was none.
- */
+/** Returns the token metrics of a measurement that reports show, with their values; none when tokens are not measured. */
 export function shownSketches({
   tokens,
   isStreamed,
@@ -120,12 +117,6 @@ export function shownSketches({
   readonly tokens?: TokenMeasurement;
   readonly isStreamed: boolean;
 }): ReadonlyMap<TokenMetric, Sketch> {
-  if (tokens === undefined) return new Map();
-  const shown = TOKEN_METRICS.filter((metric) => isStreamed || entryOf(metric).isStreamed !== true);
-  const found = shown.flatMap((metric) => {
-    const sketch = sketchOf(tokens, metric);
-    const isReasoning = metric === "reasoningTokens" || metric === "serverReasoningTokens";
-    return sketch === undefined || (isReasoning && sketch.max === 0) ? [] : [[metric, sketch] as const];
-  });
-  return new Map(found);
+  const sketchesOf = (metric: TokenMetric): Sketch | undefined => tokens && sketchOf(tokens, metric);
+  return shownMetrics(isStreamed, sketchesOf, ({ max }) => max);
 }

@@ -1,6 +1,7 @@
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { nsToSec } from "../../plan/units.ts";
-import { rateInterval, SHORTEST_STRETCH_NS, type ThroughputInterval } from "../intervals/throughput.ts";
+import { type Interval, UNKNOWN } from "../intervals/certainty.ts";
+import { rateInterval, SHORTEST_STRETCH_NS } from "../intervals/throughput.ts";
 import { addBins, type CompletionBins, wholeBins } from "../intervals/time-bins.ts";
 import type { Measurement } from "../measurement.ts";
 import { type Sketch, sumOfValues } from "../sketch.ts";
@@ -42,11 +43,11 @@ export function tokenRateInterval(
   { durationNs, completions }: Pick<Measurement, "durationNs" | "completions">,
   perSec: number,
   confidence: number,
-): ThroughputInterval {
+): Interval {
   // The rate at which nothing at all would be too unlikely.
   if (perSec === 0) return { low: 0, high: -Math.log((1 - confidence) / 2) / nsToSec(durationNs) };
   const bins = samples.flatMap((sample) => sample?.bins ?? []);
-  if (bins.length === 0 || completions === undefined) return { low: null, high: null };
+  if (bins.length === 0 || completions === undefined) return UNKNOWN;
   const none = (length: number): number[] => new Array<number>(length).fill(0);
   const sums = bins.map(
     ({ binNs, first, sums: counts }): CompletionBins => ({ binNs, first, counts, coveredNs: none(counts.length) }),

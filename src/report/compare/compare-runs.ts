@@ -1,15 +1,10 @@
-import {
-  boundsOf,
-  type Change,
-  estimateDifference,
-  estimateRatio,
-  meanOfRuns,
-  type Side,
-} from "../../measure/compare/change.ts";
+import { boundsOf, type Change, estimateDifference, estimateRatio, type Side } from "../../measure/compare/change.ts";
 import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
 import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
+import { meanOfRuns } from "../../measure/intervals/over-runs.ts";
 import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
+import { defined } from "../../plan/defined.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type {
   Comparison,
@@ -107,14 +102,7 @@ function compareMetric(
   const change = metric.quantity === "ratio" ? estimateDifference(from, to) : estimateRatio(from, to);
   const verdict = judgeChange(change, metric.better, precision);
   const needed = verdict === "inconclusive" ? neededFor(from, to, change, precision) : undefined;
-  return {
-    metric,
-    base: toSideValue(from),
-    next: toSideValue(to),
-    change,
-    verdict,
-    ...(needed === undefined ? {} : { runsNeeded: needed }),
-  };
+  return defined({ metric, base: toSideValue(from), next: toSideValue(to), change, verdict, runsNeeded: needed });
 }
 
 /** A change is resolved when its interval excludes no change, or every change that matters: whichever takes fewer runs. */
@@ -130,11 +118,7 @@ function toSide(levels: readonly MeasuredLevel[], { name }: NamedMetric, accepts
   const within = acceptsWithinRuns && found.length === 1 ? withinOf(found[0] as MeasuredValue) : undefined;
   const total = found.reduce((sum, value) => sum + (value.total ?? Number.NaN), 0);
   const count = Math.round(found.reduce((sum, value) => sum + value.value * (value.total ?? Number.NaN), 0));
-  return {
-    values,
-    ...(within === undefined ? {} : { within }),
-    ...(Number.isNaN(total) ? {} : { counted: { count, total } }),
-  };
+  return defined({ values, within, counted: Number.isNaN(total) ? undefined : { count, total } });
 }
 
 function withinOf({ value, low, high, total }: MeasuredValue): Side["within"] {

@@ -1,5 +1,6 @@
 import type { Change } from "../../measure/compare/change.ts";
 import type { ChangeVerdict } from "../../measure/compare/verdict.ts";
+import type { Interval } from "../../measure/intervals/certainty.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import type { MeasuredRun } from "../read/runs/measured-run.ts";
 
@@ -11,13 +12,10 @@ export interface RunSet {
 }
 
 /** A metric on one side: the mean over its runs. */
-export interface SideValue {
+export interface SideValue extends Interval {
   /** The value in each run that has one. */
   readonly values: readonly number[];
   readonly mean: number;
-  /** Ends of the 95 % interval; null when it is not known. */
-  readonly low: number | null;
-  readonly high: number | null;
 }
 
 /** A metric at one level of both sides. */

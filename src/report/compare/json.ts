@@ -1,4 +1,7 @@
+import type { Change } from "../../measure/compare/change.ts";
+import { scaleInterval } from "../../measure/intervals/certainty.ts";
 import type { Quantity } from "../../measure/metrics/metric.ts";
+import { defined } from "../../plan/defined.ts";
 import { nsToUs } from "../../plan/units.ts";
 import { jsonUnitOf } from "../json/metrics.ts";
 import {
@@ -23,7 +26,7 @@ export function toComparisonJson(sides: readonly ComparedSides[], isStrict: bool
   return {
     version: COMPARISON_VERSION,
     verdict: judgeComparison(sides, isStrict),
-    notes: notesOfSides(sides).map((note) => ({ ...note, levels: [...note.levels] })),
+    notes: notesOfSides(sides),
     comparisons: sides.map(
       ({ comparison, limits }): ComparedJson => ({
         base: toRunSetJson(comparison.base),
@@ -53,7 +56,6 @@ function toLevelsJson({ levels }: Comparison): ComparedJson["levels"] {
 }
 
 function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: MetricComparison): MetricChangeJson {
-  const { kind, value, low, high, basis } = change;
   return {
     name: metric.name,
     label: metric.label,
@@ -61,41 +63,31 @@ function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: Metri
     better: metric.better ?? null,
     base: toSideJson(base, metric.quantity),
     new: toSideJson(next, metric.quantity),
-    [kind]: { value, low, high, basis },
+    ...toChangeJson(change),
     verdict,
     ...(verdict === "inconclusive" ? { runsNeeded: runsNeeded ?? null } : {}),
   };
 }
 
-function toSideJson({ values, mean, low, high }: SideValue, quantity: Quantity): SideJson {
+function toSideJson(side: SideValue, quantity: Quantity): SideJson {
   const scale = (value: number): number => (quantity === "time" ? nsToUs(value) : value);
-  const end = (value: number | null): number | null => (value === null ? null : scale(value));
-  return { mean: scale(mean), low: end(low), high: end(high), runs: values.map(scale) };
+  return { mean: scale(side.mean), ...scaleInterval(side, scale), runs: side.values.map(scale) };
 }
 
-function toLimitJson({
-  limit,
-  level,
-  state,
-  change,
-  value,
-  runsNeeded,
-  decidedBy,
-  reason,
-}: ChangeLimitVerdict): LimitJson {
-  const { quantity } = limit.metric;
-  return {
-    text: limit.text,
-    metric: limit.metric.name,
-    level,
-    state,
-    unit: jsonUnitOf(limit.metric),
-    ...(change === undefined
-      ? {}
-      : { [change.kind]: { value: change.value, low: change.low, high: change.high, basis: change.basis } }),
-    ...(value === undefined ? {} : { new: toSideJson(value, quantity) }),
-    ...(state === "unresolved" ? { runsNeeded: runsNeeded ?? null } : {}),
-    ...(decidedBy === undefined ? {} : { decidedBy: decidedBy.name }),
-    ...(reason === undefined ? {} : { reason }),
-  };
+/** Converts a change to a field whose name says what it is. */
+function toChangeJson({ kind, value, low, high, basis }: Change): Pick<MetricChangeJson, "ratio" | "difference"> {
+  return { [kind]: { value, low, high, basis } };
+}
+
+function toLimitJson(verdict: ChangeLimitVerdict): LimitJson {
+  const { limit, level, state, change, value, runsNeeded = null, decidedBy, reason } = verdict;
+  const { name: metric, quantity } = limit.metric;
+  return defined({
+    ...{ text: limit.text, metric, level, state, unit: jsonUnitOf(limit.metric) },
+    ...(change === undefined ? {} : toChangeJson(change)),
+    new: value && toSideJson(value, quantity),
+    runsNeeded: state === "unresolved" ? runsNeeded : undefined,
+    decidedBy: decidedBy?.name,
+    reason,
+  });
 }

@@ -217,7 +217,7 @@ function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
   ];
 }
 
-function note(code: string, severity: Note["severity"], text: string, levels: readonly string[] = []): Note {
+function note(code: string, severity: Note["severity"], text: string, levels: string[] = []): Note {
   // A note that begins with the name of a file keeps it.
   const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
   const place = levels.length === 0 ? "" : `${levels.join(", ")}: `;

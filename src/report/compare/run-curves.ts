@@ -1,7 +1,6 @@
 import { noneOf } from "../../measure/compare/verdict.ts";
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
-import { nsToUs, usToNs } from "../../plan/units.ts";
-import { timeUnitFor } from "../model/charts/chart-source.ts";
+import { timeUnitOf } from "../model/values.ts";
 import type { Plot, PlotPoint, XySeries } from "../plot.ts";
 import type { MeasuredLevel } from "../read/runs/measured-run.ts";
 import { roundForPlot } from "../sample.ts";
@@ -20,7 +19,8 @@ export function runCurves({ base, next, levels }: Comparison): Plot[] {
     if (x === undefined || y === undefined) continue;
     const [from, to] = [pointsOf(base, x, y), pointsOf(next, x, y)];
     if (from.length === 0 || to.length === 0) continue;
-    const time = timeUnitFor(nsToUs(Math.max(...[...from, ...to].flatMap((points) => points.map(([, ns]) => ns)))));
+    const most = Math.max(...[...from, ...to].flatMap((points) => points.map(([, ns]) => ns)));
+    const time = timeUnitOf([most]);
     const lines = (side: string, meaning: XySeries["meaning"], runs: readonly PlotPoint[][]): XySeries[] =>
       runs.map((points, run) => ({
         name: side,
@@ -28,7 +28,7 @@ export function runCurves({ base, next, levels }: Comparison): Plot[] {
         meaning,
         isPartOfLast: run > 0,
         isDashed: meaning === "base",
-        points: points.map(([perSec, ns]) => [roundForPlot(perSec), roundForPlot(ns / usToNs(time.us))]),
+        points: points.map(([perSec, ns]) => [roundForPlot(perSec), roundForPlot(ns / time.ns)]),
       }));
     // From 0 where a curve shows the knee. Points of one level would all be in a corner.
     const isFromZero = levels.length > 1;

@@ -1,5 +1,4 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
 import { percentileAt } from "../../measure/sketch.ts";
@@ -9,7 +8,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { formatDurationNs, nsToSec } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
-import { askedRate, describeDelivery, describeUndelivered } from "../notes/load-delivery.ts";
+import { describeDelivery, describeUndelivered, ONLY_THROUGHPUT, whyUnstable } from "../notes/load-delivery.ts";
 import { describeCutSessions, describeLoadNotes, describeRepeats, describeResends } from "../notes/load-notes.ts";
 
 /** Notes on a run besides its numbers. */
@@ -52,14 +51,10 @@ export function findDoubts(result: RunResult): string[] {
 
 /** Explains why the run did not become stable and what would help; empty if it was stable. */
 function describeInstability({ levels, prepared: { plan } }: RunResult): string[] {
-  return levels.flatMap(({ instability, window, level, isLatencyUnstable }) => {
-    if (instability !== undefined) {
-      const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level));
-      const advice = describeRemedy(remedy, plan.measurement.mode);
-      return [`the measurement is not stable: ${moved}; ${cause}. ${advice}`];
-    }
-    if (!isLatencyUnstable) return [];
-    return ["only throughput is stable, which is enough for asynchronous requests; latency is not."];
+  return levels.flatMap((level) => {
+    const why = whyUnstable(plan, level);
+    if (why !== undefined) return [`the measurement is not stable: ${why.moved}; ${why.cause}. ${why.advice}`];
+    return level.isLatencyUnstable ? [`${ONLY_THROUGHPUT}.`] : [];
   });
 }
 

@@ -1,8 +1,8 @@
 import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { AnswerFamily } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-columns.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
-import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { type SystemMetrics, systemMetrics } from "../../measure/tokens/token-system.ts";
 import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";
 import type { RunResult } from "../../result/run-result.ts";

@@ -1,7 +1,8 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
-import { formatCell, formatInterval, type TimeUnit, timeUnitOf } from "../model/values.ts";
+import { hasContent } from "../model/tables.ts";
+import { formatCell, formatInterval, type TimeUnit, unitsOf } from "../model/values.ts";
 import { createModelFile } from "../model-report.ts";
 import type { Plot } from "../plot.ts";
 import { readChartLibrary, type SvgPainter } from "../plots/chart-library.ts";
@@ -116,10 +117,6 @@ ${library === "" ? "" : formatScripts(options, library, pageScript(REPORT_SCRIPT
 </body>
 </html>
 `;
-}
-
-function hasContent({ tables, charts, lines = [] }: Section): boolean {
-  return tables.length + charts.length + lines.length > 0;
 }
 
 /** Formats the facts of the verdict, and links to the sections. */
@@ -276,20 +273,13 @@ const LONGEST_LINE = 24;
 /** Formats a table in a panel, which scrolls when the table is wider than the page. Each column has one unit, which its heading has. */
 function formatTable({ title, columns, rows }: ModelTable): string {
   if (rows.length === 0) return "";
-  const units = columns.map(({ quantity }, at) => (quantity === "time" ? timeUnitOf(timesOf(rows, at)) : undefined));
+  const units = unitsOf({ columns, rows });
   const head = columns.map((column, at) => formatHeading(column, units[at]));
   const body = rows.map(
     (row) => `<tr>${columns.map((column, at) => formatValue(row[at] ?? {}, column, units[at], at)).join("")}</tr>`,
   );
   const heading = title === "" ? "" : `<h3>${escapeHtml(title)}</h3>`;
   return `<div class="panel">${heading}<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div></div>`;
-}
-
-function timesOf(rows: ModelTable["rows"], at: number): number[] {
-  return rows.flatMap((row) => {
-    const value = row[at]?.value;
-    return typeof value === "number" ? [value] : [];
-  });
 }
 
 function formatHeading({ title, quantity }: Column, unit: TimeUnit | undefined): string {

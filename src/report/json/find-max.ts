@@ -1,4 +1,5 @@
 import { judge } from "../../measure/verdicts.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { levelUnitOf } from "../../registry/load-modes.ts";
 import type { FindMaxResult, LevelLimits } from "../../result/run-result.ts";
@@ -20,15 +21,17 @@ export function toFindMaxJson({ limits = [], target, load }: Plan, result: FindM
 
 /** Converts the limits of a level to JSON. */
 export function toLimitsJson({ state, reason, verdicts }: LevelLimits): LimitsJson {
-  return {
+  return defined({
     state,
-    ...(reason === undefined ? {} : { reason }),
-    verdicts: verdicts.map(({ limit, state: ofLimit, estimate, aboveRatio }) => ({
-      text: judge(limit, [], 1).text,
-      state: ofLimit,
-      limit: toValueJson(limit.metric, limit.limit),
-      ...(estimate === undefined ? {} : { measured: toEstimateJson(limit.metric, estimate) }),
-      ...(aboveRatio === undefined ? {} : { aboveRatio }),
-    })),
-  };
+    reason,
+    verdicts: verdicts.map(({ limit, state: ofLimit, estimate, aboveRatio }) =>
+      defined({
+        text: judge(limit, [], 1).text,
+        state: ofLimit,
+        limit: toValueJson(limit.metric, limit.limit),
+        measured: estimate && toEstimateJson(limit.metric, estimate),
+        aboveRatio,
+      }),
+    ),
+  });
 }

@@ -1,61 +1,51 @@
-import { type GpuMetric, type GpuTally, gpuSeriesOf, gpuUuidsOf, ofGpu } from "../../measure/gpu-tally.ts";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
+import { ALL_STATISTICS, type Metric } from "../../measure/metrics/metric.ts";
 import { sampleOfSketch } from "../../measure/metrics/sample.ts";
 import { lateCount, sentPerSec } from "../../measure/metrics.ts";
 import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
 import type { MlperfTokenTime } from "../../measure/mlperf/judge-tokens.ts";
 import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
+import { gpuUuidsOf, ofGpu, type PageMetric, type PageReadings, seriesOf } from "../../measure/page-readings.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { judge } from "../../measure/verdicts.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
 import type { GroupJson, MeasuredJson, RepeatJson } from "../schema/level.ts";
 import type { TelemetryJson, TokensJson } from "../schema/metrics.ts";
 import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/mlperf.ts";
+import { byPercentile } from "../schema/parts.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import { toClientJson } from "./client.ts";
-import { byPercentile } from "./confidence.ts";
 import { toLimitsJson } from "./find-max.ts";
-import { toDeliveryJson, toInFlightJson } from "./load.ts";
+import { toClientJson, toDeliveryJson, toInFlightJson, toTimelineJson } from "./level-parts.ts";
 import { toExtractedJson, toMetricsJson, toSpreadJson } from "./metrics.ts";
-import { toTimelineJson } from "./timeline.ts";
 
 /** A level in Rampart's JSON report. */
 
 /** Converts a level. */
 export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
   const { unit, level, phase, outcome, window, trials, instability, limits, mlperf, repeats } = result;
-  return {
-    unit,
-    level,
-    ...(phase === undefined ? {} : { phase: { index: phase.index, name: phase.label } }),
-    outcome,
-    trials,
-    ...(instability === undefined ? {} : { instability: toInstabilityJson(instability) }),
-    ...(result.isLatencyUnstable ? { isLatencyUnstable: true } : {}),
-    ...(limits === undefined ? {} : { limits: toLimitsJson(limits) }),
-    ...(mlperf === undefined ? {} : { mlperf: toMlperfJson(mlperf) }),
-    ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
+  return defined({
+    ...{ unit, level, phase: phase && { index: phase.index, name: phase.label }, outcome, trials },
+    instability: instability && toInstabilityJson(instability),
+    isLatencyUnstable: result.isLatencyUnstable || undefined,
+    limits: limits && toLimitsJson(limits),
+    mlperf: mlperf && toMlperfJson(mlperf),
+    repeats: repeats?.map((repeat) => toRepeatJson(plan, repeat)),
     durationSec: nsToSec(window.durationNs),
-    ...(window.numbers === undefined ? {} : { windows: window.numbers }),
+    windows: window.numbers,
     ...toMeasuredJson(plan, result, decidedOf(plan, result)),
     client: toClientJson(window),
     ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
-    ...(window.gaps === undefined
-      ? {}
-      : {
-          gaps: window.gaps.map(({ startNs, endNs, typicalNs }) => ({
-            startSec: nsToSec(startNs),
-            endSec: nsToSec(endNs),
-            typicalSec: nsToSec(typicalNs),
-          })),
-        }),
+    gaps: window.gaps?.map(({ startNs, endNs, typicalNs }) => ({
+      ...{ startSec: nsToSec(startNs), endSec: nsToSec(endNs), typicalSec: nsToSec(typicalNs) },
+    })),
     timeline: toTimelineJson(result.timeline),
-  };
+  });
 }
 
 function toInstabilityJson({ windows, ...rest }: Instability): NonNullable<LevelJson["instability"]> {
@@ -70,18 +60,17 @@ function toInstabilityJson({ windows, ...rest }: Instability): NonNullable<Level
 }
 
 /** How late requests were sent: no metric of the catalogue, because it is the client's. */
-const SEND_DELAY = { quantity: "time", statistics: ["average", "min", "max", "percentiles"] } as const;
+const SEND_DELAY = { quantity: "time", statistics: ALL_STATISTICS } as const;
 
 /** Converts what is known of the tokens of a level besides its metrics. */
 export function toTokensJson(tokens: TokenMeasurement): TokensJson {
-  const unmarked = countUnmarkedEnds(tokens);
-  return {
+  return defined({
     requests: tokens.count,
     withoutContent: tokens.emptyCount,
-    ...(unmarked === undefined ? {} : { withoutEndMark: unmarked }),
+    withoutEndMark: countUnmarkedEnds(tokens),
     failed: tokens.failedCount,
     warnings: tokenWarnings(tokens),
-  };
+  });
 }
 
 /** A level, or the part of it with certain tags. */
@@ -109,32 +98,30 @@ function toMeasuredJson(plan: Plan, part: MeasuredPart, decided?: Decided): Meas
   const { window, delayedByLimit } = part;
   const { tokens } = window;
   const sendDelay = sendDelayOf(window);
-  return {
+  const isWanted = ({ needs }: Metric): boolean => window.isStreamed || needs !== "streams";
+  return defined({
     requests: window.requestCount,
     failed: window.failedCount,
-    ...(window.cancelledCount === 0 ? {} : { cancelled: window.cancelledCount }),
-    ...(window.resentCount === 0 ? {} : { resent: window.resentCount }),
+    cancelled: window.cancelledCount || undefined,
+    resent: window.resentCount || undefined,
     delayed: lateCount(window),
-    ...(delayedByLimit === undefined
-      ? {}
-      : { delayedByLimit: { requests: delayedByLimit.count, longestMs: nsToMs(delayedByLimit.longestNs) } }),
+    delayedByLimit: delayedByLimit && {
+      ...{ requests: delayedByLimit.count, longestMs: nsToMs(delayedByLimit.longestNs) },
+    },
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
-    ...(window.sendingNs === window.durationNs ? {} : { sendingSec: nsToSec(window.sendingNs) }),
+    sendingSec: window.sendingNs === window.durationNs ? undefined : nsToSec(window.sendingNs),
     load: toDeliveryJson(plan, part),
     inFlight: toInFlightJson(window),
-    ...(window.sequenceCount === 0 ? {} : { sequences: window.sequenceCount }),
-    ...(window.isDecoupled ? { responses: window.responseCount } : {}),
-    metrics: toMetricsJson(part, plan.target.batchSize, {
-      isWanted: ({ needs }) => window.isStreamed || needs !== "streams",
-      ...(decided === undefined ? {} : { decided }),
-    }),
-    ...(sendDelay.count === 0 ? {} : { sendDelayUs: toSpreadJson(sampleOfSketch(sendDelay), SEND_DELAY) }),
-    ...(window.server === undefined ? {} : { server: window.server }),
-    ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens) }),
-    ...(window.gpu === undefined ? {} : { telemetry: toTelemetryJson(window.gpu) }),
-    ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
-  };
+    sequences: window.sequenceCount || undefined,
+    responses: window.isDecoupled ? window.responseCount : undefined,
+    metrics: toMetricsJson(part, plan.target.batchSize, defined({ isWanted, decided })),
+    sendDelayUs: sendDelay.count === 0 ? undefined : toSpreadJson(sampleOfSketch(sendDelay), SEND_DELAY),
+    server: window.server,
+    tokens: tokens && toTokensJson(tokens),
+    telemetry: window.gpu && toTelemetryJson(window.gpu),
+    extracted: window.extracted && toExtractedJson(window.extracted),
+  });
 }
 
 /**
@@ -167,22 +154,21 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
 }
 
 /** Converts the readings of a server's page, by GPU. Metrics that the server does not report are absent. */
-function toTelemetryJson(tally: GpuTally): TelemetryJson {
-  const lastOf = (uuid: string, metric: GpuMetric): number | undefined =>
-    gpuSeriesOf(tally, metric).find(([of]) => of === uuid)?.[1].last;
+function toTelemetryJson(tally: PageReadings): TelemetryJson {
+  const lastOf = (uuid: string, metric: PageMetric): number | undefined =>
+    seriesOf(tally, metric).find(([of]) => of === uuid)?.[1].last;
   return {
     readings: tally.count,
-    gpus: gpuUuidsOf(tally).map((uuid) => {
-      const [powerLimitWatts, memoryTotalBytes] = [lastOf(uuid, "powerLimitWatts"), lastOf(uuid, "memoryTotalBytes")];
-      return {
+    gpus: gpuUuidsOf(tally).map((uuid) =>
+      defined({
         uuid,
         metrics: toMetricsJson({ window: { gpu: ofGpu(tally, uuid) } as Measurement }, 1, {
           isWanted: ({ needs }) => needs === "page",
         }),
-        ...(powerLimitWatts === undefined ? {} : { powerLimitWatts }),
-        ...(memoryTotalBytes === undefined ? {} : { memoryTotalBytes }),
-      };
-    }),
+        powerLimitWatts: lastOf(uuid, "powerLimitWatts"),
+        memoryTotalBytes: lastOf(uuid, "memoryTotalBytes"),
+      }),
+    ),
   };
 }
 
@@ -191,14 +177,12 @@ function toMlperfJson({ latency, tokens, broken, ...result }: MlperfResult): Mlp
   return {
     ...result,
     broken: [...broken],
-    ...(tokens === undefined
-      ? {}
-      : {
-          tokens: {
-            timeToFirstToken: toTimeJson(tokens.timeToFirstToken),
-            timePerOutputToken: toTimeJson(tokens.timePerOutputToken),
-          },
-        }),
+    ...(tokens && {
+      tokens: {
+        timeToFirstToken: toTimeJson(tokens.timeToFirstToken),
+        timePerOutputToken: toTimeJson(tokens.timePerOutputToken),
+      },
+    }),
     ...toLatencyJson(latency),
   };
 }

@@ -1,21 +1,17 @@
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { Extracted } from "../../measure/extracted-tally.ts";
-import { certainEnds, type Uncertain } from "../../measure/intervals/certainty.ts";
+import { certainEnds, type Interval, scaleInterval, type Uncertain } from "../../measure/intervals/certainty.ts";
+import { type PercentileEstimate, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { metricOf, reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { MeasuredPart, Metric, Quantity } from "../../measure/metrics/metric.ts";
-import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
+import { estimateMetric } from "../../measure/metrics/read-metric.ts";
 import { type Sample, sampleOfExtracted } from "../../measure/metrics/sample.ts";
 import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToUs } from "../../plan/units.ts";
-import {
-  byReportedPercentile,
-  type ExtractedJson,
-  type MetricsJson,
-  type SingleMetricJson,
-  type SpreadJson,
-} from "../schema/metrics.ts";
+import type { ExtractedJson, MetricsJson, SingleMetricJson, SpreadJson } from "../schema/metrics.ts";
 import type { EstimateJson, ValueJson } from "../schema/parts.ts";
+import { toMetricConfidence } from "./confidence.ts";
 
 /** The metrics of the catalogue in Rampart's JSON: the one place that writes them. `read-metrics.ts` reads them. */
 
@@ -58,8 +54,8 @@ function toSingleJson(key: string, part: MeasuredPart, batchSize: number): Singl
 }
 
 function toSample(key: string, entry: Metric, part: MeasuredPart, decided: readonly number[]): SpreadJson | undefined {
-  const sample = sampleOf({ key }, part);
-  return sample && toSpreadJson(sample, entry, decided);
+  const sample = entry.statistics && entry.sample(part, { key });
+  return sample === undefined || sample.count === 0 ? undefined : toSpreadJson(sample, entry, decided);
 }
 
 /** Converts the statistics of a sample: times to microseconds. @param decided percentiles with a certain verdict. Default: none */
@@ -95,24 +91,9 @@ function toPercentilesJson(
   const average = sample.estimateAverage?.({});
   const { estimatePercentile } = sample;
   if (average === undefined || estimatePercentile === undefined) return {};
-  const estimates = byReportedPercentile((percentile) => estimatePercentile(percentile));
-  const ends = (estimate: Uncertain): Pick<Uncertain, "low" | "high"> => {
-    const { low, high } = certainEnds(estimate);
-    return { low: low === null ? null : scale(low), high: high === null ? null : scale(high) };
-  };
-  const intervals = byReportedPercentile((percentile) => {
-    const estimate = estimates[`p${percentile}` as keyof typeof estimates];
-    const { effectiveCount, isReliable, neededCount } = estimate;
-    const verdict: { isDecided?: boolean } = decided.includes(percentile) ? { isDecided: true } : {};
-    return { ...ends(estimate), effectiveCount, isReliable, ...verdict, neededCount };
-  });
-  return {
-    ...Object.fromEntries(Object.entries(estimates).map(([name, { value }]) => [name, scale(value)])),
-    confidence95: {
-      average: { ...ends(average), effectiveCount: average.effectiveCount },
-      ...intervals,
-    },
-  };
+  const estimate = (percentile: number): PercentileEstimate => estimatePercentile(percentile);
+  const { percentiles, mean, intervals } = toMetricConfidence(average, REPORTED_PERCENTILES, estimate, scale, decided);
+  return { ...percentiles, confidence95: { average: mean, ...intervals } };
 }
 
 /** Encodes latencies in microseconds as a compressed HDR histogram in base64, the format of HdrHistogram's tools. */
@@ -167,11 +148,12 @@ export function toValueJson(metric: MetricPlan, value: number): ValueJson {
 /** Converts an estimate. Leaves out the interval if an end is undefined. */
 export function toEstimateJson(
   metric: MetricPlan,
-  { value, low, high }: { readonly value: number; readonly low?: number | null; readonly high?: number | null },
+  { value, low, high }: Pick<Uncertain, "value"> & Partial<Interval>,
 ): EstimateJson {
-  const convert = (end: number | null): number | null => (end === null ? null : toValueJson(metric, end).value);
   return {
     ...toValueJson(metric, value),
-    ...(low === undefined || high === undefined ? {} : { low: convert(low), high: convert(high) }),
+    ...(low === undefined || high === undefined
+      ? {}
+      : scaleInterval({ low, high }, (end) => toValueJson(metric, end).value)),
   };
 }

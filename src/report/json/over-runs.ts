@@ -5,6 +5,7 @@ import { reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { Metric } from "../../measure/metrics/metric.ts";
 import { runValue } from "../../measure/metrics/read-metric.ts";
 import type { Statistic } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToUs } from "../../plan/units.ts";
 import { levelUnitOf } from "../../registry/load-modes.ts";
@@ -42,7 +43,7 @@ export function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
     const [first] = results;
     if (first === undefined || (isSearch && results.length < complete.length)) return [];
     const { unit, level, phase } = first;
-    return [{ unit, level, ...(phase === undefined ? {} : { phase }), results, byRun }];
+    return [defined({ unit, level, phase, results, byRun })];
   });
 }
 
@@ -83,8 +84,8 @@ export function toCombinationJson(plan: Plan, repeated: RepeatedResult): Combina
     ...(found === undefined ? {} : { findMax: toHighestJson(plan, found) }),
     levels: levelsOverRuns(repeated).map((over) => {
       const { unit, level, phase } = over;
-      const place = phase === undefined ? {} : { phase: { index: phase.index, name: phase.label } };
-      return { unit, level, ...place, ...toResultsJson(plan, over) };
+      const place = phase && { index: phase.index, name: phase.label };
+      return defined({ unit, level, phase: place, ...toResultsJson(plan, over) });
     }),
   };
 }
@@ -104,7 +105,7 @@ function toResultsJson({ target, measurement }: Plan, { results }: ResultsOverRu
   const metrics = reportedMetrics().flatMap(({ key, name, entry }) => {
     if (entry.needs === "streams" && !isStreamed) return [];
     const over = (statistic?: Statistic): OverJson | undefined => {
-      const metric = { key, ...(statistic === undefined ? {} : { statistic }) };
+      const metric = defined({ key, statistic });
       const values = results.flatMap((part) => runValue(metric, part, target.batchSize) ?? []);
       return values.length === 0 ? undefined : combineRuns(values.map((value) => inUnit(entry, value)));
     };

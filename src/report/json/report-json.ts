@@ -1,24 +1,27 @@
+import type { Change, PhaseVerdict } from "../../measure/phase-verdicts.ts";
 import type { RunsVerdict, Verdict } from "../../measure/verdicts.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import { epochNsToIsoTime, nsToSec } from "../../plan/units.ts";
+import { epochNsToIsoTime, nsToSec, nsToUs } from "../../plan/units.ts";
 import { measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
-import type { RunResult } from "../../result/run-result.ts";
+import type { LevelResult, PhasesResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
 import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
-import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
+import { judgeAssertions, judgeRepeated, verdictsOfPhases } from "../run-verdicts.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
+import type { CheckJson, PhasesJson } from "../schema/runs.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { describeAssertion, judgeWhole } from "../verdict.ts";
 import { VERSION } from "../version.ts";
 import { toFindMaxJson } from "./find-max.ts";
 import { toLevelJson } from "./level.ts";
+import { toDeliveryJson, toTimelineJson } from "./level-parts.ts";
 import { toEstimateJson, toValueJson } from "./metrics.ts";
 import { toCombinationJson } from "./over-runs.ts";
-import { toPhasesJson } from "./phases.ts";
 
 /** The JSON of runs, from which all reports are made. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
@@ -56,21 +59,19 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: Re
     startedAt: toIsoTime(first),
     durationSec: nsToSec(runs.reduce((sum, { durationNs }) => sum + durationNs, 0)),
     isPartial: complete.length < runs.length,
-    repeat: {
+    repeat: defined({
       atLeast,
       atMost,
-      ...(until === undefined
-        ? {}
-        : {
-            until: {
-              metric: { ...until.metric },
-              ratio: until.ratio,
-              ...(until.where === undefined ? {} : { where: { ...until.where } }),
-              reachedRatio: precision?.ratio ?? null,
-              isReached: precision?.isReached === true,
-            },
-          }),
-    },
+      until:
+        until &&
+        defined({
+          metric: { ...until.metric },
+          ratio: until.ratio,
+          where: until.where && { ...until.where },
+          reachedRatio: precision?.ratio ?? null,
+          isReached: precision?.isReached === true,
+        }),
+    }),
     runs: runs.map((run, index) => toRunJson(plan, run, options.overTime?.[index])),
     combination: toCombinationJson(plan, repeated),
     assertions: judgeRepeated(plan, repeated).map((verdict) => toAssertionJson(plan, verdict)),
@@ -95,10 +96,10 @@ function toHeadJson(
     version: REPORT_VERSION,
     name,
     verdict: { ...verdict, reasons: [...reasons], ...(outputs.style === "rampart" ? { exitCode } : {}) },
-    ...(parameters === undefined ? {} : { parameters: Object.fromEntries(values) }),
+    ...(parameters && { parameters: Object.fromEntries(values) }),
     machine: { ...describeMachine(), rampart: VERSION },
     model: { name: model.name, version: model.version },
-    notes: makeNotes(plan, runs, options).map((note) => ({ ...note, levels: [...note.levels] })),
+    notes: makeNotes(plan, runs, options),
   };
 }
 
@@ -111,70 +112,100 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
   const levels = measuredLevels(result);
   const warnings = [describeRepeats(result), warnOfResends(result)].filter((text) => text !== undefined);
   const { seed = 0 } = result.prepared.plan;
-  return {
+  const { error, warmup, received, phased, findMax } = result;
+  return defined({
     startedAt: toIsoTime(result),
-    ...(plan.repeat === undefined && seed === 0 ? {} : { seed }),
+    seed: plan.repeat === undefined && seed === 0 ? undefined : seed,
     durationSec: nsToSec(result.durationNs),
-    isPartial: result.isInterrupted || result.error !== undefined,
-    ...(result.error === undefined ? {} : { error: { code: result.error.code, message: result.error.message } }),
-    requests: {
+    isPartial: result.isInterrupted || error !== undefined,
+    error: error && { code: error.code, message: error.message },
+    requests: defined({
       sent: result.sentCount,
       completed: result.completedCount,
       failed: result.failedCount,
-      ...(result.cancelledCount === 0 ? {} : { cancelled: result.cancelledCount }),
-      ...(result.resendCount === 0 ? {} : { resent: result.resendCount }),
-    },
-    ...(result.warmup === undefined
-      ? {}
-      : { warmup: { sent: result.warmup.sentCount, failed: result.warmup.failedCount } }),
+      cancelled: result.cancelledCount || undefined,
+      resent: result.resendCount || undefined,
+    }),
+    warmup: warmup && { sent: warmup.sentCount, failed: warmup.failedCount },
     connections: result.connectionCount,
-    ...(result.received === undefined
-      ? {}
-      : { receivedBytes: result.received.bytes, responses: result.received.statuses }),
-    ...(result.servers === undefined
-      ? {}
-      : {
-          servers: result.servers.map(({ name, sentCount, failedCount }) => ({
-            name,
-            sent: sentCount,
-            failed: failedCount,
-          })),
-        }),
-    failures: result.failures.map(({ kind, count, example, status, isWarmup, answers }) => ({
-      kind,
-      count,
-      example,
-      ...(status === undefined ? {} : { status }),
-      ...(isWarmup === undefined ? {} : { isWarmup }),
-      ...(answers === undefined ? {} : { answers: [...answers] }),
+    receivedBytes: received?.bytes,
+    responses: received?.statuses,
+    servers: result.servers?.map(({ name, sentCount, failedCount }) => ({
+      ...{ name, sent: sentCount, failed: failedCount },
     })),
-    ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
-    ...(warnings.length === 0 ? {} : { warnings }),
-    ...(overTime === undefined ? {} : { overTime }),
-    ...(result.server === undefined ? {} : { server: result.server }),
-    ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
-    ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
+    failures: result.failures.map(({ kind, count, example, status, isWarmup, answers }) =>
+      defined({ kind, count, example, status, isWarmup, answers: answers && [...answers] }),
+    ),
+    sessions: result.sessions,
+    warnings: warnings.length === 0 ? undefined : warnings,
+    overTime,
+    server: result.server,
+    ...(phased === undefined ? {} : toPhasesJson(plan, phased, levels)),
+    findMax: findMax && toFindMaxJson(plan, findMax),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: judgeAssertions(plan, result).map((verdict) => toAssertionJson(plan, verdict)),
-  };
+  });
 }
 
 function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict): AssertionJson {
   const { text, state, level, phaseIndex, measured, reason, endedRun, assertion } = verdict;
   const ends = "runCount" in verdict ? { low: verdict.low, high: verdict.high } : {};
   const inWords = describeAssertion(plan, verdict);
-  return {
-    text,
-    state,
-    isMet: state === "pass",
-    ...(level === undefined ? {} : { level }),
-    ...(phaseIndex === undefined ? {} : { phase: phaseIndex }),
-    ...(endedRun === undefined ? {} : { endedRun }),
+  return defined({
+    ...{ text, state, isMet: state === "pass", level, phase: phaseIndex, endedRun },
     ...("runCount" in verdict ? { runs: verdict.runCount, runsMet: verdict.metCount } : {}),
-    ...(measured === undefined ? {} : { measured: toEstimateJson(assertion.metric, { ...ends, value: measured }) }),
-    ...(reason === undefined ? {} : { reason }),
+    measured: measured === undefined ? undefined : toEstimateJson(assertion.metric, { ...ends, value: measured }),
+    reason,
     measuredText: inWords.measured,
     limit: toValueJson(assertion.metric, assertion.limit),
     limitText: inWords.limit,
+  });
+}
+
+/** Returns the measured levels of a phase of a run. */
+function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {
+  return levels.filter(({ phase, window }) => phase?.index === index && window.durationNs > 0);
+}
+
+/** Converts the phases and the time line to JSON. @param levels all of the run */
+function toPhasesJson(
+  plan: Plan,
+  { phases, after, timeline }: PhasesResult,
+  levels: readonly LevelResult[],
+): PhasesJson {
+  const verdicts = verdictsOfPhases(plan, levels);
+  return {
+    phases: phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount, openAfterCount }) => ({
+      name: label,
+      ...(isWarmup ? { isWarmup } : {}),
+      startSec: nsToSec(startNs),
+      endSec: nsToSec(endNs),
+      inFlightAtStart: openBeforeCount,
+      inFlightAtEnd: openAfterCount,
+      sent: tally.sentCount,
+      completed: tally.completedCount,
+      failed: tally.failedCount,
+      cancelled: tally.cancelledCount,
+      load: levelsOf(levels, index).map((level) => ({ level: level.level, ...toDeliveryJson(plan, level) })),
+      checks: verdicts.filter(({ phaseIndex }) => phaseIndex === index).map(toVerdictJson),
+    })),
+    afterPhases: { completed: after.completedCount, failed: after.failedCount, cancelled: after.cancelledCount },
+    timeline: toTimelineJson(timeline),
   };
+}
+
+function toVerdictJson({ text, state, measured, drift, recovery }: PhaseVerdict): CheckJson {
+  return {
+    ...{ text, state, isMet: state === "pass", measured },
+    ...(drift && { latencyChange: toChangeJson(drift.latency), throughputChange: toChangeJson(drift.throughput) }),
+    ...(recovery && {
+      recoverySec: recovery.tookNs === undefined ? null : nsToSec(recovery.tookNs),
+      baseMedianUs: nsToUs(recovery.baseNs),
+      intervalSec: nsToSec(recovery.intervalNs),
+    }),
+  };
+}
+
+function toChangeJson({ ratio, lowRatio, highRatio }: Change): NonNullable<CheckJson["latencyChange"]> {
+  return { ratio, lowRatio, highRatio };
 }

@@ -4,7 +4,6 @@ import { loadModeOf } from "../../registry/load-modes.ts";
 import { isDrawn } from "../../registry/plan-of-run.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";
-import { chartSource } from "./charts/chart-source.ts";
 import { withCharts } from "./charts/run-charts.ts";
 import { checksOf } from "./checks.ts";
 import {
@@ -31,6 +30,7 @@ import {
 } from "./run-sections.ts";
 import { singleLevel } from "./single-level.ts";
 import { suitesOf } from "./suites.ts";
+import { hasContent } from "./tables.ts";
 import { extractedSection, otherSection, tokenSection } from "./value-sections.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -52,7 +52,7 @@ export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
     setup: describeSetup(view),
     checks,
     notes,
-    sections: withCharts(sections, chartSource(plan, json)),
+    sections: withCharts(sections, view),
     single: singleLevel(view),
     suites: suitesOf(view, { name, checks, notes }),
     origin: describeOrigin(json),
@@ -96,10 +96,6 @@ function buildSections(view: ReportView): Section[] {
   const sections: Section[] = [];
   for (const build of SECTIONS) sections.push(...[build(view, sections) ?? []].flat());
   return sections;
-}
-
-function hasContent({ tables, charts, lines = [] }: Section): boolean {
-  return tables.length + charts.length + lines.length > 0;
 }
 
 /** Describes what was measured: `simple, embedded target, http`. */

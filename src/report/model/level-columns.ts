@@ -1,7 +1,9 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
+import type { MeasuredJson } from "../schema/level.ts";
 import { findSpread, type ReadEstimate, readMetric, readOver, type StatisticName } from "../schema/read-metrics.ts";
-import type { LevelJson, ReportJson } from "../schema/report-schema.ts";
+import type { LevelJson } from "../schema/report-schema.ts";
+import type { OverRunsJson } from "../schema/runs.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
 import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
 
@@ -10,16 +12,8 @@ import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
  * together. A new column is one entry.
  */
 
-type GroupJson = NonNullable<LevelJson["groups"]>[number];
-
 /** What requests measured: those of a level, or of a part of it. */
-export type Measured = Omit<GroupJson, "tags"> & Partial<Pick<LevelJson, "outcome" | "limits">>;
-
-/** What runs measured together at one level, or at their highest loads. */
-export type Combined = Omit<
-  Extract<ReportJson, { runs: unknown }>["combination"]["levels"][number],
-  "unit" | "level" | "phase"
->;
+export type Measured = MeasuredJson & Partial<Pick<LevelJson, "outcome" | "limits">>;
 
 /** A row of measured requests. */
 export interface MeasuredRow {
@@ -37,7 +31,7 @@ interface LevelColumn {
   readonly dropOrder: number | readonly [plain: number, withTokens: number];
   readonly cell: (json: Measured) => Cell | undefined;
   /** The value over several runs, in its base unit. Absent: runs together do not have it. */
-  readonly over?: (json: Combined) => ReadEstimate | undefined;
+  readonly over?: (json: OverRunsJson) => ReadEstimate | undefined;
 }
 
 /** Texts that depend on what is measured. */
@@ -191,7 +185,7 @@ export function firstScreenMetrics(hasTokens: boolean): ReadonlySet<string> {
 
 /** A row of runs together. */
 export interface CombinedRow {
-  readonly combined: Combined;
+  readonly combined: OverRunsJson;
 }
 
 /** Returns the columns for rows of several runs together, each with the mean over runs and its interval. */

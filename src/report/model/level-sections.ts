@@ -1,14 +1,14 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
+import type { ServerDelta } from "../../measure/server-delta.ts";
 import { TARGET_TAG } from "../../plan/split/tags.ts";
 import { formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
-import type { ServerCountersJson } from "../schema/level.ts";
 import type { SpreadJson, TelemetryJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { type CombinedRow, combinedColumns, type Measured, measuredColumns } from "./level-columns.ts";
 import type { ModelTable, Section } from "./report-model.ts";
-import { type LevelRow, levelNames, type NamedRow, nameLevel, type ReportView } from "./report-view.ts";
+import { type LevelRow, levelNames, type NamedRow, nameInRun, nameLevel, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, makeTable, markedIf, spreadCell } from "./tables.ts";
 
 /** Sections of a report with a row for each level, or for a part of it. */
@@ -115,13 +115,12 @@ export function evidenceSection(view: ReportView): Section {
   const lines = view.levels.flatMap(({ run, name, json: { metrics, trials, instability } }) => {
     const latency = findSpread(metrics, "latency");
     if (latency === undefined) return [];
-    const place = run === "" ? name : `${run}, ${name}`;
     const windows = trials > 1 ? `, ${trials} windows` : "";
     const moved =
       instability === undefined
         ? ""
         : `; not stable within ${formatPct(instability.toleranceRatio)}: throughput varied by ${formatPct(instability.throughputRatio ?? 0)}, latency by ${formatPct(instability.latencyRatio ?? 0)}`;
-    return [`${place}: ${describeEvidence(latency)}${windows}${moved}`];
+    return [`${nameInRun(run, name)}: ${describeEvidence(latency)}${windows}${moved}`];
   });
   return { ...detail("evidence", "Evidence", []), lines };
 }
@@ -161,24 +160,19 @@ export function clientSection(view: ReportView): Section {
 /** A model of a server at a level. */
 interface ServerRow extends NamedRow {
   readonly model: string;
-  readonly server: ServerCountersJson;
+  readonly server: ServerDelta;
 }
 
 /** Makes the section of the server's own times, with those of the models that it calls; undefined without statistics. */
 export function serverSection(view: ReportView): Section | undefined {
   const rows = view.levels.flatMap((row) => (row.json.server === undefined ? [] : serverRows(row, row.json.server, 0)));
   if (rows.length === 0) return undefined;
-  const time = (
-    key: string,
-    title: string,
-    dropOrder: number,
-    pick: (server: ServerCountersJson) => [number, number],
-  ) =>
+  const time = (key: string, title: string, dropOrder: number, pick: (server: ServerDelta) => [number, number]) =>
     column<ServerRow>(key, title, "time", dropOrder, ({ server }) => {
       const [ns, count] = pick(server);
       return count === 0 ? undefined : ns / count;
     });
-  const cached = ({ cacheHitCount, cacheMissCount }: ServerCountersJson): boolean => cacheHitCount + cacheMissCount > 0;
+  const cached = ({ cacheHitCount, cacheMissCount }: ServerDelta): boolean => cacheHitCount + cacheMissCount > 0;
   const specs: ColumnSpec<ServerRow>[] = [
     ...levelNames(view),
     column("model", "model", "text", 0, ({ model }) => model),
@@ -203,7 +197,7 @@ export function serverSection(view: ReportView): Section | undefined {
   return detail("server", "Server", [makeTable("", specs, rows)]);
 }
 
-function serverRows(row: LevelRow, server: ServerCountersJson, depth: number): ServerRow[] {
+function serverRows(row: LevelRow, server: ServerDelta, depth: number): ServerRow[] {
   const version = server.version === "" ? "" : ` v${server.version}`;
   const own = { ...row, server, model: `${"· ".repeat(depth)}${server.name}${version}` };
   return [own, ...server.composing.flatMap((called) => serverRows(row, called, depth + 1))];
@@ -271,7 +265,7 @@ export function timelineSection(view: ReportView): Section | undefined {
     timeline.length === 0 ? [] : [makeTable(name, specs, timeline)],
   );
   const each = levels.flatMap(({ run, name, json: { timeline } }) =>
-    timeline.length < 2 ? [] : [makeTable(run === "" ? name : `${run}, ${name}`, specs, timeline)],
+    timeline.length < 2 ? [] : [makeTable(nameInRun(run, name), specs, timeline)],
   );
   const tables = whole.length > 0 ? whole : each;
   return tables.length === 0 ? undefined : detail("timeline", "Time line", tables);

@@ -1,5 +1,7 @@
+import type { Interval } from "../../measure/intervals/certainty.ts";
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import type { Plot } from "../plot.ts";
+import type { NoteJson, VerdictJson } from "../schema/report-schema.ts";
 
 /**
  * What a report says, once, as plain data: the verdict, notes, and sections of tables and charts. Builders in this folder make it of a run,
@@ -62,13 +64,10 @@ export interface Case {
 }
 
 /** The worst of what happened; agrees with the exit code. `measured`: nothing was asserted. */
-export type VerdictName = "failed" | "partial" | "unresolved" | "passed" | "measured";
+export type VerdictName = VerdictJson["name"];
 
-/** How it ended. */
-export interface ModelVerdict {
-  readonly name: VerdictName;
-  /** One sentence that says why, without a full stop. Empty where the name says all. */
-  readonly headline: string;
+/** How it ended. The headline is empty where the name says all. */
+export interface ModelVerdict extends Pick<VerdictJson, "name" | "headline"> {
   /** Facts for the line of the verdict, such as `8.0 s` and `8,603 requests`. */
   readonly facts: readonly string[];
 }
@@ -83,23 +82,13 @@ export interface Check {
 }
 
 /**
- * How much a note matters. `wrong`: do not use this number. `caution`: it may be off, or is worse than it looks. `detail`: shown with `-v`
- * and in files.
+ * A note about numbers of the report. Details are shown with `-v` and in files. Its metric is a key with its statistic: `latency.p99`; absent, it
+ * is about the load or the run. The last sentence of the text is the remedy, if there is one.
  */
-export type Severity = "wrong" | "caution" | "detail";
+export type Note = NoteJson;
 
-/** A note about numbers of the report. */
-export interface Note {
-  /** What it is about, for programs: `short-sample`. Notes of one code say the same kind of thing. */
-  readonly code: string;
-  readonly severity: Severity;
-  /** Key of the metric in the catalogue, with its statistic if it is about one: `latency.p99`. Absent if it is about the load or the run. */
-  readonly metric?: string;
-  /** Names of the levels; empty if it is about the run. */
-  readonly levels: readonly string[];
-  /** One or several plain sentences, the last one with the remedy, if there is one. */
-  readonly text: string;
-}
+/** How much a note matters. */
+export type Severity = Note["severity"];
 
 /** A part of the report. */
 export interface Section {
@@ -144,7 +133,7 @@ export interface Cell {
   /** In the base unit of the column's quantity: ns, per second, a ratio from 0 to 1. Absent: there is no value. */
   readonly value?: number | string;
   /** Its 95 % interval, in the same unit; an end is null where the sample has no bound. A cell never has an interval and the mark `uncertain`. */
-  readonly interval?: { readonly low: number | null; readonly high: number | null };
+  readonly interval?: Interval;
   /** `uncertain`: too few independent samples to trust it. `failed`, `worse`, `better`: colours of meaning. */
   readonly mark?: CellMark;
 }

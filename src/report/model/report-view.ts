@@ -13,6 +13,8 @@ export interface ReportView {
   /** Of all runs. */
   readonly levels: readonly LevelRow[];
   readonly words: LevelWords;
+  /** The unit of throughput in charts: `infer/s`. */
+  readonly unit: string;
 }
 
 /** A run with its name: `run 2`; empty for the only one. */
@@ -37,9 +39,16 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
   const levels = runs.flatMap(({ name: run, json: { levels: ofRun } }) =>
     ofRun.map((level) => ({ run, name: nameLevel(plan, level), json: level })),
   );
-  const unit = throughputUnitOf(plan.target).replace("requests/s", "req/s");
+  const unit = throughputUnitOf(plan.target);
+  const short = unit.replace("requests/s", "req/s");
   const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.requests > 0);
-  return { plan, json, runs, levels, words: { unit: hasTokens ? unit.replace("infer/s", "req/s") : unit, hasTokens } };
+  const words = { unit: hasTokens ? short.replace("infer/s", "req/s") : short, hasTokens };
+  return { plan, json, runs, levels, words, unit };
+}
+
+/** Returns a name with that of its run, where there are several: `run 2, concurrency 4`. */
+export function nameInRun(run: string, name: string): string {
+  return run === "" ? name : `${run}, ${name}`;
 }
 
 /** Returns the name of a level, with its phase. */

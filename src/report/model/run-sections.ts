@@ -4,7 +4,8 @@ import { formatCount, formatPct, secToNs } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
-import { type Combined, combinedColumns } from "./level-columns.ts";
+import type { OverRunsJson } from "../schema/runs.ts";
+import { combinedColumns } from "./level-columns.ts";
 import { combinedTable, detail, levelTable } from "./level-sections.ts";
 import type { Cell, ModelTable, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, type ReportView } from "./report-view.ts";
@@ -56,7 +57,7 @@ function searchSection(view: ReportView): Section {
   }
   const { atHighest, highest } = json.combination.findMax ?? {};
   const title = levelTitles(view.plan).column;
-  const load: ColumnSpec<{ readonly combined: Combined }> = column("level", `highest ${title}`, "number", 0, () =>
+  const load: ColumnSpec<{ readonly combined: OverRunsJson }> = column("level", `highest ${title}`, "number", 0, () =>
     highest === undefined ? undefined : estimateCell({ value: highest.mean, low: highest.low, high: highest.high }),
   );
   const rows = atHighest === undefined ? [] : [{ combined: atHighest }];

@@ -1,3 +1,4 @@
+import type { OverRuns } from "../../measure/intervals/over-runs.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel } from "../../registry/level-names.ts";
 import { formatThreeDigits, joinEnds } from "./values.ts";
@@ -36,13 +37,7 @@ interface AnswersOverRuns {
   readonly unresolvedRuns: readonly number[];
 }
 
-interface MeanLoad {
-  readonly count: number;
-  readonly mean: number;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly deviation: number | null;
-}
+type MeanLoad = Pick<OverRuns, "count" | "mean" | "low" | "high" | "deviation">;
 
 /** Describes the answers of several runs: the mean over those with a certain answer, and those without one. */
 export function answerOverRuns(

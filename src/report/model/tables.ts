@@ -1,7 +1,7 @@
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
 import { type ReadEstimate, readStatistic, type StatisticName } from "../schema/read-metrics.ts";
-import type { Cell, CellMark, CellQuantity, Column, ModelTable } from "./report-model.ts";
+import type { Cell, CellMark, CellQuantity, Column, ModelTable, Section } from "./report-model.ts";
 
 /** How tables of a report are made: each subject has one list of columns, and a column is one entry of it. */
 
@@ -70,4 +70,9 @@ export function spreadCell(
 /** Marks a cell when a condition holds. */
 export function markedIf(isMarked: boolean, mark: CellMark, value: number | string): Cell {
   return isMarked ? { value, mark } : { value };
+}
+
+/** Reports whether a section shows anything. */
+export function hasContent({ tables, charts, lines = [] }: Section): boolean {
+  return tables.length + charts.length + lines.length > 0;
 }

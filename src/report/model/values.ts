@@ -1,8 +1,8 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { formatPct, secToNs } from "../../plan/units.ts";
-import type { Cell, CellQuantity } from "./report-model.ts";
+import { formatPct, nsToUs, secToNs, usToNs } from "../../plan/units.ts";
+import type { Cell, CellQuantity, ModelTable } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
 
@@ -34,6 +34,19 @@ export function timeUnitOf(values: readonly number[]): TimeUnit {
   if (largest < 0) return MICROSECONDS;
   const unit = TIME_UNITS[largest] as TimeUnit;
   return least / unit.ns < LEAST_PART ? (TIME_UNITS[largest + 1] ?? MICROSECONDS) : unit;
+}
+
+/** Returns the one unit of each column of times; undefined for other columns. */
+export function unitsOf({ columns, rows }: Pick<ModelTable, "columns" | "rows">): (TimeUnit | undefined)[] {
+  const timesOf = (at: number): number[] =>
+    rows.map((row) => row[at]?.value).filter((value) => typeof value === "number");
+  return columns.map(({ quantity }, at) => (quantity === "time" ? timeUnitOf(timesOf(at)) : undefined));
+}
+
+/** Chooses the unit of an axis for times up to this one, all in microseconds. */
+export function timeUnitFor(mostUs: number): { readonly name: string; readonly us: number } {
+  const { name, ns } = timeUnitOf([usToNs(mostUs)]);
+  return { name, us: nsToUs(ns) };
 }
 
 const MOST_DECIMALS = 9;

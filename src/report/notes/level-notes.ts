@@ -1,21 +1,20 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { describeRemedy, explainInstability } from "../../measure/instability.ts";
+import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { stabilizingLatencyNs } from "../../measure/metrics.ts";
+import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, secToNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import type { Severity } from "../model/report-model.ts";
-import { formatThreeDigits } from "../model/values.ts";
+import { formatThreeDigits, formatTime } from "../model/values.ts";
 import { UNSENT_LOAD } from "../model/verdict.ts";
-import { findClientLimit, findLateSends } from "./client-notes.ts";
-import { askedRate, describeUndelivered, loadDelivery } from "./load-delivery.ts";
+import { describeUndelivered, loadDelivery, ONLY_THROUGHPUT, whyLate, whyUnstable } from "./load-delivery.ts";
 import { type Finding, findLoad } from "./load-notes.ts";
 import { findShortSamples } from "./short-samples.ts";
 
@@ -92,24 +91,14 @@ function finding(code: string, severity: Severity, ...texts: string[]): Finding 
 }
 
 function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding[] {
-  const { instability, window, level, repeats, isLatencyUnstable } = result;
-  const found: Finding[] = [];
-  if (instability !== undefined) {
-    const unit = throughputUnitOf(whole.target);
-    const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level), unit);
-    const advice = describeRemedy(remedy, plan.measurement.mode).replace(/\.$/, "");
-    found.push(finding("not-stable", "wrong", `not stable: ${moved}`, cause, advice));
-  }
-  if (repeats !== undefined) found.push(finding("measured-again", "detail", describeRepeats(whole, repeats)));
-  if (isLatencyUnstable)
-    found.push(
-      finding(
-        "latency-not-stable",
-        "caution",
-        "only throughput is stable, which is enough for asynchronous requests; latency is not",
-      ),
-    );
-  return found;
+  const { repeats, isLatencyUnstable } = result;
+  const why = whyUnstable(plan, result, throughputUnitOf(whole.target));
+  const texts = why === undefined ? [] : [`not stable: ${why.moved}`, why.cause, why.advice.replace(/\.$/, "")];
+  return [
+    ...(why === undefined ? [] : [finding("not-stable", "wrong", ...texts)]),
+    ...(repeats === undefined ? [] : [finding("measured-again", "detail", describeRepeats(whole, repeats))]),
+    ...(isLatencyUnstable ? [finding("latency-not-stable", "caution", ONLY_THROUGHPUT)] : []),
+  ];
 }
 
 const OUTCOMES = { measured: "", unstable: " (not stable)", partial: " (partial)", "over-limit": " (over the limit)" };
@@ -121,4 +110,43 @@ function describeRepeats({ measurement }: Plan, repeats: readonly LevelResult[])
     return `${window.requestCount === 0 ? "nothing" : latency}${OUTCOMES[outcome]}`;
   });
   return `measured ${repeats.length + 1} times, as a latency limit ends the run here; the others: ${others.join(", ")}`;
+}
+
+/** Says when the client itself may be in the numbers of a level, instead of the server: it was late, or it was the limit. The remedy is at the client. */
+function findClientLimit(window: Measurement): Finding | undefined {
+  const lag = clientLagOf(window);
+  // The lag says more: what a busy client does to the times.
+  if (explainLag(lag, reportedTimes(window)) !== undefined)
+    return { code: "client-late", severity: "caution", texts: [describeLag(lag)] };
+  const reason = saturationReason(window);
+  if (reason === undefined) return undefined;
+  return {
+    code: "client-limit",
+    severity: "caution",
+    texts: [`the client may have been the limit, not the server: ${reason}`],
+  };
+}
+
+/** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */
+function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, isClientKnown: boolean): Finding[] {
+  const shortfall = whyLate({ ...prepared, plan }, result);
+  if (shortfall === undefined) return [];
+  // The delivered load has the rates.
+  const { late, cause, bound } = shortfall;
+  const why = bound === "client" && isClientKnown ? [] : [cause];
+  const texts = [...(late === undefined ? [] : [`${late}: look at "scheduled p99"`]), ...why];
+  return texts.length === 0 ? [] : [{ code: "sent-late", severity: "caution", texts }];
+}
+
+/** A smaller part of the time is noise. */
+const LEAST_RATIO = 0.05;
+
+/** Says how late the client was, in the measure that shows it best, and what to do. */
+function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs }: ClientLag): string {
+  const advice = "give it a core of its own, or lower the load";
+  if (coreWaitRatio >= LEAST_RATIO)
+    return `the client waited for a core ${formatPct(Number(coreWaitRatio.toPrecision(2)))} of the time, so times may be too long: ${advice}`;
+  if (sendMeanNs > loopLagMeanNs) return `the client took ${formatTime(sendMeanNs)} to send a request: ${advice}`;
+  const p99 = loopLagP99Ns === undefined ? "" : ` (p99 ${formatTime(loopLagP99Ns)})`;
+  return `the client woke up about ${formatTime(loopLagMeanNs)}${p99} late, so times may be too long: ${advice}`;
 }

@@ -1,7 +1,15 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO, meanInFlight } from "../../measure/in-flight.ts";
+import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import { sentPerSec } from "../../measure/metrics.ts";
-import { type AskedRate, isRateMissed, MISSED_RATIO, type ScheduledRate } from "../../measure/rate-shortfall.ts";
+import {
+  type AskedRate,
+  explainShortfall,
+  isRateMissed,
+  MISSED_RATIO,
+  type RateShortfall,
+  type ScheduledRate,
+} from "../../measure/rate-shortfall.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
@@ -70,7 +78,7 @@ export function describeUndelivered(plan: Plan, level: LevelResult): string | un
 }
 
 /** Returns how a level's requests were scheduled, to check whether the schedule was kept. */
-export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRun, level: number): ScheduledRate {
+function scheduledRate({ plan, service, callMode, laneCount }: PreparedRun, level: number): ScheduledRate {
   const { concurrent, isSerial } = plan.sequences;
   const isOneByOne = service.isSequence && (isSerial || !plan.target.isStreaming);
   return {
@@ -83,9 +91,27 @@ export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRu
 }
 
 /** Returns the request rate of a level; undefined if it changes, if requests are due at given times, or without a schedule. */
-export function askedRate({ load }: Plan, level: number): AskedRate | undefined {
+function askedRate({ load }: Plan, level: number): AskedRate | undefined {
   const mode = loadModeOf(load);
   const arrivals = mode.arrivals?.(load);
   if (arrivals === undefined || mode.ramp?.(load) !== undefined) return undefined;
   return { perSec: level, gapDeviationRatio: arrivals.gapDeviationRatio };
+}
+
+/**
+ * Says what varied in a level that did not become stable, the likely cause, and in a sentence with its full stop what to change; undefined when
+ * it did. @param unit of throughput. Default: perf_analyzer's
+ */
+export function whyUnstable(plan: Plan, { instability, window, level }: LevelResult, unit?: string) {
+  if (instability === undefined) return undefined;
+  const { remedy, ...found } = explainInstability(instability, window, askedRate(plan, level), unit);
+  return { ...found, advice: describeRemedy(remedy, plan.measurement.mode) };
+}
+
+/** Says that asynchronous requests are stable enough; a sentence without a full stop. */
+export const ONLY_THROUGHPUT = "only throughput is stable, which is enough for asynchronous requests; latency is not";
+
+/** Explains how a level missed its schedule; undefined when it kept it, and without one. */
+export function whyLate(prepared: PreparedRun, { unit, window, level }: LevelResult): RateShortfall | undefined {
+  return LEVEL_UNITS[unit].isScheduled ? explainShortfall(window, scheduledRate(prepared, level)) : undefined;
 }

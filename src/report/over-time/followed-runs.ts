@@ -1,10 +1,139 @@
+import type { Measurement } from "../../measure/measurement.ts";
+import { inferPerSec } from "../../measure/metrics.ts";
+import { PAGE_METRICS, type PageMetric, type PageReading } from "../../measure/page-readings.ts";
+import type { RecordColumns } from "../../measure/records.ts";
+import { averageUs } from "../../measure/server-delta.ts";
+import { Timeline, type TimelineColumn } from "../../measure/timeline.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { nsToSec, nsToUs, secToNs } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
+import { Readings } from "../../telemetry/readings.ts";
+import { toIntervalJson } from "../json/level-parts.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
-import { RunFollower } from "./run-follower.ts";
+
+/** Keeps what reports show of a run over time, beyond its result. Memory is bounded. Times are monotonic nanoseconds. */
+
+const MOST_WINDOWS = 2_000;
+const MOST_SPANS = 500;
+const KEPT_COLUMNS = { mostColumns: 240, columnNs: 20e6 };
+const WANTED_COLUMNS = { most: 120, fewest: 20, perColumn: 10 };
+
+/** A part of the run. The end is undefined while it lasts. */
+interface SeenSpan extends Pick<OverTimeJson["spans"][number], "label" | "isWarmup"> {
+  readonly startNs: number;
+  readonly endNs: number | undefined;
+}
+
+type SeenWindow = Omit<OverTimeJson["windows"][number], "startSec" | "endSec"> & {
+  readonly startNs: number;
+  readonly endNs: number;
+};
+
+/** Follows one run. */
+export class RunFollower {
+  private readonly timeline: Timeline;
+  private readonly windows: SeenWindow[] = [];
+  private readonly spans: SeenSpan[] = [];
+  private readonly batchSize: number;
+  private readonly gpus = new Map<PageMetric, Map<string, Readings>>();
+
+  /** @param startNs now */
+  constructor(batchSize: number, startNs: number) {
+    this.batchSize = batchSize;
+    this.timeline = new Timeline(startNs, KEPT_COLUMNS);
+  }
+
+  addBatch(records: RecordColumns, count: number): void {
+    this.timeline.add(records, count);
+  }
+
+  /** A warm-up or level begins, and the one before it ends. */
+  beginSpan(label: string, isWarmup: boolean, atNs: number): void {
+    this.endSpan(atNs);
+    if (this.spans.length < MOST_SPANS) this.spans.push({ label, isWarmup, startNs: atNs, endNs: undefined });
+  }
+
+  endSpan(atNs: number): void {
+    const last = this.spans.at(-1);
+    if (last !== undefined && last.endNs === undefined) this.spans[this.spans.length - 1] = { ...last, endNs: atNs };
+  }
+
+  addWindow(index: number, window: Measurement, latencyNs: number): void {
+    if (this.windows.length >= MOST_WINDOWS) return;
+    const { startNs, endNs, server } = window;
+    this.windows.push({
+      index,
+      startNs,
+      endNs,
+      throughputPerSec: inferPerSec(window, this.batchSize),
+      latencyUs: nsToUs(latencyNs),
+      ...(server === undefined
+        ? {}
+        : {
+            server: {
+              queueUs: averageUs(server.queueNs, server.queueCount),
+              computeUs: averageUs(
+                server.computeInputNs + server.computeInferNs + server.computeOutputNs,
+                server.computeInferCount,
+              ),
+            },
+          }),
+    });
+  }
+
+  addReading(reading: PageReading, atNs: number): void {
+    for (const metric of PAGE_METRICS)
+      for (const [uuid, value] of reading[metric] ?? []) this.readingsOf(metric, uuid).add(nsToSec(atNs), value);
+  }
+
+  /** Returns what was seen, in seconds since the run began. @param startNs start of the run @param endNs its end */
+  toJson(startNs: number, endNs: number): OverTimeJson {
+    const secondsOf = (atNs: number): number => Math.max(0, nsToSec(atNs - startNs));
+    return {
+      steps: this.columns(startNs).map((column) => ({
+        ...toIntervalJson(column),
+        latencyBuckets: column.latency.toString(),
+      })),
+      windows: this.windows.map(({ startNs: fromNs, endNs: toNs, ...window }) => ({
+        ...window,
+        startSec: secondsOf(fromNs),
+        endSec: secondsOf(toNs),
+      })),
+      spans: this.spans.map(({ label, isWarmup, startNs: fromNs, endNs: toNs }) => ({
+        label: isWarmup ? "warm-up" : label,
+        isWarmup,
+        startSec: secondsOf(fromNs),
+        endSec: secondsOf(toNs ?? endNs),
+      })),
+      gpus: [...this.gpus].flatMap(([metric, byUuid]) =>
+        [...byUuid].map(([uuid, readings]) => {
+          const { timesSec, values } = readings.view();
+          return {
+            uuid,
+            atSec: Array.from(timesSec, (sec) => secondsOf(secToNs(sec))),
+            [metric]: Array.from(values),
+          };
+        }),
+      ),
+    };
+  }
+
+  private columns(startNs: number): TimelineColumn[] {
+    const { lastEndNs } = this.timeline;
+    return lastEndNs > startNs ? this.timeline.columns(lastEndNs, startNs, WANTED_COLUMNS) : [];
+  }
+
+  private readingsOf(metric: PageMetric, uuid: string): Readings {
+    const byUuid = this.gpus.get(metric) ?? new Map<string, Readings>();
+    this.gpus.set(metric, byUuid);
+    const readings = byUuid.get(uuid) ?? new Readings();
+    byUuid.set(uuid, readings);
+    return readings;
+  }
+}
 
 /** Follows the runs of a plan over time. */
 export interface FollowedRuns {

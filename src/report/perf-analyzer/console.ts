@@ -1,6 +1,5 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import type { GpuTally } from "../../measure/gpu-tally.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import {
   inferPerSec,
@@ -9,6 +8,7 @@ import {
   sequencesPerSec,
   stabilizingLatencyNs,
 } from "../../measure/metrics.ts";
+import type { PageReadings } from "../../measure/page-readings.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { deviationOf, percentileUs } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -202,7 +202,7 @@ class PerfAnalyzerConsole implements Report {
       this.note(`the client may have been the limit, not the server: ${reason}.`);
   }
 
-  private printGpus(gpu: GpuTally): void {
+  private printGpus(gpu: PageReadings): void {
     this.sink.out(`  Server Prometheus Metrics: \n${formatGpuSection(gpu)}`);
     if (gpu.count === 0 && !this.hasSaidWhyNoMetrics)
       this.note("no metrics were read within the measured windows, so none are shown.");

@@ -1,4 +1,4 @@
-import { type GpuMetric, type GpuSeries, type GpuTally, gpuSeriesOf } from "../../measure/gpu-tally.ts";
+import { type PageMetric, type PageReadings, type ReadingSeries, seriesOf } from "../../measure/page-readings.ts";
 import { formatStreamNumber } from "../number-format.ts";
 
 const MOST_GPUS = 16;
@@ -6,10 +6,10 @@ const MOST_GPUS = 16;
 interface Column {
   /** Heading of the section's part and of the CSV's column. */
   readonly name: string;
-  readonly metric: GpuMetric;
+  readonly metric: PageMetric;
   /** Summarizes all samples. */
-  pick(series: GpuSeries): string;
-  format(value: string, series: GpuSeries): string;
+  pick(series: ReadingSeries): string;
+  format(value: string, series: ReadingSeries): string;
 }
 
 const COLUMNS: readonly Column[] = [
@@ -43,22 +43,21 @@ const COLUMNS: readonly Column[] = [
 export const GPU_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
 
 /** Formats the section, per GPU like perf_analyzer. Each line has its line break. */
-export function formatGpuSection(tally: GpuTally): string {
-  if (COLUMNS.some(({ metric }) => gpuSeriesOf(tally, metric).length > MOST_GPUS))
+export function formatGpuSection(tally: PageReadings): string {
+  if (COLUMNS.some(({ metric }) => seriesOf(tally, metric).length > MOST_GPUS))
     return "Too many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics.\n";
   let text = "";
   for (const { name, metric, pick, format } of COLUMNS) {
     text += `    ${name}:\n`;
-    for (const [uuid, series] of gpuSeriesOf(tally, metric))
-      text += `      ${uuid} : ${format(pick(series), series)}\n`;
+    for (const [uuid, series] of seriesOf(tally, metric)) text += `      ${uuid} : ${format(pick(series), series)}\n`;
   }
   return text;
 }
 
 /** Returns the cells of a CSV row: `UUID:value;` for each GPU. */
-export function gpuCells(tally: GpuTally): string[] {
+export function gpuCells(tally: PageReadings): string[] {
   return COLUMNS.map(({ metric, pick }) =>
-    gpuSeriesOf(tally, metric)
+    seriesOf(tally, metric)
       .map(([uuid, series]) => `${uuid}:${pick(series)};`)
       .join(""),
   );

@@ -1,28 +1,24 @@
-import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { inferPerSec, meanGapNs, responsesPerSec } from "../../measure/metrics.ts";
-import { explainShortfall, type RateShortfall } from "../../measure/rate-shortfall.ts";
+import type { RateShortfall } from "../../measure/rate-shortfall.ts";
 import { percentileUs } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
-import { askedRate, describeDelivery, describeUndelivered, scheduledRate } from "../notes/load-delivery.ts";
+import { describeDelivery, describeUndelivered, whyLate, whyUnstable } from "../notes/load-delivery.ts";
 import { describeLoadNotes } from "../notes/load-notes.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { reportedPercentiles } from "./levels.ts";
 
 /** Explains what varied in a level that did not become stable, why, and which setting would help. */
-export function unstableNotes({ instability, window, level }: LevelResult, plan: Plan): string[] {
-  if (instability === undefined) return [];
-  const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level));
-  return [`${moved}.`, `${cause}. ${describeRemedy(remedy, plan.measurement.mode)}`];
+export function unstableNotes(level: LevelResult, plan: Plan): string[] {
+  const why = whyUnstable(plan, level);
+  return why === undefined ? [] : [`${why.moved}.`, `${why.cause}. ${why.advice}`];
 }
 
 /** Compares a schedule with what was sent, and explains the difference; empty without one. */
-export function scheduleNotes({ window, level, unit }: LevelResult, prepared: PreparedRun): string[] {
-  if (!LEVEL_UNITS[unit].isScheduled) return [];
-  const shortfall = explainShortfall(window, scheduledRate(prepared, level));
+export function scheduleNotes(level: LevelResult, prepared: PreparedRun): string[] {
+  const shortfall = whyLate(prepared, level);
   if (shortfall === undefined) return [];
   const { achieved, cause, bound } = shortfall;
   return [`${achieved}.`, `${cause}. ${SHORTFALL_ADVICE[bound]}`];

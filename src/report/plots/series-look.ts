@@ -1,5 +1,5 @@
 import type { Plot, TimeLinePlot, XySeries } from "../plot.ts";
-import { HEAT_COLORS, MEANING_COLORS, PALETTE } from "./themes.ts";
+import { MEANING_COLORS, PALETTE, SHADES } from "./themes.ts";
 
 /** The colors of series, and the legend of a plot. */
 
@@ -31,11 +31,11 @@ function uniqueSeries({ panels }: Pick<TimeLinePlot, "panels">): XySeries[] {
   ].map((same) => same[0] as XySeries);
 }
 
-/** Returns a color of the heat map's scale. */
+/** Returns the color of a place between the first and the last of ordered series. */
 function shadeOf(ratio: number): string {
-  const at = Math.max(0, Math.min(1, ratio)) * (HEAT_COLORS.length - 1);
-  const from = Math.min(HEAT_COLORS.length - 2, Math.floor(at));
-  const [low, high] = [HEAT_COLORS[from], HEAT_COLORS[from + 1]] as [string, string];
+  const at = Math.max(0, Math.min(1, ratio)) * (SHADES.length - 1);
+  const from = Math.min(SHADES.length - 2, Math.floor(at));
+  const [low, high] = [SHADES[from], SHADES[from + 1]] as [string, string];
   const part = (color: string, start: number): number => Number.parseInt(color.slice(start, start + 2), 16);
   const mixed = [1, 3, 5].map((start) =>
     Math.round(part(low, start) + (at - from) * (part(high, start) - part(low, start))),

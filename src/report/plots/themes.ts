@@ -5,11 +5,11 @@ import type { Meaning } from "../plot.ts";
 /** Colors of series, in order. People with color blindness can tell them apart. */
 export const PALETTE = [
   "#2f7ed8",
-  "#e07b39",
+  "#dc7731",
   "#1f9e89",
   "#b5539c",
   "#8c6bd6",
-  "#b79a1e",
+  "#a98d16",
   "#d1495b",
   "#5c8a3a",
 ] as const;
@@ -24,10 +24,13 @@ export const MEANING_COLORS: Readonly<Record<Meaning, string>> = {
   inFlight: "#7d8798",
   failed: "#dc3e36",
   passed: "#3a9a4f",
-  unresolved: "#d9900c",
+  unresolved: "#c98407",
   limit: "#8a93a3",
   base: "#7d8798",
 };
+
+/** From the first to the last of ordered series: lines, which need more contrast than cells. */
+export const SHADES = ["#5a74c8", "#2f8fa3", "#479b5f", "#b0891a"] as const;
 
 /** From low to high counts. */
 export const HEAT_COLORS = ["#41589b", "#2f8fa3", "#57b98a", "#e6c84f"] as const;

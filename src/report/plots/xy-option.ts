@@ -1,5 +1,6 @@
 import type { EChartsOption, LineSeriesOption, LinesSeriesOption, ScatterSeriesOption } from "echarts";
-import type { Extent, PlotPoint, PointInterval, XyPlot, XySeries } from "../plot.ts";
+import type { Interval } from "../../measure/intervals/certainty.ts";
+import type { Extent, PlotPoint, XyPlot, XySeries } from "../plot.ts";
 import { axisName, gridAt, legendAt } from "./axes.ts";
 import { colorsOf } from "./series-look.ts";
 
@@ -165,7 +166,7 @@ interface Bar {
   symbol: [string, string];
 }
 
-function barOf([x, y]: PlotPoint, interval: PointInterval | undefined, reach: number): Bar[] {
+function barOf([x, y]: PlotPoint, interval: Interval | undefined, reach: number): Bar[] {
   if (interval === undefined) return [];
   const { low, high } = interval;
   const [from, to] = [low ?? Math.max(0, y - reach), high ?? y + reach];

@@ -50,8 +50,8 @@ export interface ProfileExport {
  * @throws UserError with file, position and byte when the file cannot be read or is not a profile export
  */
 export function openProfileExport(path: string, open: () => ByteSource = () => openSource(path)): ProfileExport {
-  const head = withScanner(path, open, readHead);
-  return { ...head, path, requests: () => readRequests(path, open) };
+  const head = withScanner(path, readHead, open);
+  return { ...head, path, requests: () => scanItems(path, readRequests, open) };
 }
 
 type Head = Omit<ProfileExport, "path" | "requests">;
@@ -100,30 +100,19 @@ function readExperiment(scanner: JsonScanner, index: number): ExportedExperiment
   return { mode, value, requestCount, windowBoundariesNs };
 }
 
-function* readRequests(path: string, open: () => ByteSource): Generator<ExportedRequest> {
-  const source = open();
-  try {
-    const scanner = new JsonScanner(source, path);
-    for (const key of scanner.members()) {
-      if (key !== "experiments") {
-        scanner.skip();
-        continue;
-      }
-      for (const experiment of scanner.items()) {
+function* readRequests(scanner: JsonScanner): Generator<ExportedRequest> {
+  for (const key of scanner.members()) {
+    if (key !== "experiments") scanner.skip();
+    else
+      for (const experiment of scanner.items())
         for (const part of scanner.members()) {
-          if (part !== "requests") {
-            scanner.skip();
-            continue;
-          }
-          for (const index of scanner.items()) {
-            scanner.place = `experiments[${experiment}].requests[${index}]`;
-            yield readRequest(scanner, experiment);
-          }
+          if (part !== "requests") scanner.skip();
+          else
+            for (const index of scanner.items()) {
+              scanner.place = `experiments[${experiment}].requests[${index}]`;
+              yield readRequest(scanner, experiment);
+            }
         }
-      }
-    }
-  } finally {
-    source.close();
   }
 }
 
@@ -193,7 +182,12 @@ function isKeyOf<T extends object>(object: T, key: string): key is keyof T & str
   return Object.hasOwn(object, key);
 }
 
-function withScanner<T>(path: string, open: () => ByteSource, read: (scanner: JsonScanner) => T): T {
+/** Reads a file with a scanner, and closes it. @param open default: opens the file */
+export function withScanner<T>(
+  path: string,
+  read: (scanner: JsonScanner) => T,
+  open: () => ByteSource = () => openSource(path),
+): T {
   const source = open();
   try {
     return read(new JsonScanner(source, path));
@@ -202,8 +196,22 @@ function withScanner<T>(path: string, open: () => ByteSource, read: (scanner: Js
   }
 }
 
+/** The same for what is read item by item. */
+export function* scanItems<T>(
+  path: string,
+  read: (scanner: JsonScanner) => Generator<T>,
+  open: () => ByteSource = () => openSource(path),
+): Generator<T> {
+  const source = open();
+  try {
+    yield* read(new JsonScanner(source, path));
+  } finally {
+    source.close();
+  }
+}
+
 /** Opens a file's bytes. @throws UserError when it cannot be read */
-export function openSource(path: string): ByteSource {
+function openSource(path: string): ByteSource {
   const toError = (error: unknown): UserError =>
     userError(
       "unreadable",

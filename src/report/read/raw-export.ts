@@ -1,5 +1,5 @@
-import { JsonScanner } from "../../inputs/json-scanner.ts";
-import { openSource } from "./profile-export.ts";
+import type { JsonScanner } from "../../inputs/json-scanner.ts";
+import { scanItems, withScanner } from "./profile-export.ts";
 
 /** A part of a profile export's first experiment, as written, for files that are composed of others. */
 export interface RawPart {
@@ -8,10 +8,8 @@ export interface RawPart {
 }
 
 /** Returns the parts of an export's first experiment in order, request by request. @throws UserError when the file is not valid */
-export function* readRawParts(path: string): Generator<RawPart> {
-  const source = openSource(path);
-  try {
-    const scanner = new JsonScanner(source, path);
+export function readRawParts(path: string): Generator<RawPart> {
+  return scanItems(path, function* (scanner) {
     for (const key of scanner.members()) {
       if (key !== "experiments") scanner.skip();
       else
@@ -20,9 +18,7 @@ export function* readRawParts(path: string): Generator<RawPart> {
           else scanner.skip();
         }
     }
-  } finally {
-    source.close();
-  }
+  });
 }
 
 function* readExperiment(scanner: JsonScanner): Generator<RawPart> {
@@ -35,9 +31,7 @@ function* readExperiment(scanner: JsonScanner): Generator<RawPart> {
 
 /** Returns the texts of some members of a file's object, without missing ones. @throws UserError when the file is not valid */
 export function readRawMembers<K extends string>(path: string, keys: readonly K[]): Partial<Record<K, string>> {
-  const source = openSource(path);
-  try {
-    const scanner = new JsonScanner(source, path);
+  return withScanner(path, (scanner) => {
     const texts: Partial<Record<K, string>> = {};
     for (const key of scanner.members()) {
       const wanted = keys.find((one) => one === key);
@@ -45,7 +39,5 @@ export function readRawMembers<K extends string>(path: string, keys: readonly K[
       else texts[wanted] = scanner.text();
     }
     return texts;
-  } finally {
-    source.close();
-  }
+  });
 }

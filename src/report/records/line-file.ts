@@ -1,22 +1,22 @@
-import type { SettingPath } from "../../plan/setting-names.ts";
+import type { RunError } from "../../plan/problem.ts";
 import { OutputFile } from "../output-file.ts";
-import { notWritten } from "../write-report.ts";
 
 /** Parts are small, because writing one delays requests that are due. */
 const FLUSH_CHARACTERS = 64 * 1024;
 
-/** A report of lines, written in parts, so that it can be larger than memory. All methods except `discard` throw RunError naming the file. */
+/** A report of lines, written in parts, so that it can be larger than memory. */
 export class LineFile {
   private readonly path: string;
-  private readonly at: SettingPath;
+  private readonly toError: (error: unknown) => RunError;
   private file: OutputFile | undefined;
   private buffer: string[] = [];
   private bufferedCharacters = 0;
+  private keptBytes = 0;
 
-  /** @param at the setting that chooses the file */
-  constructor(path: string, at: SettingPath) {
+  /** @param toError makes the error that is thrown when the file cannot be written */
+  constructor(path: string, toError: (error: unknown) => RunError) {
     this.path = path;
-    this.at = at;
+    this.toError = toError;
   }
 
   /** Opens the file now instead of with the first part. */
@@ -24,11 +24,26 @@ export class LineFile {
     this.guard(() => undefined);
   }
 
-  /** Adds a line. @param line with its line feed */
+  /** Adds a line, or a part of one. @param line with its line feed */
   put(line: string): void {
     this.buffer.push(line);
     this.bufferedCharacters += line.length;
     if (this.bufferedCharacters >= FLUSH_CHARACTERS) this.flush();
+  }
+
+  /** Makes all text so far final: {@link takeBack} drops what is added after it. */
+  keep(): void {
+    this.flush();
+    this.keptBytes = this.file?.byteCount ?? 0;
+  }
+
+  /** Drops the text since `keep`. Returns whether there was one before. */
+  takeBack(): boolean {
+    if (this.keptBytes === 0) return false;
+    this.buffer = [];
+    this.bufferedCharacters = 0;
+    if (this.file?.byteCount !== this.keptBytes) this.file?.truncate(this.keptBytes);
+    return true;
   }
 
   /** Writes what is left and renames the file into place. */
@@ -54,7 +69,7 @@ export class LineFile {
       this.file ??= new OutputFile(this.path);
       action(this.file);
     } catch (error) {
-      throw notWritten(this.path, error, this.at);
+      throw this.toError(error);
     }
   }
 }

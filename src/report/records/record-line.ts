@@ -24,12 +24,8 @@ export interface RecordMetadata {
 /** Formats the metadata as JSON. Time stamps have 19 digits, of which a number keeps 16, so they are formatted as text. */
 export function formatMetadata(of: RecordMetadata): string {
   const { model, conversation, server, sendEpochNs, sendOffsetNs, ackEpochNs, endEpochNs, rest } = of;
-  const names = {
-    ...(model === undefined ? {} : { model }),
-    ...(conversation === undefined ? {} : { conversation_id: conversation }),
-    ...(server === undefined ? {} : { server }),
-    request_start_time: epochNsToIsoTime(sendEpochNs),
-  };
+  // Undefined fields are not in the text.
+  const names = { model, conversation_id: conversation, server, request_start_time: epochNsToIsoTime(sendEpochNs) };
   const times = [
     `"request_start_ns":${sendEpochNs}`,
     ...(sendOffsetNs === undefined ? [] : [`"request_start_offset_ns":${sendOffsetNs}`]),
@@ -41,7 +37,7 @@ export function formatMetadata(of: RecordMetadata): string {
 
 /** Returns why a request failed. */
 export function failureOf({ kind, message, status }: Failure): object {
-  return { ...(status === undefined ? {} : { code: status }), type: kind, message };
+  return { code: status, type: kind, message };
 }
 
 /** Whether the client ended the request, so that it is no failure of the server. */

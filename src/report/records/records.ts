@@ -11,9 +11,10 @@ import type { PhasePlace, PhaseStart } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
 import type { RequestContent, ResponseContent } from "../../service/service.ts";
 import type { Report, TextSink } from "../report.ts";
+import { notWritten } from "../write-report.ts";
 import { createRecords } from "./genai-records.ts";
 import { LineFile } from "./line-file.ts";
-import { failureOf, formatLine, formatMetadata, wasCancelled } from "./record-line.ts";
+import { failureOf, formatLine, formatMetadata, type RecordMetadata, wasCancelled } from "./record-line.ts";
 import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
 
 /**
@@ -69,7 +70,7 @@ class Records implements Report {
 
   constructor(plan: Plan, path: string) {
     this.plan = plan;
-    this.file = new LineFile(path, "outputs.files.records");
+    this.file = new LineFile(path, (error) => notWritten(path, error, "outputs.files.records"));
     this.measured = toMeasured(plan.target);
     this.members = new Map(membersOf(plan.target).map(({ name, target }) => [name, toMeasured(target)]));
   }
@@ -107,22 +108,13 @@ class Records implements Report {
   }
 
   onRecord(record: RequestRecord): void {
-    const { index, sendEpochNs, sequenceId, inputs, responses, server, extracted, tags, hasTokens, isResent } = record;
+    const { index, sendEpochNs, inputs, responses, server, tags, hasTokens } = record;
     const offsets = responses.map(({ offsetNs }) => offsetNs);
     const first = offsets[0] ?? 0;
     const last = offsets.at(-1) ?? 0;
     const gaps = offsets.slice(1).map((offset, i) => nsToMs(offset - (offsets[i] ?? 0)));
-    const metadata = this.formatMetadata({
-      sendEpochNs,
-      ackEpochNs: sendEpochNs + BigInt(first),
-      endEpochNs: sendEpochNs + BigInt(last),
-      sequenceId,
-      server,
-      isCancelled: false,
-      tags,
-      isResent,
-      more: { ...(extracted === undefined ? {} : { extracted }) },
-    });
+    const [ackEpochNs, endEpochNs] = [sendEpochNs + BigInt(first), sendEpochNs + BigInt(last)];
+    const metadata = this.formatMetadata(record, { ackEpochNs, endEpochNs, server, isCancelled: false });
     const metrics = {
       ...measure("request_latency", nsToMs(last), "ms"),
       ...(this.targetOf(tags).isStreaming ? measure("time_to_first_response", nsToMs(first), "ms") : {}),
@@ -160,28 +152,11 @@ class Records implements Report {
     this.putComplete();
   }
 
-  onFailed({
-    sendEpochNs,
-    firstByteEpochNs,
-    endEpochNs,
-    sequenceId,
-    inputs,
-    responseCount,
-    failure,
-    tags,
-    isResent,
-  }: FailedRequest): void {
-    const metadata = this.formatMetadata({
-      sendEpochNs,
-      ackEpochNs: firstByteEpochNs,
-      endEpochNs,
-      sequenceId,
-      server: failure.server,
-      isCancelled: wasCancelled(failure),
-      tags,
-      isResent,
-      more: {},
-    });
+  onFailed(request: FailedRequest): void {
+    const { firstByteEpochNs: ackEpochNs, endEpochNs, inputs, responseCount, failure, tags } = request;
+    const { server } = failure;
+    const isCancelled = wasCancelled(failure);
+    const metadata = this.formatMetadata(request, { ackEpochNs, endEpochNs, server, isCancelled });
     const metrics = {
       ...(responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count")),
       ...measure("request_content_size", requestBytes(inputs), "bytes"),
@@ -208,36 +183,18 @@ class Records implements Report {
     return this.members.get(tags?.[TARGET_TAG] ?? "") ?? this.measured;
   }
 
-  private formatMetadata(of: {
-    readonly sendEpochNs: bigint;
-    readonly ackEpochNs: bigint | undefined;
-    readonly endEpochNs: bigint;
-    readonly sequenceId: number;
-    readonly server: string | undefined;
-    readonly isCancelled: boolean;
-    readonly tags: RequestRecord["tags"];
-    readonly isResent: true | undefined;
-    readonly more: object;
-  }): string {
-    const { sendEpochNs, ackEpochNs, endEpochNs, sequenceId, server, tags } = of;
-    return formatMetadata({
-      model: this.targetOf(tags).model,
-      conversation: sequenceId === 0 ? undefined : String(sequenceId),
-      server,
-      sendEpochNs,
-      ackEpochNs,
-      endEpochNs,
-      rest: {
-        benchmark_phase: this.phase.name,
-        ...this.run,
-        ...this.phase.level,
-        ...this.window,
-        was_cancelled: of.isCancelled,
-        ...(of.isResent === true ? { was_resent: true } : {}),
-        ...of.more,
-        ...(tags === undefined ? {} : { tags }),
-      },
-    });
+  private formatMetadata(
+    { sendEpochNs, sequenceId, tags, isResent, extracted }: Omit<RequestRecord, "index" | "inputs" | "responses">,
+    {
+      isCancelled,
+      ...ends
+    }: Pick<RecordMetadata, "ackEpochNs" | "endEpochNs" | "server"> & { readonly isCancelled: boolean },
+  ): string {
+    const { name, level } = this.phase;
+    const conversation = sequenceId === 0 ? undefined : String(sequenceId);
+    const place = { benchmark_phase: name, ...this.run, ...level, ...this.window };
+    const rest = { ...place, was_cancelled: isCancelled, was_resent: isResent, extracted, tags };
+    return formatMetadata({ model: this.targetOf(tags).model, conversation, sendEpochNs, ...ends, rest });
   }
 
   /** Writes the lines up to the first one that waits. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import type { ServerCounters } from "../../service/statistics.ts";
+import type { ServerDelta } from "../../measure/server-delta.ts";
+import { COUNTERS } from "../../service/statistics.ts";
 import { extractedSchema, metricsSchema, spreadSchema, telemetrySchema, tokensSchema } from "./metrics.ts";
 import { mlperfSchema } from "./mlperf.ts";
 import { intervalEntries } from "./over-time.ts";
@@ -36,38 +37,14 @@ export type TimelineJson = LevelJson["timeline"][number];
 /** What the number of a level counts: requests in flight, or requests per second. */
 export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate"]);
 
-/** The increase of a server's counters. Durations are sums in nanoseconds. */
-export interface ServerCountersJson extends ServerCounters {
-  /** Whether several versions of the model have the same name. */
-  readonly hasManyVersions: boolean;
-  /** The models that it calls. */
-  readonly composing: readonly ServerCountersJson[];
-}
-
-/** The increase of a server's counters, and of the models that it calls. */
-export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerCountersJson> {
-  const counter = v.number();
-  const schema: v.GenericSchema<unknown, ServerCountersJson> = parts.object({
+/** The increase of a server's counters, and of the models that it calls. Durations are sums in nanoseconds. */
+export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta> {
+  const counters = COUNTERS.map((name) => [name, v.number()] as const);
+  const schema: v.GenericSchema<unknown, ServerDelta> = parts.object({
     name: v.string(),
     version: v.string(),
     hasManyVersions: v.boolean(),
-    inferenceCount: counter,
-    executionCount: counter,
-    successCount: counter,
-    successNs: counter,
-    failCount: counter,
-    queueCount: counter,
-    queueNs: counter,
-    computeInputCount: counter,
-    computeInputNs: counter,
-    computeInferCount: counter,
-    computeInferNs: counter,
-    computeOutputCount: counter,
-    computeOutputNs: counter,
-    cacheHitCount: counter,
-    cacheHitNs: counter,
-    cacheMissCount: counter,
-    cacheMissNs: counter,
+    ...(Object.fromEntries(counters) as Record<(typeof COUNTERS)[number], v.NumberSchema<undefined>>),
     composing: v.array(v.lazy(() => schema)),
   });
   return schema;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
-import { count, type Parts } from "./parts.ts";
+import { byPercentile, count, type Parts } from "./parts.ts";
 
 /** Metrics in Rampart's JSON report: those of the catalogue by their names there with the unit, extracted values, and GPUs. */
 
@@ -27,14 +27,6 @@ export type ExtractedJson = v.InferOutput<ReturnType<typeof extractedSchema>>;
 
 /** Readings of the server's page at a level as data. */
 export type TelemetryJson = v.InferOutput<ReturnType<typeof telemetrySchema>>;
-
-type ReportedPercentile = `p${(typeof REPORTED_PERCENTILES)[number]}`;
-
-/** Returns an object with an entry for each percentile that reports have: `{ p50, p99 }`. */
-export function byReportedPercentile<V>(ofPercentile: (percentile: number) => V): Record<ReportedPercentile, V> {
-  const entries = REPORTED_PERCENTILES.map((percentile) => [`p${percentile}`, ofPercentile(percentile)]);
-  return Object.fromEntries(entries) as Record<ReportedPercentile, V>;
-}
 
 const end = () => v.nullable(v.number());
 
@@ -66,7 +58,7 @@ function confidence({ object }: Parts) {
     }),
   );
   const average = object({ low: end(), high: end(), effectiveCount: v.number() });
-  return object({ average, ...byReportedPercentile(() => one) });
+  return object({ average, ...byPercentile(REPORTED_PERCENTILES, () => one) });
 }
 
 /** Statistics of a metric: those that it has. */
@@ -78,7 +70,7 @@ export function spreadSchema(parts: Parts) {
     deviation: v.exactOptional(end()),
     min: value,
     max: value,
-    ...byReportedPercentile(() => value),
+    ...byPercentile(REPORTED_PERCENTILES, () => value),
     confidence95: v.exactOptional(confidence(parts)),
     hdrHistogram: v.exactOptional(
       v.pipe(
@@ -115,7 +107,12 @@ export function overRuns({ object }: Parts) {
 /** The metrics of several runs together: of those with statistics, each statistic. */
 export function overMetricsSchema(parts: Parts) {
   const over = v.exactOptional(overRuns(parts));
-  const statistics = parts.object({ average: over, min: over, max: over, ...byReportedPercentile(() => over) });
+  const statistics = parts.object({
+    average: over,
+    min: over,
+    max: over,
+    ...byPercentile(REPORTED_PERCENTILES, () => over),
+  });
   return v.record(v.string(), v.union([overRuns(parts), statistics]));
 }
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { SCALE } from "../../measure/exponential-histogram.ts";
-import { GPU_METRICS, type GpuMetric } from "../../measure/gpu-tally.ts";
+import { PAGE_METRICS, type PageMetric } from "../../measure/page-readings.ts";
 import { count, type Parts } from "./parts.ts";
 
 /** A run over time in Rampart's JSON report, of a bounded size for runs of any length. Times are seconds since the start of the run. */
@@ -46,8 +46,8 @@ export function overTimeSchema({ object }: Parts) {
   });
   const span = object({ label: v.string(), isWarmup: v.boolean(), ...extent });
   const values = v.exactOptional(v.array(v.number()));
-  const readings = Object.fromEntries(GPU_METRICS.map((metric) => [metric, values])) as Record<
-    GpuMetric,
+  const readings = Object.fromEntries(PAGE_METRICS.map((metric) => [metric, values])) as Record<
+    PageMetric,
     typeof values
   >;
   const gpu = object({ uuid: v.string(), atSec: v.array(v.number()), ...readings });

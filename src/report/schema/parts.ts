@@ -40,3 +40,12 @@ export function count() {
 export function ratio() {
   return v.pipe(v.number(), v.minValue(0));
 }
+
+/** Returns an object with an entry for each percentile: `{ p50, p99 }`. */
+export function byPercentile<P extends number, V>(
+  percentiles: readonly P[],
+  ofPercentile: (percentile: P) => V,
+): Record<`p${P}`, V> {
+  const entries = percentiles.map((percentile) => [`p${percentile}`, ofPercentile(percentile)]);
+  return Object.fromEntries(entries) as Record<`p${P}`, V>;
+}

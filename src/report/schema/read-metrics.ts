@@ -1,3 +1,4 @@
+import { type Interval, scaleInterval } from "../../measure/intervals/certainty.ts";
 import { findEntry } from "../../measure/metrics/catalogue.ts";
 import { jsonNameOf } from "../../measure/metrics/metric.ts";
 import { usToNs } from "../../plan/units.ts";
@@ -9,11 +10,9 @@ import type { EstimateJson } from "./parts.ts";
 /** A statistic by its name in JSON: `average`, `max`, `p99`. */
 export type StatisticName = keyof Omit<SpreadJson, "count" | "deviation" | "confidence95" | "hdrHistogram">;
 
-/** A value in the base unit of its metric. An end of its interval is null where the sample has none. */
-export interface ReadEstimate {
+/** A value in the base unit of its metric. */
+export interface ReadEstimate extends Interval {
   readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
   /** False: too few samples, and no verdict on it is certain. Default: true. */
   readonly isReliable?: boolean;
 }
@@ -94,6 +93,5 @@ interface Written {
 }
 
 function scaled({ value, low = null, high = null }: Written, scale: (value: number) => number): ReadEstimate {
-  const end = (found: number | null): number | null => (found === null ? null : scale(found));
-  return { value: scale(value), low: end(low), high: end(high) };
+  return { value: scale(value), ...scaleInterval({ low, high }, scale) };
 }

@@ -32,6 +32,9 @@ export type AssertionJson = ReportJson["assertions"][number];
 /** The verdict on the runs as data. */
 export type VerdictJson = ReportJson["verdict"];
 
+/** A note as data. */
+export type NoteJson = ReportJson["notes"][number];
+
 /** A reason of the verdict as data. */
 export type ReasonJson = VerdictJson["reasons"][number];
 
@@ -69,7 +72,7 @@ export function runsOf(report: ReportJson): readonly RunJson[] {
   return "runs" in report ? report.runs : [report];
 }
 
-/** A note; see `Note` of the report model. */
+/** A note about numbers. */
 export function noteSchema({ object }: Parts) {
   return object({
     code: v.pipe(v.string(), v.description("Notes of one code say the same kind of thing.")),

@@ -1,6 +1,6 @@
 import { DETAIL_DROP_ORDER } from "../model/level-columns.ts";
 import type { Cell, Column, ModelTable } from "../model/report-model.ts";
-import { formatCell, formatInterval, formatValue, type TimeUnit, timeUnitOf } from "../model/values.ts";
+import { formatCell, formatInterval, formatValue, type TimeUnit, unitsOf } from "../model/values.ts";
 
 /** Tables on a terminal: figures right, texts left, one unit a column; columns that have no room are dropped, never moved below. */
 
@@ -38,7 +38,11 @@ interface TextColumn {
 /** Formats a table. */
 export function formatTextTable(table: ModelTable, style: TableStyle): TextTable {
   const { maxColumns, mostDropOrder = DETAIL_DROP_ORDER - 1 } = style;
-  const all = table.columns.map((column, index) => toTextColumn(column, columnOf(table, index), style));
+  const units = unitsOf(table);
+  const all = table.columns.map((column, index) => {
+    const cells = table.rows.map((row) => row[index] ?? {});
+    return toTextColumn(column, cells, units[index], style);
+  });
   const isEmpty = ({ texts }: TextColumn): boolean => texts.every((text) => text === "");
   const wanted = all.filter((one) => one.column.dropOrder <= mostDropOrder && !isEmpty(one));
   let shown = wanted;
@@ -82,13 +86,12 @@ export function intervalText(cell: Cell, { quantity }: Column, unit: TimeUnit | 
   return quantity === "text" ? formatCell(cell, quantity) : formatInterval(cell, quantity, unit);
 }
 
-function columnOf({ rows }: ModelTable, index: number): Cell[] {
-  return rows.map((row) => row[index] ?? {});
-}
-
-function toTextColumn(column: Column, cells: readonly Cell[], { format, formatBelow }: TableStyle): TextColumn {
-  const numbers = cells.flatMap(({ value }) => (typeof value === "number" ? [value] : []));
-  const unit = column.quantity === "time" ? timeUnitOf(numbers) : undefined;
+function toTextColumn(
+  column: Column,
+  cells: readonly Cell[],
+  unit: TimeUnit | undefined,
+  { format, formatBelow }: TableStyle,
+): TextColumn {
   const texts = cells.flatMap((cell) => [
     format(cell, column, unit),
     ...(formatBelow === undefined ? [] : [formatBelow(cell, column, unit)]),

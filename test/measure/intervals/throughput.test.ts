@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ThroughputInterval, throughputInterval } from "../../../src/measure/intervals/throughput.ts";
+import type { Interval } from "../../../src/measure/intervals/certainty.ts";
+import { throughputInterval } from "../../../src/measure/intervals/throughput.ts";
 import { addBins, wholeBins } from "../../../src/measure/intervals/time-bins.ts";
 import { effectiveCountOf, type Sketch } from "../../../src/measure/sketch.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
@@ -12,7 +13,7 @@ import { drawLatencies, endsOf, MEAN_NS } from "./simulate.ts";
 const MS = 1e6;
 const toMs = (ms: number): number => ms * MS;
 
-function intervalOf(times: readonly number[], startNs: number, endNs: number): ThroughputInterval {
+function intervalOf(times: readonly number[], startNs: number, endNs: number): Interval {
   const perSec = times.length / ((endNs - startNs) / 1e9);
   return throughputInterval({ completions: completionsAt(times, startNs, endNs) }, perSec, 1);
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addGpuReading, type GpuTally, NO_GPU_READINGS } from "../../../src/measure/gpu-tally.ts";
 import {
   explainMissing,
   findEntry,
@@ -11,6 +10,7 @@ import {
 import type { MeasuredPart, Metric } from "../../../src/measure/metrics/metric.ts";
 import { formatMetric, metricText } from "../../../src/measure/metrics/metric-text.ts";
 import { estimateMetric, metricValue } from "../../../src/measure/metrics/read-metric.ts";
+import { addReading, NO_READINGS, type PageReadings } from "../../../src/measure/page-readings.ts";
 import type { ServerDelta } from "../../../src/measure/server-delta.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
@@ -22,12 +22,12 @@ const ENTRIES = METRIC_KEYS.map((key) => [key, findEntry(key) as Metric] as cons
 
 /** Ten requests whose server counted 2 ms in the queue for each, and answered three of four from its cache, on two GPUs. */
 function servedPart(): MeasuredPart {
-  let gpu: GpuTally = NO_GPU_READINGS;
+  let gpu: PageReadings = NO_READINGS;
   for (const [first, second] of [
     [0.5, 0.7],
     [0.7, 0.9],
   ] as const)
-    gpu = addGpuReading(gpu, {
+    gpu = addReading(gpu, {
       utilizationRatio: new Map([
         ["a", first],
         ["b", second],

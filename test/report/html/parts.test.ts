@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { buildRunModel } from "../../../src/report/model/build-model.ts";
-import { timeUnitFor } from "../../../src/report/model/charts/chart-source.ts";
+import { timeUnitFor } from "../../../src/report/model/values.ts";
 import type { OverMetricsJson } from "../../../src/report/schema/metrics.ts";
 import { findOver } from "../../../src/report/schema/read-metrics.ts";
 import { type LevelJson, type ReportJson, runsOf } from "../../../src/report/schema/report-schema.ts";

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { runCompareCommand } from "../../../src/cli/compare/command.ts";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
-import { addGpuReading, GPU_METRICS, NO_GPU_READINGS } from "../../../src/measure/gpu-tally.ts";
 import { findEntry, METRIC_KEYS } from "../../../src/measure/metrics/catalogue.ts";
 import type { MeasuredPart } from "../../../src/measure/metrics/metric.ts";
 import { listPlans, nameMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { metricValue } from "../../../src/measure/metrics/read-metric.ts";
+import { addReading, NO_READINGS, PAGE_METRICS } from "../../../src/measure/page-readings.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
@@ -59,8 +59,8 @@ const every = (count: number): number[] => Array.from({ length: count }, (_, at)
 function makePart(): MeasuredPart {
   const extracted = new ExtractedTally(["score"]);
   for (let index = 0; index < COUNT; index++) extracted.add([(7 * index) % 31], index * 5e6);
-  const reading = (value: number) => Object.fromEntries(GPU_METRICS.map((key) => [key, new Map([["a", value]])]));
-  const gpu = [0.5, 0.7].reduce((tally, value) => addGpuReading(tally, reading(value)), NO_GPU_READINGS);
+  const reading = (value: number) => Object.fromEntries(PAGE_METRICS.map((key) => [key, new Map([["a", value]])]));
+  const gpu = [0.5, 0.7].reduce((tally, value) => addReading(tally, reading(value)), NO_READINGS);
   const times = (fromNs: number) => Array.from({ length: COUNT }, (_, index) => fromNs + ((37 * index) % COUNT) * 1e4);
   const window = makeWindow({
     latenciesNs: times(4e6),

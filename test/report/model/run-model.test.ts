@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
-import { addGpuReading, NO_GPU_READINGS } from "../../../src/measure/gpu-tally.ts";
+import { addReading, NO_READINGS } from "../../../src/measure/page-readings.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
@@ -113,7 +113,7 @@ test("composing models are rows below the model that calls them", () => {
 });
 
 test("the server's GPUs are rows of their level", () => {
-  const gpu = [0, 1, 2].map((scrape) => readGpuMetrics(twoGpus(scrape))).reduce(addGpuReading, NO_GPU_READINGS);
+  const gpu = [0, 1, 2].map((scrape) => readGpuMetrics(twoGpus(scrape))).reduce(addReading, NO_READINGS);
   const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), gpu } })]);
   const [row] = valuesOf(tableOf(model, "gpu"));
   assert.deepEqual(
@@ -127,7 +127,7 @@ test("the server's GPUs are rows of their level", () => {
     ],
     ["GPU-aaa", 0.26, 51.5, 300, 20, 1000],
   );
-  const none = addGpuReading(NO_GPU_READINGS, {});
+  const none = addReading(NO_READINGS, {});
   const bare = modelOf({}, [makeLevel({ window: { ...makeWindow(), gpu: none } })]);
   assert.match(linesOf(bare, "gpu").join(), /: 1,they name no GPU$/);
 });

@@ -5,15 +5,14 @@ import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/mea
 import { Timeline } from "../../../src/measure/timeline.ts";
 import { msToNs, nsToSec } from "../../../src/plan/units.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
+import { toTimelineJson } from "../../../src/report/json/level-parts.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
-import { toTimelineJson } from "../../../src/report/json/timeline.ts";
 import { RunState } from "../../../src/report/live/run-state.ts";
 import { toPagePoint } from "../../../src/report/live/watch/page-state.ts";
-import { type ChartSource, chartSource, toRunTimes } from "../../../src/report/model/charts/chart-source.ts";
 import { heatMap } from "../../../src/report/model/charts/heat-map.ts";
-import { timeLine } from "../../../src/report/model/charts/time-charts.ts";
-import { followRuns } from "../../../src/report/over-time/followed-runs.ts";
-import { RunFollower } from "../../../src/report/over-time/run-follower.ts";
+import { timedRuns, timeLine, toRunTimes } from "../../../src/report/model/charts/time-charts.ts";
+import { type ReportView, viewReport } from "../../../src/report/model/report-view.ts";
+import { followRuns, RunFollower } from "../../../src/report/over-time/followed-runs.ts";
 import type { HeatMapPlot, TimeLinePlot } from "../../../src/report/plot.ts";
 import type { OverTimeJson } from "../../../src/report/schema/over-time.ts";
 import type { RunProgress } from "../../../src/result/observer.ts";
@@ -269,7 +268,7 @@ test("a real run has one truth in the time lines of its level, its page and its 
   const run = await result;
   state.finish();
   const json = toReportJson(plan, run, { overTime: over.toJson([run]) });
-  const source = chartSource(plan, json);
+  const view = viewReport(plan, json);
   const level = run.levels[0] ?? assert.fail();
   const { window, timeline } = level;
   const after = (startNs: number): Request[] =>
@@ -284,7 +283,7 @@ test("a real run has one truth in the time lines of its level, its page and its 
   assert.ok(window.requestCount > 50 && window.failedCount > 0, `${window.requestCount}`);
   // The page and the live view have all requests of the run, also those before and after the level.
   const answered = rows.filter(({ end }) => end === "answered");
-  const { columns } = source.runs[0]?.times ?? assert.fail();
+  const { columns } = timedRuns(view)[0]?.times ?? assert.fail();
   const sumOf = (pick: (column: (typeof columns)[number]) => number): number =>
     columns.reduce((sum, column) => sum + pick(column), 0);
   assert.deepEqual(
@@ -299,20 +298,20 @@ test("a real run has one truth in the time lines of its level, its page and its 
   const latencies = answered.map(({ sentNs, endNs }) => endNs - sentNs).toSorted((a, b) => a - b);
   const [p50Ns] = live.levels[0]?.latency.quantiles([0.5]) ?? [];
   if (live.levels.length === 1) assert.ok(isNear((p50Ns ?? 0) / 1000, percentileUs(latencies, 0.5)));
-  checkCharts(source, answered.length);
+  checkCharts(view, answered.length);
 });
 
-/** Asserts that the charts draw the columns of their source. */
-function checkCharts(source: ChartSource, answeredCount: number): void {
-  const { columns } = source.runs[0]?.times ?? assert.fail();
-  const { panels } = timeLine(source)[0] as TimeLinePlot;
+/** Asserts that the charts draw the columns of their report. */
+function checkCharts(view: ReportView, answeredCount: number): void {
+  const { columns } = timedRuns(view)[0]?.times ?? assert.fail();
+  const { panels } = timeLine(view)[0] as TimeLinePlot;
   const latency = panels.find(({ label }) => label.startsWith("Latency")) ?? assert.fail();
   const unitUs = { "Latency (s)": 1e6, "Latency (ms)": 1e3, "Latency (us)": 1 }[latency.label] ?? assert.fail();
   const drawn = latency.series.find(({ name }) => name === "p99")?.points.map(([, value]) => value * unitUs) ?? [];
   const expected = columns.flatMap((column) => column.latency.quantiles([0.99])?.map((ns) => ns / 1000) ?? []);
   assert.equal(drawn.length, expected.length);
   for (const [index, us] of drawn.entries()) assert.ok(isNear(us, expected[index], 1e-5));
-  const [heat] = heatMap(source) as HeatMapPlot[];
+  const [heat] = heatMap(view) as HeatMapPlot[];
   const cells = heat?.panels[0]?.cells ?? [];
   assert.equal(
     cells.reduce((sum, [, , count]) => sum + count, 0),

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plot, TimeLinePlot, XyPlot } from "../../../src/report/plot.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
-import { legendOf } from "../../../src/report/plots/series-look.ts";
-import { MEANING_COLORS, THEMES } from "../../../src/report/plots/themes.ts";
+import { colorsOf, legendOf } from "../../../src/report/plots/series-look.ts";
+import { groundOf, MEANING_COLORS, PALETTE, THEMES } from "../../../src/report/plots/themes.ts";
 
 /** What keeps the texts of charts readable on a page. */
 
@@ -28,6 +28,26 @@ test("every type of axis has the colors of its theme, so that its numbers are re
     assert.match(value ?? "", /^#/);
     assert.deepEqual([category, log], [value, value]);
   }
+});
+
+/** Relative luminance by WCAG 2.2. */
+function luminanceOf(color: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+    .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+test("every line has a contrast of 3:1 at least on a light and on a dark page", () => {
+  const shades = colorsOf(Array.from({ length: 41 }, (_, index) => ({ shade: index / 40 })));
+  const weak = [...PALETTE, ...Object.values(MEANING_COLORS), ...shades].flatMap((color) =>
+    (["light", "dark"] as const).flatMap((theme) => {
+      const [dim = 0, bright = 0] = [color, groundOf(theme)].map(luminanceOf).sort((a, b) => a - b);
+      const contrast = (bright + 0.05) / (dim + 0.05);
+      return contrast >= 3 ? [] : [`${color} on ${theme}: ${contrast.toFixed(2)}`];
+    }),
+  );
+  assert.deepEqual(weak, []);
 });
 
 test("labels of points have room above the highest point", () => {

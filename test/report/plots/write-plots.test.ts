@@ -169,8 +169,8 @@ describe("pictures", () => {
     assert.match(cells ?? "", />7<\/text>[\s\S]*>3<\/text>/);
     for (const text of ["one", "two", "three", "p50: 2", "points", "steps"])
       assert.match(points ?? "", new RegExp(`>${text}</text>`), text);
-    const bars = [...(spans ?? "").matchAll(/<(?:path|polyline)[^>]*stroke="(#e07b39|#2f7ed8)"[^>]*>/g)];
-    assert.equal(bars.filter(([, color]) => color === "#e07b39").length >= 1, true);
+    const bars = [...(spans ?? "").matchAll(/<(?:path|polyline)[^>]*stroke="(#dc7731|#2f7ed8)"[^>]*>/g)];
+    assert.equal(bars.filter(([, color]) => color === "#dc7731").length >= 1, true);
     assert.equal(bars.filter(([, color]) => color === "#2f7ed8").length >= 2, true);
   });
 });

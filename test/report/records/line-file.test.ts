@@ -4,12 +4,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
 import { LineFile } from "../../../src/report/records/line-file.ts";
+import { notWritten } from "../../../src/report/write-report.ts";
 import { withFolder } from "../with-folder.ts";
+
+function openLines(path: string): LineFile {
+  return new LineFile(path, (error) => notWritten(path, error, "outputs.files.records"));
+}
 
 test("lines are written in parts and renamed into place at the end", () =>
   withFolder((folder) => {
     const path = join(folder, "lines.jsonl");
-    const file = new LineFile(path, "outputs.files.records");
+    const file = openLines(path);
     file.put("first\n");
     assert.deepEqual(readdirSync(folder), [], "a line waits until there is a part to write");
     const long = `${"x".repeat(70_000)}\n`;
@@ -25,9 +30,9 @@ test("lines are written in parts and renamed into place at the end", () =>
 test("without lines the file is empty, and a discarded one leaves nothing", () =>
   withFolder((folder) => {
     const path = join(folder, "lines.jsonl");
-    new LineFile(path, "outputs.files.records").commit();
+    openLines(path).commit();
     assert.equal(readFileSync(path, "utf8"), "");
-    const discarded = new LineFile(join(folder, "discarded"), "outputs.files.records");
+    const discarded = openLines(join(folder, "discarded"));
     discarded.open();
     assert.equal(readdirSync(folder).length, 2);
     discarded.discard();
@@ -37,10 +42,26 @@ test("without lines the file is empty, and a discarded one leaves nothing", () =
 test("a file that cannot be written is an error with its path", () =>
   withFolder((folder) => {
     const path = join(folder, "missing", "lines.jsonl");
-    const file = new LineFile(path, "outputs.files.records");
+    const file = openLines(path);
     assert.throws(
       () => file.open(),
       (error) => error instanceof RunError && error.message.startsWith(`${path} cannot`),
     );
     assert.throws(() => file.commit(), RunError);
+  }));
+
+test("text that is not kept can be taken back, whether or not it was written", () =>
+  withFolder((folder) => {
+    const path = join(folder, "lines.jsonl");
+    const file = openLines(path);
+    assert.equal(file.takeBack(), false, "nothing was kept");
+    file.put("kept\n");
+    file.keep();
+    for (const dropped of ["short\n", `${"x".repeat(70_000)}\n`]) {
+      file.put(dropped);
+      assert.equal(file.takeBack(), true);
+    }
+    file.put("last\n");
+    file.commit();
+    assert.equal(readFileSync(path, "utf8"), "kept\nlast\n");
   }));

@@ -15,7 +15,7 @@ const METRICS: readonly Cell[] = [
   ["Avg. Output Token Throughput (tokens/sec)", "output_token_throughput", "avg"],
   ["Request Throughput (requests/sec)", "request_throughput", "avg"],
 ];
-const GPU_METRICS: readonly Cell[] = [
+const PAGE_METRICS: readonly Cell[] = [
   ["p99 GPU Power Usage (W)", "gpu_power_usage", "p99"],
   ["p99 GPU Energy Consumption (MJ)", "energy_consumption", "p99"],
   ["p99 GPU Utilization (%)", "gpu_utilization", "p99"],
@@ -34,7 +34,7 @@ export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: "Concurren
     ["Config Name", loadHeader, "ISL", "Num Dataset Entries", ...METRICS.map(([header]) => header)],
     ...ordered.map(formatRow),
     [],
-    ["Config Name", "GPU", ...GPU_METRICS.map(([header]) => header)],
+    ["Config Name", "GPU", ...PAGE_METRICS.map(([header]) => header)],
     ...gpusOf(ordered).flatMap((gpu) => ordered.map((row) => formatGpuRow(row, gpu))),
   ];
   return lines.map((line) => `${line.map(quoteCsv).join(",")}\r\n`).join("");
@@ -51,7 +51,7 @@ function formatRow({ name, load, datasetEntries, result: { statistics } }: Sweep
 }
 
 function formatGpuRow({ name, result }: SweepRow, gpu: string): string[] {
-  const values = GPU_METRICS.map(([, metric, statistic]) =>
+  const values = PAGE_METRICS.map(([, metric, statistic]) =>
     result.telemetry?.get(metric)?.gpus.get(gpu)?.get(statistic),
   );
   return [name, gpu, ...values.map(format)];

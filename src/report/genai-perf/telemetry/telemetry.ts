@@ -10,7 +10,7 @@ import { isNoise, toServerSeries } from "./server-metrics.ts";
 
 /** GPU metrics as GenAI-Perf reports them. */
 
-interface GpuMetric {
+interface PageMetric {
   readonly name: string;
   readonly unit: string;
   /** Factor from the exporter's unit to this one. Default: 1. */
@@ -23,7 +23,7 @@ const MIB_TO_GB = 1.048576 * 1e-3;
 const BYTES_TO_KB = 1 / 1024;
 
 /** In the order of JSON and CSV. */
-export const GPU_METRICS: readonly GpuMetric[] = [
+export const PAGE_METRICS: readonly PageMetric[] = [
   { name: "gpu_power_usage", unit: "W" },
   { name: "gpu_power_limit", unit: "W", isConstant: true },
   { name: "energy_consumption", unit: "MJ", scale: 1e-9 },
@@ -58,7 +58,7 @@ export const GPU_METRICS: readonly GpuMetric[] = [
 /** Returns the metrics over time: GPU metrics in GenAI-Perf's units, then other server metrics that were not always 0. */
 export function toTelemetrySeries(scrape: ScrapeResult): TelemetryMetric[] {
   const others = toServerSeries(scrape).filter(({ name }) => !isNoise(name));
-  return [...toGpuMetrics(readGpus(scrape), GPU_METRICS), ...others].filter(({ series }) =>
+  return [...toGpuMetrics(readGpus(scrape), PAGE_METRICS), ...others].filter(({ series }) =>
     series.some(({ values }) => values.some((value) => value !== 0)),
   );
 }
@@ -73,13 +73,13 @@ export function toGpuSamples(scrape: ScrapeResult): GpuSamples {
   );
 }
 
-/** Values in the units of the DCGM exporter, by metric of {@link GPU_METRICS} and by GPU (`gpu0`). */
+/** Values in the units of the DCGM exporter, by metric of {@link PAGE_METRICS} and by GPU (`gpu0`). */
 export type GpuSamples = ReadonlyMap<string, ReadonlyMap<string, Float64Array>>;
 
 /** Computes statistics of GPU metrics in GenAI-Perf's units and order. Metrics without values are left out. */
 export function toTelemetryStatistics(samples: GpuSamples): TelemetryStatistics {
   const statistics = new Map<string, { unit: string; gpus: Map<string, ReadonlyMap<StatisticName, number>> }>();
-  for (const { name, unit, scale = 1, isConstant = false } of GPU_METRICS) {
+  for (const { name, unit, scale = 1, isConstant = false } of PAGE_METRICS) {
     const gpus = new Map<string, ReadonlyMap<StatisticName, number>>();
     for (const [gpu, values] of samples.get(name) ?? []) {
       const summary = summarize(values);

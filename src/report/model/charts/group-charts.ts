@@ -2,7 +2,8 @@ import type { Plot } from "../../plot.ts";
 import { pickEvenly, roundForPlot } from "../../sample.ts";
 import { findSpread, readMetric } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
-import { type ChartSource, levelRows, timeUnitFor } from "./chart-source.ts";
+import { nameInRun, type ReportView } from "../report-view.ts";
+import { timeUnitFor } from "../values.ts";
 
 /** Latency and throughput by tag, and by the targets of a mix. */
 
@@ -18,21 +19,21 @@ interface TaggedGroup {
 }
 
 /** Draws two charts for each tag; nothing without tags. */
-export function groupCharts(source: ChartSource): { readonly tag: string; readonly charts: readonly Plot[] }[] {
-  const levels = levelRows(source);
+export function groupCharts(view: ReportView): { readonly tag: string; readonly charts: readonly Plot[] }[] {
+  const { levels } = view;
   const tags = new Set(
     levels.flatMap(({ json: { groups = [] } }) => groups.flatMap((group) => Object.keys(group.tags))),
   );
   return [...tags].map((tag) => {
-    const groups = levels.flatMap(({ name, json }): TaggedGroup[] =>
+    const groups = levels.flatMap(({ run, name, json }): TaggedGroup[] =>
       (json.groups ?? [])
         .filter((group) => tag in group.tags)
         .map((group) => {
           const value = group.tags[tag] ?? `(no ${tag})`;
-          return { name: levels.length > 1 ? `${value}, ${name}` : value, json: group };
+          return { name: levels.length > 1 ? `${value}, ${nameInRun(run, name)}` : value, json: group };
         }),
     );
-    return { tag, charts: [...drawLatencies(tag, groups), drawThroughput(tag, groups, source.unit)] };
+    return { tag, charts: [...drawLatencies(tag, groups), drawThroughput(tag, groups, view.unit)] };
   });
 }
 

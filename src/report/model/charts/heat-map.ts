@@ -1,8 +1,9 @@
 import { bucketStartNs, compactBuckets, ExponentialHistogram, SCALE } from "../../../measure/exponential-histogram.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import type { CellScale, Plot } from "../../plot.ts";
-import { type ChartSource, type TimeColumn, timeUnitFor } from "./chart-source.ts";
-import { TIME, timedRuns, widthOf } from "./time-charts.ts";
+import type { ReportView } from "../report-view.ts";
+import { timeUnitFor } from "../values.ts";
+import { TIME, type TimeColumn, timedRuns, widthOf } from "./time-charts.ts";
 
 /** The heat map of latencies over time. */
 
@@ -15,8 +16,8 @@ const MOST_PANELS_IN_ROW = 3;
 const TWO_ROWS_PX = 600;
 
 /** Draws the heat map; nothing for runs that were not followed. */
-export function heatMap(source: ChartSource): Plot[] {
-  const all = timedRuns(source);
+export function heatMap(view: ReportView): Plot[] {
+  const all = timedRuns(view);
   const runs = all.slice(0, MOST_PANELS);
   const total = new ExponentialHistogram();
   for (const { times } of runs) for (const { latency } of times.columns) total.addAll(latency);

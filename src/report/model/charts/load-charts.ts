@@ -1,5 +1,5 @@
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
-import { certainEnds } from "../../../measure/intervals/certainty.ts";
+import { certainEnds, scaleInterval, UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
@@ -9,7 +9,8 @@ import { pickEvenly, roundForPlot } from "../../sample.ts";
 import { type ReadEstimate, readMetric, readOver } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
-import { type ChartSource, type TimeUnit, timeUnitFor } from "./chart-source.ts";
+import type { ReportView } from "../report-view.ts";
+import { timeUnitFor } from "../values.ts";
 import { TOKEN_TIMES, titleOf } from "./percentile-charts.ts";
 
 /** Throughput, latency and times of tokens over the load: of one run, or the means over several runs. */
@@ -30,10 +31,10 @@ export interface LoadCharts {
 }
 
 /** Draws the charts over the load. */
-export function loadCharts(source: ChartSource): LoadCharts {
-  const points = loadPointsOf(source);
+export function loadCharts(view: ReportView): LoadCharts {
+  const points = loadPointsOf(view);
   if (points.length < 2) return { throughput: [], latency: [], knee: [], tokens: [] };
-  const { plan, unit } = source;
+  const { plan, unit } = view;
   const load = LEVEL_UNITS[levelUnitOf(plan.load)];
   const { axis } = levelTitles(plan);
   const over = overLoad(points, axis, load.isWhole);
@@ -60,7 +61,7 @@ function lineOf(
   name: string,
   meaning: Meaning | undefined,
   points: readonly LoadPoint[],
-  pick: (point: LoadPoint) => Estimate | undefined,
+  pick: (point: LoadPoint) => ReadEstimate | undefined,
   scale = 1,
 ): XySeries[] {
   const known = points.flatMap((point) => {
@@ -69,15 +70,14 @@ function lineOf(
   });
   if (known.length === 0) return [];
   const at = (value: number): number => roundForPlot(value / scale);
-  const end = (value: number | null): number | null => (value === null ? null : at(value));
   return [
     {
       name,
       style: "line",
       meaning,
       points: known.map(({ load, found }): PlotPoint => [load, at(found.value)]),
-      intervals: known.map(({ found: { low, high } }) =>
-        low === null && high === null ? undefined : { low: end(low), high: end(high) },
+      intervals: known.map(({ found }) =>
+        found.low === null && found.high === null ? undefined : scaleInterval(found, at),
       ),
     },
   ];
@@ -85,7 +85,7 @@ function lineOf(
 
 function drawThroughput(points: readonly LoadPoint[], over: OverLoad, unit: string, isRate: boolean): Plot[] {
   const hasFailed = points.some(({ failedPerSec }) => failedPerSec > 0);
-  const asked = (value: number): Estimate => ({ value, low: null, high: null });
+  const asked = (value: number): ReadEstimate => ({ value, ...UNKNOWN });
   const series = [
     ...lineOf("throughput", "throughput", points, ({ throughputPerSec }) => throughputPerSec),
     ...(isRate ? [askedLine(points)] : []),
@@ -100,7 +100,7 @@ function askedLine(points: readonly LoadPoint[]): XySeries {
 }
 
 /** Returns the unit for the largest p99. */
-function unitOf(spreads: readonly (Spread | undefined)[]): TimeUnit {
+function unitOf(spreads: readonly (Spread | undefined)[]): ReturnType<typeof timeUnitFor> {
   return timeUnitFor(Math.max(0, ...spreads.map((found) => found?.p99?.value ?? 0)));
 }
 
@@ -160,35 +160,27 @@ function drawTokens(points: readonly LoadPoint[], over: OverLoad): Plot[] {
 const PERCENTILES = ["p50", "p90", "p99"] as const;
 type PercentileName = (typeof PERCENTILES)[number];
 
-/** A value with its 95 % interval. An end is null where the sample has no bound; both are for a value without an interval. */
-interface Estimate {
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
-type Spread = Readonly<Record<PercentileName, Estimate | undefined>>;
+type Spread = Readonly<Record<PercentileName, ReadEstimate | undefined>>;
 
 /** A load and what was measured at it. */
 interface LoadPoint {
   /** Requests in flight, or per second. */
   readonly load: number;
-  readonly throughputPerSec: Estimate | undefined;
+  readonly throughputPerSec: ReadEstimate | undefined;
   readonly failedPerSec: number;
   readonly latencyUs: Spread;
   /** From the time when a request was due. */
   readonly scheduledUs: Spread;
-  readonly tokensPerSec: Estimate | undefined;
+  readonly tokensPerSec: ReadEstimate | undefined;
   /** By the keys of their metrics. */
   readonly tokenTimesUs: Readonly<Record<string, Spread>>;
 }
 
 /** Returns the points in the order of their loads; empty where levels have no order, because they are phases. */
-function loadPointsOf({ json, runs }: ChartSource): LoadPoint[] {
+function loadPointsOf({ json, runs }: ReportView): LoadPoint[] {
   const [first] = runs;
-  if (first === undefined || first.levels.some((level) => level.json.phase !== undefined)) return [];
-  const points =
-    "runs" in json ? json.combination.levels.map(ofRuns) : first.levels.map((level) => ofLevel(level.json));
+  if (first === undefined || first.json.levels.some(({ phase }) => phase !== undefined)) return [];
+  const points = "runs" in json ? json.combination.levels.map(ofRuns) : first.json.levels.map(ofLevel);
   return points.toSorted((a, b) => a.load - b.load);
 }
 
@@ -214,7 +206,7 @@ type Read = (key: string, statistic?: PercentileName) => ReadEstimate | undefine
 
 function pointOf(read: Read): Omit<LoadPoint, "load" | "failedPerSec"> {
   const spread = (key: string): Spread => {
-    const of = (name: PercentileName): Estimate | undefined => inUs(read(key, name));
+    const of = (name: PercentileName): ReadEstimate | undefined => inUs(read(key, name));
     return { p50: of("p50"), p90: of("p90"), p99: of("p99") };
   };
   return {
@@ -227,9 +219,8 @@ function pointOf(read: Read): Omit<LoadPoint, "load" | "failedPerSec"> {
 }
 
 /** Converts to microseconds. A value with too few samples has no interval. */
-function inUs(found: ReadEstimate | undefined): Estimate | undefined {
+function inUs(found: ReadEstimate | undefined): ReadEstimate | undefined {
   if (found === undefined) return undefined;
-  const { value, low, high, isReliable = true } = found;
-  const end = (ns: number | null): number | null => (ns === null || !isReliable ? null : nsToUs(ns));
-  return { value: nsToUs(value), low: end(low), high: end(high) };
+  const { value, isReliable = true } = found;
+  return { value: nsToUs(value), ...scaleInterval(isReliable ? found : UNKNOWN, nsToUs) };
 }

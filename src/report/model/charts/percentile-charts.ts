@@ -5,7 +5,8 @@ import type { Plot, XySeries } from "../../plot.ts";
 import { pickEvenly, roundForPlot } from "../../sample.ts";
 import type { SpreadJson } from "../../schema/metrics.ts";
 import { findSpread } from "../../schema/read-metrics.ts";
-import { type ChartSource, levelRows, timeUnitFor } from "./chart-source.ts";
+import { nameInRun, type ReportView } from "../report-view.ts";
+import { timeUnitFor } from "../values.ts";
 
 /** How latencies and times of tokens are distributed: a curve over the percentiles for each level. */
 
@@ -22,19 +23,21 @@ export function titleOf(metric: string): string {
 }
 
 /** Draws the distributions of latency at each level. */
-export function latencyCurves(source: ChartSource): Plot[] {
-  return drawCurves("Latency", "Latency", curvesOf(source, "latency"));
+export function latencyCurves(view: ReportView): Plot[] {
+  return drawCurves("Latency", "Latency", curvesOf(view, "latency"));
 }
 
 /** Draws the distributions of the times of tokens at each level. */
-export function tokenCurves(source: ChartSource): Plot[] {
-  return TOKEN_TIMES.flatMap((metric) => drawCurves(titleOf(metric), "Time", curvesOf(source, metric)));
+export function tokenCurves(view: ReportView): Plot[] {
+  return TOKEN_TIMES.flatMap((metric) => drawCurves(titleOf(metric), "Time", curvesOf(view, metric)));
 }
 
-function curvesOf(source: ChartSource, metric: string): Curve[] {
-  return levelRows(source).flatMap(({ name, json: { metrics } }) => {
+function curvesOf(view: ReportView, metric: string): Curve[] {
+  return view.levels.flatMap(({ run, name, json: { metrics } }) => {
     const found = findSpread(metrics, metric);
-    return found === undefined ? [] : [{ name, mostUs: found.max ?? 0, points: spreadCurve(found) }];
+    return found === undefined
+      ? []
+      : [{ name: nameInRun(run, name), mostUs: found.max ?? 0, points: spreadCurve(found) }];
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Plot } from "../../plot.ts";
 import type { Section } from "../report-model.ts";
-import type { ChartSource } from "./chart-source.ts";
+import type { ReportView } from "../report-view.ts";
 import { groupCharts } from "./group-charts.ts";
 import { heatMap } from "./heat-map.ts";
 import { loadCharts } from "./load-charts.ts";
@@ -25,8 +25,8 @@ interface ChartSection {
  * tried loads of a search against its limits; the times and rates of tokens over the load; throughput and latency over the load; or for one
  * level and for phases the time line.
  */
-export function withCharts(own: readonly Section[], source: ChartSource): Section[] {
-  const { summary, sections } = drawAll(source);
+export function withCharts(own: readonly Section[], view: ReportView): Section[] {
+  const { summary, sections } = drawAll(view);
   const known = new Map(sections.map((section) => [section.id, section.charts]));
   const shown = own.map((section, index) => {
     const charts = [...(index === 0 ? summary : []), ...(known.get(section.id) ?? [])];
@@ -40,14 +40,14 @@ export function withCharts(own: readonly Section[], source: ChartSource): Sectio
   return [...shown.slice(0, end), ...added, ...shown.slice(end)];
 }
 
-function drawAll(source: ChartSource): {
+function drawAll(view: ReportView): {
   readonly summary: readonly Plot[];
   readonly sections: readonly ChartSection[];
 } {
-  const { throughput, latency, knee, tokens } = loadCharts(source);
-  const search = searchCharts(source);
-  const runs = runsCharts(source);
-  const line = timeLine(source);
+  const { throughput, latency, knee, tokens } = loadCharts(view);
+  const search = searchCharts(view);
+  const runs = runsCharts(view);
+  const line = timeLine(view);
   const overLoad = tokens.length > 0 ? tokens : [...throughput, ...latency, ...knee];
   const answers = [search, overLoad, runs, line].find((plots) => plots.length > 0) ?? [];
   const summary = answers.slice(0, MOST_IN_SUMMARY);
@@ -55,15 +55,15 @@ function drawAll(source: ChartSource): {
   const sections = [
     { id: "points", title: "Points of the search", charts: rest(...search) },
     { id: "by-run", title: "Each run", charts: rest(...runs) },
-    { id: "tokens", title: "Tokens", charts: rest(...tokens, ...tokenCurves(source)) },
+    { id: "tokens", title: "Tokens", charts: rest(...tokens, ...tokenCurves(view)) },
     {
       id: "latency",
       title: "Latency and throughput",
-      charts: rest(...throughput, ...latency, ...knee, ...latencyCurves(source)),
+      charts: rest(...throughput, ...latency, ...knee, ...latencyCurves(view)),
     },
-    ...groupCharts(source).map(({ tag, charts }) => ({ id: `by-${tag}`, title: `By ${tag}`, charts })),
-    { id: "time", title: "Over time", charts: rest(...line, ...heatMap(source), ...windowCharts(source)) },
-    { id: "server", title: "Server", charts: serverCharts(source) },
+    ...groupCharts(view).map(({ tag, charts }) => ({ id: `by-${tag}`, title: `By ${tag}`, charts })),
+    { id: "time", title: "Over time", charts: rest(...line, ...heatMap(view), ...windowCharts(view)) },
+    { id: "server", title: "Server", charts: serverCharts(view) },
   ];
   return { summary, sections };
 }

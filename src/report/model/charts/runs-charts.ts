@@ -6,7 +6,8 @@ import type { OverJson } from "../../schema/metrics.ts";
 import { findOver, findSpread, readMetric } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
-import { type ChartSource, timeUnitFor } from "./chart-source.ts";
+import type { ReportView } from "../report-view.ts";
+import { timeUnitFor } from "../values.ts";
 
 /** Each run's value, and the interval of the mean over the runs. */
 
@@ -23,21 +24,21 @@ interface RunsSeries {
 }
 
 /** Draws the charts of repeated runs; nothing for a single one. */
-export function runsCharts(source: ChartSource): Plot[] {
-  const { json, plan, runs, unit } = source;
+export function runsCharts(view: ReportView): Plot[] {
+  const { json, plan, runs, unit } = view;
   if (!("runs" in json) || runs.length < 2) return [];
   const { findMax, levels } = json.combination;
   const time = timeUnitFor(
     Math.max(0, ...levels.map(({ metrics }) => p99Of(metrics)?.high ?? p99Of(metrics)?.mean ?? 0)),
   );
-  const aligned = alignWithRuns(source);
+  const aligned = alignWithRuns(view);
   const seriesOf = (pick: (level: LevelJson) => number | undefined, overOf: (level: CombinedLevelJson) => Over) =>
     aligned.map(({ combined, byRun }) => ({
       name: describeLevel(plan, combined.level, combined.phase?.index),
       values: byRun.map((level) => level && pick(level)),
       over: overOf(combined),
     }));
-  const highest = { name: "highest load", values: certainLoads(source), over: findMax?.highest };
+  const highest = { name: "highest load", values: certainLoads(view), over: findMax?.highest };
   const throughput = seriesOf(
     ({ metrics }) => readMetric(metrics, "throughput")?.value,
     ({ metrics }) => findOver(metrics, "throughput"),
@@ -48,9 +49,9 @@ export function runsCharts(source: ChartSource): Plot[] {
   );
   const load = levelTitles(plan).column;
   return [
-    ...(findMax === undefined ? [] : drawRuns(source, "Highest load by run", load, 1, [highest])),
-    ...drawRuns(source, "Throughput by run", unit, 1, throughput),
-    ...drawRuns(source, "p99 latency by run", `p99 (${time.name})`, time.us, latency),
+    ...(findMax === undefined ? [] : drawRuns(view, "Highest load by run", load, 1, [highest])),
+    ...drawRuns(view, "Throughput by run", unit, 1, throughput),
+    ...drawRuns(view, "p99 latency by run", `p99 (${time.name})`, time.us, latency),
   ];
 }
 
@@ -59,7 +60,7 @@ function p99Of(metrics: CombinedLevelJson["metrics"]): Over {
 }
 
 /** Returns the highest load of each run; undefined without a certain answer. */
-function certainLoads({ runs }: ChartSource): (number | undefined)[] {
+function certainLoads({ runs }: ReportView): (number | undefined)[] {
   return runs.map(({ json: { findMax } }) =>
     findMax?.isResolved === true ? (findMax.highest ?? undefined) : undefined,
   );
@@ -69,9 +70,9 @@ function certainLoads({ runs }: ChartSource): (number | undefined)[] {
 function alignWithRuns({
   json,
   runs,
-}: ChartSource): { readonly combined: CombinedLevelJson; readonly byRun: (LevelJson | undefined)[] }[] {
+}: ReportView): { readonly combined: CombinedLevelJson; readonly byRun: (LevelJson | undefined)[] }[] {
   if (!("runs" in json)) return [];
-  const levelsOf = runs.map(({ levels }) => levels.map((one) => one.json));
+  const levelsOf = runs.map((run) => run.json.levels);
   const aligned = alignLevels<CombinedLevelJson | LevelJson>([json.combination.levels, ...levelsOf]).flatMap(
     ([combined, ...byRun]) =>
       combined === undefined
@@ -82,7 +83,7 @@ function alignWithRuns({
 }
 
 function drawRuns(
-  { runs }: ChartSource,
+  { runs }: ReportView,
   title: string,
   yLabel: string,
   scale: number,

@@ -1,15 +1,16 @@
 import { LEVEL_UNITS, type LevelUnit } from "../../../load/level-units.ts";
+import { type Interval, scaleInterval } from "../../../measure/intervals/certainty.ts";
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { formatMetric, metricText, unitOf } from "../../../measure/metrics/metric-text.ts";
 import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
-import { nsToUs, usToNs } from "../../../plan/units.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
-import type { Meaning, Plot, PlotPoint, PointInterval, XySeries } from "../../plot.ts";
+import type { Meaning, Plot, PlotPoint, XySeries } from "../../plot.ts";
 import { pickEvenly, roundForPlot } from "../../sample.ts";
 import { inBaseUnit } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
-import { type ChartRun, type ChartSource, levelRows, seriesName, timeUnitFor } from "./chart-source.ts";
+import { nameInRun, type ReportView } from "../report-view.ts";
+import { timeUnitOf } from "../values.ts";
 
 /** A search for the highest load: each limited metric by the loads that were tried, with intervals and the states of points. */
 
@@ -31,21 +32,22 @@ type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
 
 /** A judged metric at one load. */
 interface SearchPoint {
-  readonly run: ChartRun;
+  /** Name of its run. */
+  readonly run: string;
   readonly load: number;
   readonly verdict: Pick<VerdictJson, "state"> & MetricEstimate;
 }
 
 /** Draws a chart for each limit of a search; nothing for other loads. */
-export function searchCharts(source: ChartSource): Plot[] {
-  const searched = levelRows(source).find(({ json: { limits } }) => limits !== undefined);
+export function searchCharts(view: ReportView): Plot[] {
+  const searched = view.levels.find(({ json: { limits } }) => limits !== undefined);
   if (searched === undefined) return [];
   const load = LEVEL_UNITS[searched.json.unit];
-  return (source.plan.limits ?? []).flatMap((limit, index) => drawLimit(source, limit, index, load));
+  return (view.plan.limits ?? []).flatMap((limit, index) => drawLimit(view, limit, index, load));
 }
 
-function pointsOf(source: ChartSource, index: number): SearchPoint[] {
-  return levelRows(source)
+function pointsOf(view: ReportView, index: number): SearchPoint[] {
+  return view.levels
     .flatMap(({ run, json: { level, limits } }): SearchPoint[] => {
       const verdict = limits?.verdicts[index];
       if (verdict?.measured === undefined) return [];
@@ -54,10 +56,10 @@ function pointsOf(source: ChartSource, index: number): SearchPoint[] {
     .toSorted((a, b) => a.load - b.load);
 }
 
-function drawLimit(source: ChartSource, limit: AssertionPlan, index: number, load: LevelUnit): Plot[] {
-  const { unit, runs } = source;
+function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: LevelUnit): Plot[] {
+  const { unit, runs } = view;
   const name = metricText(limit.metric);
-  const points = pointsOf(source, index);
+  const points = pointsOf(view, index);
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return [];
   const most = Math.max(...points.flatMap(({ verdict: { value, high } }) => [value, high ?? value]));
@@ -65,9 +67,9 @@ function drawLimit(source: ChartSource, limit: AssertionPlan, index: number, loa
   const scale = scaleOf(limit.metric, isFar ? most : Math.max(limit.limit, most), unit);
   const at = (load: number, value: number): PlotPoint => [load, roundForPlot(value / scale.size)];
   const curves = runs.map((run): XySeries => {
-    const own = points.filter((point) => point.run === run);
+    const own = points.filter((point) => point.run === run.name);
     const line = own.map((point) => at(point.load, point.verdict.value));
-    return { name: seriesName(run, "measured"), style: "line", meaning: "base", hasMarkers: false, points: line };
+    return { name: nameInRun(run.name, "measured"), style: "line", meaning: "base", hasMarkers: false, points: line };
   });
   const text = formatMetric(limit.metric, limit.limit, unit);
   const limitLine: XySeries = {
@@ -92,7 +94,7 @@ function drawLimit(source: ChartSource, limit: AssertionPlan, index: number, loa
       kind: "xy",
       // Names of percentiles stay small.
       title: `${name.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase())} by load`,
-      xLabel: levelTitles(source.plan).axis,
+      xLabel: levelTitles(view.plan).axis,
       yLabel: `${name} (${scale.name})`,
       group: "",
       notes,
@@ -114,9 +116,8 @@ function drawState(state: State, points: readonly SearchPoint[], size: number): 
   const own = points.filter(({ verdict }) => verdict.state === state);
   if (own.length === 0) return [];
   const scale = (value: number): number => roundForPlot(value / size);
-  const end = (value: number | null): number | null => (value === null ? null : scale(value));
-  const intervalOf = ({ verdict: { low = null, high = null } }: SearchPoint): PointInterval | undefined =>
-    low === null && high === null ? undefined : { low: end(low), high: end(high) };
+  const intervalOf = ({ verdict }: SearchPoint): Interval | undefined =>
+    verdict.low === null && verdict.high === null ? undefined : scaleInterval(verdict, scale);
   return [
     {
       ...STATE_LOOKS[state],
@@ -131,8 +132,8 @@ function drawState(state: State, points: readonly SearchPoint[], size: number): 
 function scaleOf(metric: MetricPlan, most: number, unit: string): { readonly name: string; readonly size: number } {
   const { quantity } = metricOf(metric);
   if (quantity === "time") {
-    const time = timeUnitFor(nsToUs(most));
-    return { name: time.name, size: usToNs(time.us) };
+    const { name, ns } = timeUnitOf([most]);
+    return { name, size: ns };
   }
   return { name: unitOf(metric, unit) || "value", size: quantity === "ratio" ? 0.01 : 1 };
 }

@@ -2,7 +2,8 @@ import { averageUs } from "../../../measure/server-delta.ts";
 import type { Plot } from "../../plot.ts";
 import { roundForPlot } from "../../sample.ts";
 import { findSpread } from "../../schema/read-metrics.ts";
-import { type ChartSource, levelRows, type NamedLevel, timeUnitFor } from "./chart-source.ts";
+import { type LevelRow, nameInRun, type ReportView } from "../report-view.ts";
+import { timeUnitFor } from "../values.ts";
 
 /** Where the server spends the time. */
 
@@ -19,7 +20,7 @@ export interface ServerShares {
 }
 
 /** Divides the mean latency of a level; undefined without the server's statistics. */
-export function sharesOf({ json: { server, metrics } }: Pick<NamedLevel, "json">): ServerShares | undefined {
+export function sharesOf({ json: { server, metrics } }: Pick<LevelRow, "json">): ServerShares | undefined {
   const latencyUs = findSpread(metrics, "latency")?.average;
   if (server === undefined || latencyUs === undefined || server.successCount === 0) return undefined;
   const queueUs = averageUs(server.queueNs, server.queueCount);
@@ -41,10 +42,10 @@ const PARTS: readonly (readonly [name: string, part: keyof ServerShares])[] = [
 ];
 
 /** Draws the server's times by level; nothing for a server without statistics. */
-export function serverCharts(source: ChartSource): Plot[] {
-  const known = levelRows(source).flatMap((level) => {
+export function serverCharts(view: ReportView): Plot[] {
+  const known = view.levels.flatMap((level) => {
     const shares = sharesOf(level);
-    return shares === undefined ? [] : [{ name: level.name, shares }];
+    return shares === undefined ? [] : [{ name: nameInRun(level.run, level.name), shares }];
   });
   if (known.length === 0) return [];
   const time = timeUnitFor(Math.max(...known.map(({ shares }) => Object.values(shares).reduce((a, b) => a + b, 0))));

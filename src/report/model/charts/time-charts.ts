@@ -1,15 +1,11 @@
-import type { GpuMetric } from "../../../measure/gpu-tally.ts";
+import { ExponentialHistogram } from "../../../measure/exponential-histogram.ts";
+import type { PageMetric } from "../../../measure/page-readings.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import type { Extent, Plot, PlotPoint, TimeLinePanel, TimeLinePlot, XySeries } from "../../plot.ts";
 import { roundForPlot } from "../../sample.ts";
-import {
-  type ChartRun,
-  type ChartSource,
-  type RunTimes,
-  seriesName,
-  type TimeColumn,
-  timeUnitFor,
-} from "./chart-source.ts";
+import type { OverTimeJson } from "../../schema/over-time.ts";
+import { type NamedRun, nameInRun, type ReportView } from "../report-view.ts";
+import { timeUnitFor } from "../values.ts";
 
 /** The run over time: latency, load, errors and the server's metrics on one axis, and the windows. */
 
@@ -19,23 +15,43 @@ const LOG_FROM = 20;
 
 /** A run that was followed. */
 export interface TimedRun {
-  readonly run: ChartRun;
+  readonly run: NamedRun;
   readonly times: RunTimes;
 }
 
-/** Returns the runs that have a time line. */
-export function timedRuns({ runs }: Pick<ChartSource, "runs">): TimedRun[] {
-  return runs.flatMap((run) =>
-    run.times === undefined || run.times.columns.length === 0 ? [] : [{ run, times: run.times }],
-  );
+/** A run over time, with its latencies as histograms. */
+export interface RunTimes extends Omit<OverTimeJson, "steps"> {
+  readonly columns: readonly TimeColumn[];
+}
+
+/** An interval of the run. */
+export interface TimeColumn extends Omit<OverTimeJson["steps"][number], "latencyBuckets"> {
+  readonly latency: ExponentialHistogram;
+}
+
+/** Returns the runs that have a time line. Files of earlier versions have none. */
+export function timedRuns({ runs }: Pick<ReportView, "runs">): TimedRun[] {
+  return runs.flatMap((run) => {
+    const { overTime } = run.json;
+    return overTime === undefined || overTime.steps.length === 0 ? [] : [{ run, times: toRunTimes(overTime) }];
+  });
+}
+
+/** Reads a run over time from JSON. */
+export function toRunTimes({ steps, ...rest }: OverTimeJson): RunTimes {
+  const columns = steps.map(({ latencyBuckets, ...step }) => ({
+    ...step,
+    latency: ExponentialHistogram.parse(latencyBuckets),
+  }));
+  return { ...rest, columns };
 }
 
 /** Draws the time line; nothing for runs that were not followed. */
-export function timeLine(source: ChartSource): Plot[] {
-  const runs = timedRuns(source);
+export function timeLine(view: ReportView): Plot[] {
+  const runs = timedRuns(view);
   const [first] = runs;
   if (first === undefined) return [];
-  const isOne = source.runs.length === 1;
+  const isOne = view.runs.length === 1;
   const { spans } = first.times;
   const hasFailures = runs.some(({ times }) => times.columns.some(({ failed }) => failed > 0));
   const perSec =
@@ -95,10 +111,8 @@ export function widthOf(runs: readonly TimedRun[]): number {
 }
 
 /** Returns the times in which nothing completed for much longer than usual. */
-function stallsOf({ levels }: ChartRun): Extent[] {
-  return levels.flatMap(({ json: { gaps = [] } }) =>
-    gaps.map(({ startSec, endSec }) => ({ from: startSec, to: endSec })),
-  );
+function stallsOf({ json: { levels } }: NamedRun): Extent[] {
+  return levels.flatMap(({ gaps = [] }) => gaps.map(({ startSec, endSec }) => ({ from: startSec, to: endSec })));
 }
 
 function describeStall({ from, to }: Extent): string {
@@ -167,7 +181,7 @@ function serverPanel({ times }: TimedRun): TimeLinePanel[] {
 }
 
 /** Metrics of GPUs over time, with the scale to the unit of the chart. */
-const GPU_PANELS: readonly (readonly [metric: GpuMetric, what: string, label: string, scale: number])[] = [
+const GPU_PANELS: readonly (readonly [metric: PageMetric, what: string, label: string, scale: number])[] = [
   ["utilizationRatio", "busy", "GPU busy (%)", 100],
   ["powerWatts", "power", "GPU power (W)", 1],
   ["memoryUsedBytes", "memory", "GPU memory used (GB)", 1e-9],
@@ -191,17 +205,17 @@ function gpuPanels({ times }: TimedRun): TimeLinePanel[] {
 }
 
 /** Draws throughput and latency of each window; nothing where each level was measured in one. */
-export function windowCharts(source: ChartSource): Plot[] {
-  const windowed = timedRuns(source).filter(({ times }) => times.windows.some(({ index }) => index > 1));
+export function windowCharts(view: ReportView): Plot[] {
+  const windowed = timedRuns(view).filter(({ times }) => times.windows.some(({ index }) => index > 1));
   const [first] = windowed;
   if (first === undefined) return [];
-  const isOne = source.runs.length === 1;
+  const isOne = view.runs.length === 1;
   const time = timeUnitFor(
     Math.max(...windowed.flatMap(({ times }) => times.windows.map(({ latencyUs }) => latencyUs))),
   );
   const series = (what: string, pick: (window: RunTimes["windows"][number]) => number): XySeries[] =>
     windowed.map(({ run, times }) => ({
-      name: seriesName(run, what),
+      name: nameInRun(run.name, what),
       style: "line",
       ...(isOne && what === "throughput" ? { meaning: "throughput" as const } : {}),
       points: times.windows.map((window) => [
@@ -210,7 +224,7 @@ export function windowCharts(source: ChartSource): Plot[] {
       ]),
     }));
   const panels = [
-    { label: `Throughput (${source.unit})`, series: series("throughput", ({ throughputPerSec }) => throughputPerSec) },
+    { label: `Throughput (${view.unit})`, series: series("throughput", ({ throughputPerSec }) => throughputPerSec) },
     { label: `Latency (${time.name})`, series: series("latency", ({ latencyUs }) => latencyUs / time.us) },
   ];
   const notes = [

@@ -4,9 +4,7 @@ import { userError } from "../../../plan/problem.ts";
 import { describeUsers } from "../../../registry/level-names.ts";
 import { listFacts } from "./facts.ts";
 import { listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
-import { describeLoad } from "./load-label.ts";
-import type { MeasuredValue, RunFormat } from "./measured-run.ts";
-import { parseDocument } from "./parse-document.ts";
+import { describeLoad, type MeasuredValue, parseDocument, type RunFormat } from "./measured-run.ts";
 
 /** AIPerf's `profile_export_aiperf.json`, schema version 1. */
 

@@ -1,6 +1,5 @@
 import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../../measure/tokens/metrics.ts";
-import type { MeasuredValue } from "./measured-run.ts";
-import { putStatistics } from "./put-statistics.ts";
+import { type MeasuredValue, putStatistics } from "./measured-run.ts";
 
 /** Metrics in the JSON of GenAI-Perf and AIPerf: an object per metric, `{"unit": "ms", "avg": …, "p99": …}`. */
 

@@ -1,9 +1,7 @@
 import * as v from "valibot";
 import { listFacts } from "./facts.ts";
 import { listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
-import { describeLoad } from "./load-label.ts";
-import type { RunFormat } from "./measured-run.ts";
-import { parseDocument } from "./parse-document.ts";
+import { describeLoad, parseDocument, type RunFormat } from "./measured-run.ts";
 
 /** GenAI-Perf's `profile_export_genai_perf.json`, of the original or of Rampart. */
 

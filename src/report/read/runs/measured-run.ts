@@ -1,3 +1,7 @@
+import * as v from "valibot";
+import { LEVEL_UNITS } from "../../../load/level-units.ts";
+import { userError } from "../../../plan/problem.ts";
+
 /** A run as its report has it, whichever tool wrote that. */
 
 /** A value of a level, with its 95 % confidence interval within the run where the file has one. Times are nanoseconds, ratios 0 to 1. */
@@ -61,4 +65,68 @@ export interface RunFormat {
   detectDocument?(document: Readonly<Record<string, unknown>>): boolean;
   /** Reads all runs of a file. @throws UserError naming the file and the place */
   read(file: RunFile): readonly MeasuredRun[];
+}
+
+/** Names of units in the files of the different tools, without hyphens and underscores. */
+const UNITS = Object.values(LEVEL_UNITS).flatMap((unit) =>
+  [unit.name, unit.title, unit.exported].map((name) => [normalize(name), unit] as const),
+);
+
+/** Describes a level of load the same way for all formats: `concurrency 4`, `10 requests/s`. @param unit as the file names it */
+export function describeLoad(unit: string, level: number): string {
+  const known = UNITS.find(([name]) => name === normalize(unit));
+  return known === undefined ? `${unit.replaceAll("_", " ")} ${level}` : known[1].describe(level);
+}
+
+function normalize(name: string): string {
+  return name.toLowerCase().replace(/[-_\s]+/g, " ");
+}
+
+/** Checks the part of a report that is read. @throws UserError naming the file and the place */
+export function parseDocument<S extends v.GenericSchema>(schema: S, document: unknown, path: string): v.InferOutput<S> {
+  const result = v.safeParse(schema, document);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const place = v.getDotPath(issue);
+  const at = place === null ? path : `${path}, ${place}`;
+  const message = issue.received === "undefined" ? "is missing" : `has a wrong value: ${issue.message}`;
+  throw userError("invalid-value", at, message, "Give a report as the tool wrote it.");
+}
+
+/** Names of statistics in reports besides percentiles, and here. */
+const STATISTICS: ReadonlyMap<string, string> = new Map([
+  ["mean", "average"],
+  ["avg", "average"],
+  ["average", "average"],
+  ["min", "min"],
+  ["max", "max"],
+]);
+
+type End = number | null | undefined;
+
+/** Statistics by their names, and their 95 % intervals where a file has them. */
+export type GivenStatistics = Readonly<Record<string, unknown>> & {
+  readonly confidence95?: Readonly<Record<string, { readonly low?: End; readonly high?: End }>> | undefined;
+};
+
+/** Adds the average, the minimum, the percentiles and the maximum of a metric. @param scale to the unit of the metric */
+export function putStatistics(
+  values: Map<string, MeasuredValue>,
+  name: string,
+  statistics: GivenStatistics,
+  scale: number,
+): void {
+  for (const [key, value] of Object.entries(statistics)) {
+    const statistic = STATISTICS.get(key) ?? (/^p\d+(\.\d+)?$/.test(key) ? key : undefined);
+    if (statistic === undefined || typeof value !== "number") continue;
+    const { low, high } = statistics.confidence95?.[key] ?? {};
+    values.set(`${name}.${statistic}`, withBounds(value, low, high, scale));
+  }
+}
+
+/** Makes a value with its interval, if it has both ends. @param scale to the unit of the metric */
+export function withBounds(value: number, low: End, high: End, scale = 1): MeasuredValue {
+  const scaled = value * scale;
+  const hasBounds = typeof low === "number" && typeof high === "number";
+  return hasBounds ? { value: scaled, low: low * scale, high: high * scale } : { value: scaled };
 }

@@ -1,7 +1,6 @@
 import { userError } from "../../../plan/problem.ts";
 import { NS_PER_US } from "../../../plan/units.ts";
-import { describeLoad } from "./load-label.ts";
-import type { MeasuredLevel, MeasuredValue, RunFormat } from "./measured-run.ts";
+import { describeLoad, type MeasuredLevel, type MeasuredValue, type RunFormat } from "./measured-run.ts";
 
 /** perf_analyzer's CSV, of the original or of Rampart: a row per level. */
 

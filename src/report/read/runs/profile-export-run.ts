@@ -3,9 +3,7 @@ import { estimateMean } from "../../../measure/intervals/mean-interval.ts";
 import { percentileEstimator } from "../../../measure/intervals/percentile-interval.ts";
 import { nsToSec } from "../../../plan/units.ts";
 import { type ExportedExperiment, openProfileExport } from "../profile-export.ts";
-import { describeLoad } from "./load-label.ts";
-import type { MeasuredLevel, MeasuredValue, RunFormat } from "./measured-run.ts";
-import { withBounds } from "./put-statistics.ts";
+import { describeLoad, type MeasuredLevel, type MeasuredValue, type RunFormat, withBounds } from "./measured-run.ts";
 
 /** Profile exports of perf_analyzer and Rampart: every request, so that all percentiles have intervals. */
 

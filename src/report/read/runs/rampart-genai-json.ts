@@ -1,9 +1,13 @@
 import * as v from "valibot";
 import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
-import { describeLoad } from "./load-label.ts";
-import type { MeasuredLevel, MeasuredValue, RunFormat } from "./measured-run.ts";
-import { parseDocument } from "./parse-document.ts";
-import { putStatistics } from "./put-statistics.ts";
+import {
+  describeLoad,
+  type MeasuredLevel,
+  type MeasuredValue,
+  parseDocument,
+  putStatistics,
+  type RunFormat,
+} from "./measured-run.ts";
 
 /** `profile_export_genai_perf_rampart.json`, Rampart's own file of GenAI-Perf mode. */
 

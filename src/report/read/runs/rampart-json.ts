@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
+import { scaleInterval, UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { reportedMetrics } from "../../../measure/metrics/catalogue.ts";
 import { nameMetric, parseStatistic } from "../../../measure/metrics/metric-names.ts";
@@ -13,75 +14,51 @@ import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-me
 import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
 import { REPORT_VERSION } from "../../schema/version.ts";
 import { listFacts } from "./facts.ts";
-import { describeLoad } from "./load-label.ts";
-import type { MeasuredLevel, MeasuredRun, MeasuredValue, RunFormat } from "./measured-run.ts";
-import { parseDocument } from "./parse-document.ts";
-import { withBounds } from "./put-statistics.ts";
-import { OLD_VERSIONS, upgradedPart } from "./upgrade-json.ts";
+import {
+  describeLoad,
+  type MeasuredLevel,
+  type MeasuredRun,
+  type MeasuredValue,
+  parseDocument,
+  type RunFormat,
+  withBounds,
+} from "./measured-run.ts";
+import { type MeasuredPart, OLD_VERSIONS, upgradedPart } from "./upgrade-json.ts";
 
-/** Rampart's own JSON: one run, or the `runs` of a repeated plan. */
+/** Rampart's own JSON: one run, or the `runs` of a repeated plan. What is read of it is picked from the schema that says what is written. */
 
 const parts = { object: v.object };
 const level = levelSchema(parts);
+const group = groupSchema(parts);
 const run = runSchema(parts);
 
-/** A metric of any version: one value, or statistics of which this reader takes what it knows. */
-const metricSchema = v.union([
-  v.object({
-    value: v.number(),
-    low: v.optional(v.nullable(v.number())),
-    high: v.optional(v.nullable(v.number())),
-    count: v.optional(v.number()),
-    total: v.optional(v.number()),
-  }),
-  v.looseObject({ confidence95: v.optional(v.record(v.string(), v.unknown())) }),
-]);
-const metricsEntries = {
-  metrics: v.record(v.string(), metricSchema),
-  extracted: v.optional(v.record(v.string(), v.object({ numbers: v.optional(v.looseObject({})) }))),
-};
-type Metrics = Readonly<Record<string, v.InferOutput<typeof metricSchema>>>;
+/** What was measured of requests. */
+const measured: v.GenericSchema<unknown, MeasuredPart> = v.pick(group, ["metrics", "extracted"]);
 
-/** What was measured of requests, in any version. */
-interface Part {
-  readonly metrics: Metrics;
-  readonly extracted?: Readonly<Record<string, { readonly numbers?: object | undefined }>> | undefined;
-}
-
-const tagsEntries = { tags: groupSchema(parts).entries.tags };
-
-/** Builds the schema of levels. @param partOf makes the one of what requests measured, with other entries */
-function createLevelSchema<S extends v.GenericSchema<unknown, Part>>(partOf: (entries: v.ObjectEntries) => S) {
-  const ofTags = partOf(tagsEntries);
-  return partOf({
+/** Makes the schema of levels. @param ofPart that of what requests measured */
+function createLevelSchema(ofPart: typeof measured) {
+  const groups = v.optional(v.array(v.intersect([v.pick(group, ["tags"]), ofPart])), []);
+  const own = v.object({
     ...v.pick(level, ["unit", "level", "phase"]).entries,
     ...v.partial(v.pick(level, ["outcome"])).entries,
     client: v.optional(v.pick(level.entries.client, ["saturation"])),
     load: v.optional(v.pick(level.entries.load, ["isDelivered"])),
     tokens: v.optional(v.unknown()),
-    groups: v.optional(v.array(ofTags), []),
-    combinations: v.optional(v.array(ofTags), []),
-  }) as unknown as v.GenericSchema<unknown, Level>;
+    groups,
+    combinations: groups,
+  });
+  return v.intersect([own, ofPart]);
 }
 
-type LevelJson = v.InferOutput<typeof level>;
-/** A level of any version. */
-interface Level extends Part, Pick<LevelJson, "unit" | "level" | "phase">, Partial<Pick<LevelJson, "outcome">> {
-  readonly client?: Pick<LevelJson["client"], "saturation">;
-  readonly load?: Pick<LevelJson["load"], "isDelivered">;
-  readonly tokens?: unknown;
-  readonly groups: readonly (Part & { readonly tags: Readonly<Record<string, string | null>> })[];
-  readonly combinations: Level["groups"];
-}
+type Level = v.InferOutput<ReturnType<typeof createLevelSchema>>;
 
 const answerSchema = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
 
 function createRunSchema(isOld: boolean) {
-  const today = (entries: v.ObjectEntries) => v.object({ ...metricsEntries, ...entries });
   return v.object({
     ...v.partial(v.pick(run, ["startedAt", "isPartial"])).entries,
     findMax: v.optional(answerSchema),
-    levels: v.array(createLevelSchema((isOld ? upgradedPart : today) as typeof today)),
+    levels: v.array(createLevelSchema(isOld ? upgradedPart : measured)),
   });
 }
 
@@ -111,12 +88,16 @@ export const rampartJson: RunFormat = {
         ? [parseDocument(ofRun, document, path)]
         : parseDocument(v.object({ runs: v.array(ofRun) }), document, path).runs;
     const version = model.version === "" ? "" : ` version ${model.version}`;
-    const facts = new Map([["model", `${model.name}${version}`], ...listFacts({ parameters }), ...factsOf(plan)]);
+    const facts = new Map([
+      ["model", `${model.name}${version}`],
+      ...listFacts({ parameters }),
+      ...listFacts(plan, NO_FACTS),
+    ]);
     return runs.map(
       ({ startedAt, isPartial = false, levels, findMax }, index): MeasuredRun => ({
         source: several === undefined ? path : `${path}, run ${index + 1}`,
         format: "Rampart's JSON",
-        ...(startedAt === undefined ? {} : { startedAt }),
+        ...(startedAt && { startedAt }),
         isPartial,
         facts,
         levels: [...(findMax === undefined ? [] : [readFindMax(findMax)]), ...levels.flatMap(readLevel)],
@@ -131,10 +112,6 @@ function checkVersion(version: unknown, path: string): void {
   if (versions.includes(version)) return;
   const message = `is a report of version ${showValue(version)}, and this Rampart reads versions ${versions.join(", ")}`;
   throw userError("mismatch", path, message, "Compare it with the Rampart that wrote it.");
-}
-
-function factsOf(plan: unknown): Map<string, string> {
-  return listFacts(plan, NO_FACTS);
 }
 
 /** Reads the result of a search for the highest load as a level of its own. An answer that is not certain is no value, as in the means of a report. */
@@ -172,14 +149,13 @@ function notesOf({ outcome, client, load }: Level): string[] {
   ];
 }
 
-function readPart({ metrics, extracted = {} }: Part): Map<string, MeasuredValue> {
+function readPart({ metrics, extracted = {} }: MeasuredPart): Map<string, MeasuredValue> {
   const values = new Map<string, MeasuredValue>();
-  for (const { key, name, entry } of reportedMetrics()) {
+  for (const { key, name } of reportedMetrics()) {
     const found = metrics[name];
     if (found === undefined) continue;
-    if (entry.statistics === undefined) {
-      if ("value" in found) values.set(key, readSingle(found as SingleMetricJson, scaleOf(key)));
-    } else putStatistics(values, { key }, found, scaleOf(key));
+    if ("value" in found) values.set(key, readSingle(found, scaleOf(key)));
+    else putStatistics(values, { key }, found, scaleOf(key));
   }
   for (const [name, { numbers }] of Object.entries(extracted))
     if (numbers !== undefined) putStatistics(values, { key: "extracted", name }, numbers, (value) => value);
@@ -189,22 +165,19 @@ function readPart({ metrics, extracted = {} }: Part): Map<string, MeasuredValue>
 function readSingle({ value, low, high, count, total = 0 }: SingleMetricJson, scale: Scale): MeasuredValue {
   // Also those of several runs are compared by Wilson's interval.
   if (count !== undefined && total > 0) return { value, ...ratioBounds(count, total), total };
-  const end = (found: number | null | undefined): number | undefined =>
-    typeof found === "number" ? scale(found) : undefined;
-  return withBounds(scale(value), end(low), end(high));
+  const ends = scaleInterval({ low: low ?? null, high: high ?? null }, scale);
+  return withBounds(scale(value), ends.low, ends.high);
 }
 
 type Scale = (value: number) => number;
 
 /** Adds the statistics of a metric. A percentile of too few samples has no interval. */
-function putStatistics(values: Map<string, MeasuredValue>, metric: MetricPlan, found: object, scale: Scale): void {
-  for (const statistic of Object.keys(found)) {
-    const parsed = parseStatistic(statistic);
-    const read =
-      parsed === undefined ? undefined : readStatistic(found as SpreadJson, statistic as StatisticName, scale);
-    if (parsed === undefined || read === undefined) continue;
-    const { value, low, high, isReliable } = read;
-    const ends = isReliable === false ? ([null, null] as const) : ([low, high] as const);
-    values.set(nameMetric({ ...metric, statistic: parsed }), withBounds(value, ...ends));
+function putStatistics(values: Map<string, MeasuredValue>, metric: MetricPlan, found: SpreadJson, scale: Scale): void {
+  for (const name of Object.keys(found)) {
+    const statistic = parseStatistic(name);
+    const read = statistic === undefined ? undefined : readStatistic(found, name as StatisticName, scale);
+    if (statistic === undefined || read === undefined) continue;
+    const { low, high } = read.isReliable === false ? UNKNOWN : read;
+    values.set(nameMetric({ ...metric, statistic }), withBounds(read.value, low, high));
   }
 }

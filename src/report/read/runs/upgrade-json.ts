@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { findEntry } from "../../../measure/metrics/catalogue.ts";
-import { jsonNameOf, type MeasuredPart } from "../../../measure/metrics/metric.ts";
+import { jsonNameOf, type MeasuredPart as WindowPart } from "../../../measure/metrics/metric.ts";
 import { parseMetric } from "../../../measure/metrics/metric-names.ts";
 import { toMetricsJson } from "../../json/metrics.ts";
-import { serverSchema } from "../../schema/level.ts";
+import { type MeasuredJson, serverSchema } from "../../schema/level.ts";
 
 /** What older versions of Rampart's JSON had in fields of their own, as the `metrics` of today. */
 
@@ -57,17 +57,14 @@ const partSchema = v.object({
 });
 type Part = v.InferOutput<typeof partSchema>;
 
-/** Makes the schema of a level, or of a part of it, that an older version wrote. Its output is that of today. @param entries its other fields */
-export function upgradedPart<E extends v.ObjectEntries>(entries: E) {
-  return v.pipe(
-    v.object({ ...partSchema.entries, ...entries }),
-    v.transform((part) => ({
-      ...(part as v.InferOutput<v.ObjectSchema<E, undefined>>),
-      metrics: metricsOf(part as Part),
-      extracted: extractedOf(part as Part),
-    })),
-  );
-}
+/** What was measured of requests, as the schema of today has it. */
+export type MeasuredPart = Pick<MeasuredJson, "metrics" | "extracted">;
+
+/** What an older version measured of requests. It lacks fields that no reader of runs takes. */
+export const upgradedPart: v.GenericSchema<unknown, MeasuredPart> = v.pipe(
+  partSchema,
+  v.transform((part) => ({ metrics: metricsOf(part), extracted: extractedOf(part) }) as unknown as MeasuredPart),
+);
 
 function metricsOf(part: Part): Record<string, unknown> {
   const { requests, failed, errorRatio, inferPerSec, inferPerSecLow, inferPerSecHigh, tokens, server } = part;
@@ -91,7 +88,7 @@ function metricsOf(part: Part): Record<string, unknown> {
     ...Object.fromEntries(Object.entries(tokens?.metrics ?? {}).map(([name, found]) => [name, fromSpread(found)])),
     ...(server === undefined
       ? {}
-      : toMetricsJson({ window: { server } } as MeasuredPart, 1, {
+      : toMetricsJson({ window: { server } } as WindowPart, 1, {
           isWanted: ({ needs }) => needs === "statistics",
         })),
     ...fromValues(part.values ?? {}),

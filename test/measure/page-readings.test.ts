@@ -1,51 +1,51 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  addGpuReading,
-  type GpuTally,
-  gpuSeriesOf,
+  addReading,
   gpuUuidsOf,
-  joinGpus,
-  NO_GPU_READINGS,
-} from "../../src/measure/gpu-tally.ts";
+  joinReadings,
+  NO_READINGS,
+  type PageReadings,
+  seriesOf,
+} from "../../src/measure/page-readings.ts";
 
 /** Readings of GPUs, joined over windows and hosts. */
 
-function tallyOf(...powers: readonly (readonly number[])[]): GpuTally {
-  return powers.reduce<GpuTally>((tally, [a, b]) => {
+function tallyOf(...powers: readonly (readonly number[])[]): PageReadings {
+  return powers.reduce<PageReadings>((tally, [a, b]) => {
     const watts = new Map<string, number>();
     if (b !== undefined) watts.set("b", b);
     if (a !== undefined) watts.set("a", a);
-    return addGpuReading(tally, { powerWatts: watts });
-  }, NO_GPU_READINGS);
+    return addReading(tally, { powerWatts: watts });
+  }, NO_READINGS);
 }
 
 test("mean, maximum, first and last of each GPU, in the order of their UUIDs", () => {
   const tally = tallyOf([10, 1], [30, 2], [20]);
   assert.equal(tally.count, 3);
   assert.deepEqual(gpuUuidsOf(tally), ["a", "b"]);
-  assert.deepEqual(gpuSeriesOf(tally, "powerWatts"), [
+  assert.deepEqual(seriesOf(tally, "powerWatts"), [
     ["a", { count: 3, mean: 20, max: 30, first: 10, last: 20 }],
     ["b", { count: 2, mean: 1.5, max: 2, first: 1, last: 2 }],
   ]);
-  assert.deepEqual(gpuSeriesOf(tally, "utilizationRatio"), []);
+  assert.deepEqual(seriesOf(tally, "utilizationRatio"), []);
 });
 
 test("windows join weighted by their readings, whatever the GPUs and readings they have", () => {
-  const joined = joinGpus([tallyOf([10]), undefined, NO_GPU_READINGS, tallyOf([40, 5], [40], [30])], "in-time");
+  const joined = joinReadings([tallyOf([10]), undefined, NO_READINGS, tallyOf([40, 5], [40], [30])], "in-time");
   assert.equal(joined?.count, 4);
-  assert.deepEqual(gpuSeriesOf(joined, "powerWatts"), [
+  assert.deepEqual(seriesOf(joined, "powerWatts"), [
     ["a", { count: 4, mean: 30, max: 40, first: 10, last: 30 }],
     ["b", { count: 1, mean: 5, max: 5, first: 5, last: 5 }],
   ]);
-  assert.equal(joinGpus([undefined, undefined], "in-time"), undefined);
+  assert.equal(joinReadings([undefined, undefined], "in-time"), undefined);
 });
 
 test("of parallel readings of one GPU, the extremes are its first and last ones", () => {
   const [one, other] = [tallyOf([10], [30]), tallyOf([9], [20])];
-  const joined = joinGpus([one, other], "parallel");
-  assert.deepEqual(joined, joinGpus([other, one], "parallel"));
-  assert.deepEqual(gpuSeriesOf(joined ?? NO_GPU_READINGS, "powerWatts"), [
+  const joined = joinReadings([one, other], "parallel");
+  assert.deepEqual(joined, joinReadings([other, one], "parallel"));
+  assert.deepEqual(seriesOf(joined ?? NO_READINGS, "powerWatts"), [
     ["a", { count: 4, mean: 17.25, max: 30, first: 9, last: 30 }],
   ]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entryOf, TOKEN_METRICS } from "../../../src/measure/tokens/metrics.ts";
-import { tokenSamples } from "../../../src/measure/tokens/token-samples.ts";
+import { tokenSamples } from "../../../src/measure/tokens/token-columns.ts";
 import { makeColumns, makeTimes } from "./make-columns.ts";
 
 test("samples are the measured values, in the order of the metrics", () => {

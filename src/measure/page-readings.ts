@@ -1,5 +1,7 @@
-/** Metrics of a GPU, and of an engine the use of its KV cache. Energy is counted since the server started. */
-export const GPU_METRICS = [
+/** Readings of the server's page of metrics: those of GPUs, and of an engine the use of its KV cache. */
+
+/** What is read. Energy is counted since the server started. */
+export const PAGE_METRICS = [
   "utilizationRatio",
   "powerWatts",
   "powerLimitWatts",
@@ -9,14 +11,14 @@ export const GPU_METRICS = [
   "kvCacheRatio",
 ] as const;
 
-/** Name of a GPU metric. */
-export type GpuMetric = (typeof GPU_METRICS)[number];
+/** Name of what is read. */
+export type PageMetric = (typeof PAGE_METRICS)[number];
 
 /** One scrape: values by metric and GPU UUID, or name of the engine. Metrics that the server does not report are absent. */
-export type GpuReading = { readonly [K in GpuMetric]?: ReadonlyMap<string, number> };
+export type PageReading = { readonly [K in PageMetric]?: ReadonlyMap<string, number> };
 
-/** A summary of one metric's readings on one GPU. */
-export interface GpuSeries {
+/** A summary of one metric's readings on one GPU, or of one engine. */
+export interface ReadingSeries {
   readonly count: number;
   readonly mean: number;
   readonly max: number;
@@ -25,20 +27,20 @@ export interface GpuSeries {
 }
 
 /** Readings of a time, combined in constant memory; plain data. */
-export interface GpuTally {
+export interface PageReadings {
   /** Number of readings, including those without a GPU. */
   readonly count: number;
-  /** By metric and GPU UUID. */
-  readonly series: { readonly [K in GpuMetric]?: Readonly<Record<string, GpuSeries>> };
+  /** By metric and GPU UUID, or name of the engine. */
+  readonly series: { readonly [K in PageMetric]?: Readonly<Record<string, ReadingSeries>> };
 }
 
 /** No readings. */
-export const NO_GPU_READINGS: GpuTally = { count: 0, series: {} };
+export const NO_READINGS: PageReadings = { count: 0, series: {} };
 
 /** Adds a later reading. */
-export function addGpuReading(tally: GpuTally, reading: GpuReading): GpuTally {
-  const series: { [K in GpuMetric]?: Record<string, GpuSeries> } = {};
-  for (const metric of GPU_METRICS) {
+export function addReading(tally: PageReadings, reading: PageReading): PageReadings {
+  const series: { [K in PageMetric]?: Record<string, ReadingSeries> } = {};
+  for (const metric of PAGE_METRICS) {
     const values = [...(reading[metric] ?? [])];
     if (values.length === 0) continue;
     series[metric] = Object.fromEntries(
@@ -49,22 +51,22 @@ export function addGpuReading(tally: GpuTally, reading: GpuReading): GpuTally {
 }
 
 /** Joins the readings of several times; undefined without any. @param way `parallel`: they were read at the same time */
-export function joinGpus(
-  tallies: readonly (GpuTally | undefined)[],
+export function joinReadings(
+  tallies: readonly (PageReadings | undefined)[],
   way: "in-time" | "parallel",
-): GpuTally | undefined {
+): PageReadings | undefined {
   const known = tallies.filter((tally) => tally !== undefined);
   const ends = way === "in-time" ? followOn : bothEnds;
   return known.length === 0 ? undefined : known.reduce((before, next) => joinTwo(before, next, ends));
 }
 
-/** Returns a metric by GPU UUID, sorted. */
-export function gpuSeriesOf({ series }: GpuTally, metric: GpuMetric): [uuid: string, series: GpuSeries][] {
+/** Returns a metric by GPU UUID, or name of the engine, sorted. */
+export function seriesOf({ series }: PageReadings, metric: PageMetric): [uuid: string, series: ReadingSeries][] {
   return Object.entries(series[metric] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** Returns the readings of one GPU. */
-export function ofGpu({ count, series }: GpuTally, uuid: string): GpuTally {
+export function ofGpu({ count, series }: PageReadings, uuid: string): PageReadings {
   const own = Object.entries(series).flatMap(([metric, byUuid]) => {
     const found = byUuid[uuid];
     return found === undefined ? [] : [[metric, { [uuid]: found }] as const];
@@ -73,13 +75,13 @@ export function ofGpu({ count, series }: GpuTally, uuid: string): GpuTally {
 }
 
 /** UUIDs of all GPUs, sorted. */
-export function gpuUuidsOf({ series }: GpuTally): string[] {
+export function gpuUuidsOf({ series }: PageReadings): string[] {
   const all = Object.entries(series).filter(([metric]) => metric !== "kvCacheRatio");
   return [...new Set(all.flatMap(([, byUuid]) => Object.keys(byUuid)))].sort();
 }
 
 /** Returns the first and the last value of two series. */
-type Ends = (one: GpuSeries, other: GpuSeries) => Pick<GpuSeries, "first" | "last">;
+type Ends = (one: ReadingSeries, other: ReadingSeries) => Pick<ReadingSeries, "first" | "last">;
 
 const followOn: Ends = (earlier, later) => ({ first: earlier.first, last: later.last });
 /** Which reading was first is not known; counters only grow. */
@@ -88,9 +90,9 @@ const bothEnds: Ends = (one, other) => ({
   last: Math.max(one.last, other.last),
 });
 
-function joinTwo(one: GpuTally, other: GpuTally, endsOf: Ends): GpuTally {
-  const series: { [K in GpuMetric]?: Record<string, GpuSeries> } = {};
-  for (const metric of GPU_METRICS) {
+function joinTwo(one: PageReadings, other: PageReadings, endsOf: Ends): PageReadings {
+  const series: { [K in PageMetric]?: Record<string, ReadingSeries> } = {};
+  for (const metric of PAGE_METRICS) {
     const parts = [one, other].flatMap((tally) => Object.entries(tally.series[metric] ?? {}));
     for (const [uuid, part] of parts) {
       series[metric] ??= {};
@@ -101,7 +103,7 @@ function joinTwo(one: GpuTally, other: GpuTally, endsOf: Ends): GpuTally {
   return { count: one.count + other.count, series };
 }
 
-function joinSeries(one: GpuSeries, other: GpuSeries): Omit<GpuSeries, "first" | "last"> {
+function joinSeries(one: ReadingSeries, other: ReadingSeries): Omit<ReadingSeries, "first" | "last"> {
   const count = one.count + other.count;
   return {
     count,
