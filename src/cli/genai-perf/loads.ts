@@ -2,6 +2,7 @@ import type { SchedulePartPlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import { secToMs } from "../../plan/units.ts";
 import { formatFloat } from "../../report/genai-perf/python-format.ts";
+import type { Settings } from "../perf-analyzer/settings.ts";
 
 /** The loads of genai-perf: everything that the rest of the mode asks about one. */
 
@@ -37,6 +38,8 @@ export interface GenaiLoad {
   /** It sends requests at the times that a payload file gives. */
   readonly followsTimes?: true;
   toPlan(value: number, options: LoadOptions, seed: number): LoadPlan;
+  /** Returns what its flag of perf_analyzer sets. */
+  toSettings(value: number): Partial<Settings>;
 }
 
 /** The loads by their name in files, in the order of GenAI-Perf's help. */
@@ -52,6 +55,7 @@ const LOADS = {
       const levels = { kind: "list", values: [value] } as const;
       return { kind: "concurrency", levels, search: "linear", ...(rampMs === undefined ? {} : { rampMs }) };
     },
+    toSettings: (start) => ({ concurrency: { start } }),
   },
   request_rate: {
     passedFlag: "--request-rate-range",
@@ -71,6 +75,7 @@ const LOADS = {
         ...(overMs === undefined ? {} : { ramp: { fromPerSec: 0, overMs } }),
       };
     },
+    toSettings: (start) => ({ requestRate: { start } }),
   },
   session_concurrency: {
     passedFlag: "--session-concurrency",
@@ -81,6 +86,7 @@ const LOADS = {
     sendsOnce: true,
     holdsSessions: true,
     toPlan: (value) => ({ kind: "session-concurrency", concurrency: value }),
+    toSettings: (sessionConcurrency) => ({ sessionConcurrency }),
   },
   fixed_schedule: {
     passedFlag: "--fixed-schedule",
@@ -92,6 +98,7 @@ const LOADS = {
       const part = toSchedulePart(options);
       return { kind: "fixed-schedule", ...(part === undefined ? {} : { part }) };
     },
+    toSettings: () => ({ isFixedSchedule: true }),
   },
 } satisfies Readonly<Record<string, GenaiLoad>>;
 

@@ -3,7 +3,10 @@ import type { GenaiSettings, SettingPath } from "./settings.ts";
 import { ALL_OPTIONS } from "./subcommands.ts";
 
 /** Settings without an option. */
-const UNSET = { subcommand: "profile", passThrough: [] } as const satisfies Partial<GenaiSettings>;
+const UNSET = {
+  subcommand: "profile",
+  passed: { given: [], positional: [], problems: [] },
+} as const satisfies Partial<GenaiSettings>;
 
 type PathOf<Option> = Option extends { readonly at: infer Path } ? Path : never;
 type WithoutDefault = Exclude<

@@ -1,6 +1,7 @@
 import type { InputFormat } from "../../../inputs/prompts/settings.ts";
 import type { EndpointTypeName } from "../endpoints.ts";
 import type { LoadOptions, Stimulus } from "../loads.ts";
+import type { PassedFlags } from "./passed-flags.ts";
 
 /** The settings of a command line and a YAML file, grouped by the YAML's top-level keys. The option tables have their defaults. */
 
@@ -115,11 +116,11 @@ export interface GenaiSettings {
   tokenizer: { name: string; revision: string; isTrustingRemoteCode: boolean };
   process: { inputDir: string };
   rampart: OwnSettings;
-  /** Flags of perf_analyzer after `--`, except the load. Files cannot set them. */
-  passThrough: string[];
+  /** Files cannot set them. */
+  passed: PassedFlags;
 }
 
-type Leaf = string | number | boolean | null | readonly unknown[] | Stimulus;
+type Leaf = string | number | boolean | null | readonly unknown[] | Stimulus | PassedFlags;
 type PathIn<T> = {
   [K in keyof T & string]: T[K] extends Leaf ? K : string extends keyof NonNullable<T[K]> ? K : `${K}.${PathIn<T[K]>}`;
 }[keyof T & string];

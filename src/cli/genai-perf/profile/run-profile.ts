@@ -21,7 +21,7 @@ import { explainBackend } from "./backend-hint.ts";
 import { checkOutputs } from "./check-outputs.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
-import { countNeededEntries, toPassedPlan } from "./pass-through/passed-plan.ts";
+import { countNeededEntries, toPassedPlan } from "./passed-plan.ts";
 import { SharedTokenWork, type TokenWork } from "./token-work.ts";
 import { INPUTS_FILE, type WrittenInputs } from "./write-inputs.ts";
 
@@ -97,13 +97,13 @@ async function prepare(parts: ProfileParts): Promise<Prepared> {
   const headers = headersOf(settings, process.env);
   checkOutputs(settings, given, folder);
   const work = await tokens.open(settings, note);
-  const entryLimit = await countNeededEntries(settings, given);
+  const entryLimit = countNeededEntries(settings, given);
   const inputs = await removingPart(join(folder, INPUTS_FILE), () =>
     work.write({ settings, given, folder, entryLimit }),
   );
   for (const text of inputs.notes) note(text);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, folder };
-  const plan = withTokens(await toPassedPlan(settings, given, sources, headers), settings);
+  const plan = withTokens(toPassedPlan(settings, given, sources, headers), settings);
   return { plan: checkPlan(parts.isLater ? plan : reportMissingMetrics(plan)), work, held: inputs.held };
 }
 
