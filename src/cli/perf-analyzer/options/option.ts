@@ -40,7 +40,7 @@ export type Place<T = Settings> = {
 type Part = object & { readonly [Symbol.iterator]?: never };
 
 /** An option that sets one setting. */
-interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "isChanged"> {
+export interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "isChanged"> {
   /** Reads a value. Undefined leaves the setting unchanged. @param before current value of the setting, to which some options add */
   readonly parse: (reader: ValueReader, before: V, settings: Settings) => V | undefined;
   /** The setting's value in a plan; undefined if the option cannot express it. Default: the value at the same path in the plan. */
