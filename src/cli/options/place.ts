@@ -33,3 +33,10 @@ export function putValue(root: object, place: string, value: unknown): void {
   putValue(copy, rest.join("."), value);
   group[key] = copy;
 }
+
+/** Returns a copy with a value at a path. */
+export function withValue<T extends object>(root: T, place: string, value: unknown): T {
+  const copy = { ...root };
+  putValue(copy, place, value);
+  return copy;
+}

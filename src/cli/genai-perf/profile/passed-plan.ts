@@ -2,7 +2,6 @@ import { combineAxes } from "../../../campaign/sweep.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
-import { inputKindOf } from "../../../registry/input-kinds.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { kindNameOf } from "../../perf-analyzer/kinds/kinds.ts";
 import type { PerfAnalyzerOption } from "../../perf-analyzer/options/option.ts";
@@ -18,47 +17,17 @@ import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { applyPoint, axesOf } from "../points.ts";
 import { PASSED_HINTS, PASSED_REFUSALS } from "./passed-refusals.ts";
-import { type ProfileFiles, toProfilePlan } from "./to-plan.ts";
-import type { Headers } from "./to-target.ts";
+import { type Headers, INPUTS_FILE, toProfilePlan } from "./to-plan.ts";
 
 /**
  * Plans of profiles with flags of perf_analyzer after `--`. Its readers and rules see the flags beside what the profile has already chosen;
  * then each option puts its value into the profile's plan.
  */
 
-/** Returns the plan of one profile. @throws UserError for flags after `--` that cannot be applied */
-export function toPassedPlan(
-  settings: GenaiSettings,
-  given: GivenSettings,
-  files: ProfileFiles,
-  headers: Headers,
-): Plan {
-  const plan = toProfilePlan(settings, given, files, headers);
+/** Returns the plan of one profile, otherwise like {@link toProfilePlan}. @throws UserError for flags after `--` that cannot be applied */
+export function toPassedPlan(settings: GenaiSettings, given: GivenSettings, folder: string, headers: Headers): Plan {
+  const plan = toProfilePlan(settings, given, folder, headers);
   return settings.passed.given.length === 0 ? plan : pass(plan, settings, given).plan;
-}
-
-/** Values for the files before the requests are created. */
-const UNWRITTEN: ProfileFiles = { inputsFile: "inputs.json", folder: "", entryCount: Number.MAX_SAFE_INTEGER };
-
-/**
- * Returns how many entries the profile's run needs, starting with the first; undefined for all.
- * @throws UserError for flags after `--` that cannot be applied
- */
-export function countNeededEntries(settings: GenaiSettings, given: GivenSettings): number | undefined {
-  return neededEntries(toPassedPlan(settings, given, UNWRITTEN, []));
-}
-
-/**
- * Returns how many entries a plan sends, starting with the first. Later entries need not be created. A warm-up also starts with the first
- * entry. Undefined if the number is unknown before the run, or the data determines the load.
- */
-export function neededEntries({ load, inputs, measurement, target }: Plan): number | undefined {
-  const { mode, warmupRequests, warmupMs = 0 } = measurement;
-  if (mode.kind !== "requests" || mode.count === null || warmupMs > 0) return undefined;
-  const isInOrder = inputKindOf(inputs).isInOrder?.(inputs) === true;
-  const loadMode = loadModeOf(load);
-  const isCounted = loadMode.requestCount === undefined && loadMode.ramp?.(load)?.isWhole !== true;
-  return isInOrder && isCounted ? Math.max(mode.count, warmupRequests) * target.batchSize : undefined;
 }
 
 /** Finds problems that do not depend on the profile: flags that genai-perf does not accept, and invalid values. */
@@ -79,7 +48,7 @@ export function checkPassed(settings: GenaiSettings, given: GivenSettings): read
   if (refused.length > 0) throw new UserError([...refused, ...passed.problems]);
   const [values] = settings.subcommand === "analyze" ? combineAxes(axesOf(settings.analyze.sweeps)) : [];
   const point = values === undefined ? settings : applyPoint(settings, values);
-  const plan = toProfilePlan(point, given, UNWRITTEN, []);
+  const plan = toProfilePlan(point, given, "", []);
   const { plan: landed, ...found } = pass(plan, point, given);
   const warnings = found.warnings.map((text) => text.replace(/^rampart: /, ""));
   for (const flag of passed.given) {
@@ -162,7 +131,7 @@ function chosenBy(plan: Plan, settings: GenaiSettings, given: GivenSettings): Se
     const { kind: _, ...windows } = mode;
     chosen.measurement.mode = { ...chosen.measurement.mode, ...windows };
   }
-  chosen.inputData = [UNWRITTEN.inputsFile];
+  chosen.inputData = [INPUTS_FILE];
   const { profileExport } = outputs.files;
   chosen.outputs = { ...outputs, files: profileExport === undefined ? {} : { profileExport } };
   return chosen;

@@ -1,8 +1,9 @@
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { fileSystem } from "../../../runtime/files.ts";
+import { withValue } from "../../options/place.ts";
 import { ZEROS } from "../input-data.ts";
 import { binaryTensorsOf } from "../kinds/triton.ts";
-import { landAt, option, type UngroupedOption } from "./option.ts";
+import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, text, whole } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
@@ -93,7 +94,7 @@ function tensorFormat(tensors: "input" | "output", help: string): UngroupedOptio
       const binaryTensors = binaryTensorsOf(settings);
       return landed === plan || binaryTensors.length === 0
         ? landed
-        : landAt(landed, "target.binaryTensors", binaryTensors);
+        : withValue(landed, "target.binaryTensors", binaryTensors);
     },
   };
 }

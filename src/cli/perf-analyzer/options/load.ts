@@ -2,9 +2,10 @@ import type { LevelsPlan, LoadPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { DEFAULT_ASYNC_LANES } from "../../../run/lanes.ts";
+import { withValue } from "../../options/place.ts";
 import { ONE_REQUEST, type RangeValue, type Settings } from "../settings.ts";
 import { callModeOf, landMode } from "./measurement.ts";
-import { landAt, option, type UngroupedOption } from "./option.ts";
+import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, existingFile, on } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
@@ -45,7 +46,7 @@ export const LOAD: readonly UngroupedOption[] = [
     help: "Spacing of requests with --request-rate-range.",
     of: ({ load }) => ("distribution" in load && load.distribution === "poisson" ? "poisson" : undefined),
     land: (plan, { distribution }) =>
-      "distribution" in plan.load ? landAt(plan, "load.distribution", distribution) : plan,
+      "distribution" in plan.load ? withValue(plan, "load.distribution", distribution) : plan,
   }),
   option("intervalsFile", {
     names: ["--request-intervals"],
@@ -189,6 +190,6 @@ function toLevels({ start, end = 1, step = 1 }: RangeValue, search: "linear" | "
 function landLoad(plan: Plan, settings: Settings): Plan {
   const load = toLoad(settings);
   return "levels" in load && load.kind === plan.load.kind
-    ? landAt(plan, "load.levels", load.levels)
+    ? withValue(plan, "load.levels", load.levels)
     : { ...plan, load };
 }

@@ -1,9 +1,10 @@
 import type { CallModePlan, MeasurementModePlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_ASYNC_LANES, DEFAULT_SCHEDULE_LANES } from "../../../run/lanes.ts";
+import { withValue } from "../../options/place.ts";
 import type { Settings } from "../settings.ts";
 import { defaultLanes } from "../threads.ts";
 import { payloadPathOf } from "./general.ts";
-import { landAt, option, type UngroupedOption } from "./option.ts";
+import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, decimal, on, whole } from "./readers.ts";
 
 const readPercentile = whole(
@@ -30,7 +31,10 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     names: ["--measurement-mode"],
     ...choice(["time_windows", "count_windows"]),
     help: "What ends a window: time, or a number of requests.",
-    land: (plan, settings) => (settings.measurementMode === "count_windows" ? landMode(plan, settings) : plan),
+    land: (plan, settings) => {
+      const isOfWindows = settings.measurementMode === "count_windows" && !("count" in plan.measurement.mode);
+      return isOfWindows ? landMode(plan, settings) : plan;
+    },
     of: ({ measurement: { mode } }) => ("requestsPerWindow" in mode ? "count_windows" : undefined),
   }),
   option("measurement.mode.requestsPerWindow", {
@@ -52,7 +56,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     value: "N",
     help: "Requests to send first and leave out of the measurement.",
     parse: whole((value) => value >= 0, "The value must be >= 0.", "Give 0 or more."),
-    land: (plan, settings) => landAt(plan, "measurement.warmupRequests", warmupRequestsOf(settings)),
+    land: (plan, settings) => withValue(plan, "measurement.warmupRequests", warmupRequestsOf(settings)),
   }),
   option("measurement.mode.stabilityPct", {
     names: ["--stability-percentage", "-s"],
@@ -107,7 +111,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     help: "Most threads; each has its connection and, with --sync, one request in flight.",
     parse: count(),
     of: maxThreadsOf,
-    land: (plan, { maxThreads }) => landAt(plan, "client.maxLanes", maxThreads),
+    land: (plan, { maxThreads }) => withValue(plan, "client.maxLanes", maxThreads),
   }),
   option("client.isMpi", {
     names: ["--enable-mpi"],
@@ -129,7 +133,7 @@ export function toMode(settings: Settings): MeasurementModePlan {
 
 /** Puts the mode into a plan. */
 export function landMode(plan: Plan, settings: Settings): Plan {
-  return landAt(plan, "measurement.mode", toMode(settings));
+  return withValue(plan, "measurement.mode", toMode(settings));
 }
 
 /** Like perf_analyzer, which never warms up with sessions. A warning says so. */

@@ -1,7 +1,6 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { Option } from "../../options/option.ts";
-import { hasPlace, putValue, type ValueAt, valueAt } from "../../options/place.ts";
-import { withPlanValues } from "../../options/shared-options.ts";
+import { hasPlace, putValue, type ValueAt, valueAt, withValue } from "../../options/place.ts";
 import { Settings } from "../settings.ts";
 import type { ValueReader } from "./value-reader.ts";
 
@@ -85,13 +84,8 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>
       const times = printed[0] === "true" ? 1 : Number(printed[0]);
       return Array.from({ length: times }, () => name);
     },
-    land: entry.land ?? ((plan, settings) => (hasPlace(plan, at) ? landAt(plan, at, valueAt(settings, at)) : plan)),
+    land: entry.land ?? ((plan, settings) => (hasPlace(plan, at) ? withValue(plan, at, valueAt(settings, at)) : plan)),
   };
-}
-
-/** Returns a plan with a value at a path. */
-export function landAt(plan: Plan, path: string, value: unknown): Plan {
-  return withPlanValues(plan, new Map([[path, value]]));
 }
 
 function formatPlainly(value: unknown): string | string[] {

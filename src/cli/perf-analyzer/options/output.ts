@@ -1,5 +1,6 @@
 import { fileSystem } from "../../../runtime/files.ts";
-import { landAt, option, type UngroupedOption } from "./option.ts";
+import { withValue } from "../../options/place.ts";
+import { option, type UngroupedOption } from "./option.ts";
 import { filled, GIVE_FILE, on } from "./readers.ts";
 
 /** Options of the output. */
@@ -9,7 +10,7 @@ export const OUTPUT: readonly UngroupedOption[] = [
     value: "FILE",
     help: "Write the results as CSV.",
     parse: filled(GIVE_FILE),
-    land: (plan, { outputs }) => landAt(plan, "outputs.files.perfAnalyzerCsv", outputs.files.perfAnalyzerCsv),
+    land: (plan, { outputs }) => withValue(plan, "outputs.files.perfAnalyzerCsv", outputs.files.perfAnalyzerCsv),
   }),
   option("outputs.isVerboseCsv", { names: ["--verbose-csv"], help: "More columns in the CSV.", parse: on }),
   option("outputs.files.profileExport", {

@@ -1,7 +1,8 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { TraceLevel } from "../../../plan/telemetry.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../../../telemetry/metrics-url.ts";
-import { type Land, landAt, option, type UngroupedOption } from "./option.ts";
+import { withValue } from "../../options/place.ts";
+import { type Land, option, type UngroupedOption } from "./option.ts";
 import { choice, count, on, text, whole } from "./readers.ts";
 
 const LEVEL = choice(["OFF", "TIMESTAMPS", "TENSORS"]);
@@ -9,7 +10,7 @@ const LEVEL = choice(["OFF", "TIMESTAMPS", "TENSORS"]);
 /** A plan has all trace settings or none. */
 const OF_TRACE: { readonly isForTensors: true; readonly land: Land } = {
   isForTensors: true,
-  land: (plan, { telemetry }) => landAt(plan, "telemetry.trace", telemetry.trace),
+  land: (plan, { telemetry }) => withValue(plan, "telemetry.trace", telemetry.trace),
 };
 
 /** Options of the server's metrics and trace settings. */

@@ -1,8 +1,8 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { TlsPlan } from "../../../plan/tls.ts";
-import type { ValueAt } from "../../options/place.ts";
+import { type ValueAt, withValue } from "../../options/place.ts";
 import type { Settings } from "../settings.ts";
-import { type Entry, landAt, option, type UngroupedOption } from "./option.ts";
+import { type Entry, option, type UngroupedOption } from "./option.ts";
 import { BOOL_WORDS, choice, existingFile, onOrOff } from "./readers.ts";
 
 const FILE = {
@@ -97,6 +97,6 @@ function tlsOption<P extends TlsPlace>(
   return option(at, {
     ...entry,
     of: (plan) => tlsOf(plan)?.[key] as ValueAt<P, Settings> | undefined,
-    land: (plan, settings) => (tlsOf(plan) === undefined ? plan : landAt(plan, "target.tls", settings[group])),
+    land: (plan, settings) => (tlsOf(plan) === undefined ? plan : withValue(plan, "target.tls", settings[group])),
   });
 }
