@@ -1,7 +1,9 @@
+import type { Plan } from "../../../plan/plan.ts";
 import type { SettingPath as PlanSettingPath } from "../../../plan/setting-names.ts";
 import type { ArgparseOption } from "../../options/argparse.ts";
 import type { Option } from "../../options/option.ts";
 import type { ValueAt } from "../../options/place.ts";
+import type { LoadName } from "../loads.ts";
 import type { GenaiSettings, SettingPath } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
@@ -29,6 +31,10 @@ export interface Entry
   readonly at?: SettingPath;
   /** Path in the Plan of what it sets, as texts about a run name it. */
   readonly setting?: PlanSettingPath;
+  /** The load that it needs. */
+  readonly needs?: LoadName;
+  /** Puts the setting into a profile's plan. Not called for the default and for another load than it needs. */
+  readonly land?: (plan: Plan, settings: GenaiSettings) => Plan;
   /** Default of the setting. Null stands for "not given". */
   readonly default?: unknown;
   /** Choices that Rampart adds. GenAI-Perf's usage and errors leave them out. */

@@ -1,6 +1,6 @@
 import type { InputFormat } from "../../../inputs/prompts/settings.ts";
 import type { EndpointTypeName } from "../endpoints.ts";
-import type { LoadOptions, Stimulus } from "../loads.ts";
+import type { Stimulus } from "../loads.ts";
 import type { PassedFlags } from "./passed-flags.ts";
 
 /** The settings of a command line and a YAML file, grouped by the YAML's top-level keys. The option tables have their defaults. */
@@ -29,7 +29,16 @@ export interface Spread {
 }
 
 /** Rampart's own options, with the YAML key `rampart`. Null stands for "not given". */
-export interface OwnSettings extends LoadOptions {
+export interface OwnSettings {
+  rateDistribution: "constant" | "poisson" | "gamma";
+  rateSmoothness: number;
+  concurrencyLimit: number | null;
+  concurrencyRampSec: number | null;
+  rateRampSec: number | null;
+  hasScheduleAutoOffset: boolean;
+  scheduleStartMs: number | null;
+  scheduleEndMs: number | null;
+  scheduleSpeedRatio: number;
   durationSec: number | null;
   gracePeriodSec: number;
   warmupSec: number | null;

@@ -22,6 +22,8 @@ import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
 import { defaultSettings, isDefault } from "../options/defaults.ts";
+import type { GenaiOption } from "../options/genai-option.ts";
+import { OWN_OPTIONS } from "../options/own-options.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { sharedValues } from "../options/shared-settings.ts";
@@ -61,7 +63,7 @@ export function toProfilePlan(settings: GenaiSettings, given: GivenSettings, fol
     version: 1,
     name: modelNames[0] ?? "",
     target,
-    load: loadOf(stimulus.kind).toPlan(stimulus.value ?? 1, rampart, input.randomSeed),
+    load: loadOf(stimulus.kind).toPlan(stimulus.value ?? 1, input.randomSeed),
     sequences: DEFAULT_SEQUENCES,
     inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target) as keyof typeof FILE_AS_INPUTS](
       join(folder, INPUTS_FILE),
@@ -82,7 +84,16 @@ export function toProfilePlan(settings: GenaiSettings, given: GivenSettings, fol
     outputs: toOutputs(settings, given, folder),
     behaviour: COMPATIBLE_BEHAVIOUR,
   };
-  return withPlanValues(plan, sharedValues(settings));
+  return withPlanValues(landOwn(plan, settings), sharedValues(settings));
+}
+
+const OWN: readonly GenaiOption[] = OWN_OPTIONS;
+
+/** Has Rampart's own options of genai-perf put their values into the plan. */
+function landOwn(plan: Plan, settings: GenaiSettings): Plan {
+  const { kind } = settings.perfAnalyzer.stimulus;
+  const landing = OWN.filter(({ at, needs = kind }) => needs === kind && at !== undefined && !isDefault(settings, at));
+  return landing.reduce((landed, { land }) => land?.(landed, settings) ?? landed, plan);
 }
 
 /** Returns a plan that sends a payload file once, with the number of its requests. */
