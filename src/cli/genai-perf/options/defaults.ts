@@ -11,7 +11,7 @@ const UNSET = {
 type PathOf<Option> = Option extends { readonly at: infer Path } ? Path : never;
 type WithoutDefault = Exclude<
   SettingPath,
-  PathOf<(typeof ALL_OPTIONS)[number]> | keyof typeof UNSET | "rampart.shared"
+  PathOf<(typeof ALL_OPTIONS)[number]> | keyof typeof UNSET | "rampart.shared" | "rampart.plan"
 >;
 /** A compile error wherever the defaults are used if an option lacks the default of a setting. */
 type CompleteSettings = [WithoutDefault] extends [never] ? GenaiSettings : { missing: WithoutDefault };

@@ -2,7 +2,7 @@ import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { secToMs } from "../../../plan/units.ts";
 import { withValue } from "../../options/place.ts";
 import { readLimits } from "./flag-readers.ts";
-import { type Entry, inGroup, sets } from "./genai-option.ts";
+import { type Entry, inGroup, lands, sets } from "./genai-option.ts";
 import { SHARED_OPTIONS } from "./shared-settings.ts";
 
 /** Options that Rampart adds to this mode. Where AIPerf has such a flag, its name works too. */
@@ -52,18 +52,13 @@ export const OWN_OPTIONS = inGroup("Rampart", [
   {
     names: ["--concurrency-limit"],
     key: "rampart.concurrency_limit",
-    ...sets("integer", "rampart.concurrencyLimit", null, { min: 1, max: 100_000 }),
-    needs: "request_rate",
-    land: (plan, { rampart }) => withValue(plan, "load.maxOutstanding", rampart.concurrencyLimit),
+    ...lands("integer", "load.maxOutstanding", { min: 1, max: 100_000, needs: "request_rate" }),
     help: "Most requests in flight at a request rate; those due meanwhile wait, and are sent in order.",
   },
   {
     names: ["--concurrency-ramp-duration"],
     key: "rampart.concurrency_ramp",
-    ...sets("decimal", "rampart.concurrencyRampSec", null, { min: 0, unit: "seconds" }),
-    needs: "concurrency",
-    land: (plan, { rampart: { concurrencyRampSec: sec } }) =>
-      sec ? withValue(plan, "load.rampMs", secToMs(sec)) : plan,
+    ...lands("decimal", "load.rampMs", { min: 0, unit: "seconds", needs: "concurrency" }),
     help: "Time in which the concurrency rises from 1, measured with the rest.",
   },
   {

@@ -32,8 +32,6 @@ export interface Spread {
 export interface OwnSettings {
   rateDistribution: "constant" | "poisson" | "gamma";
   rateSmoothness: number;
-  concurrencyLimit: number | null;
-  concurrencyRampSec: number | null;
   rateRampSec: number | null;
   hasScheduleAutoOffset: boolean;
   scheduleStartMs: number | null;
@@ -52,6 +50,8 @@ export interface OwnSettings {
   isUsageLeftOut: boolean;
   searchLimits: Readonly<Record<string, number>> | null;
   plotFormats: string[];
+  /** Values of options that only land in the plan, at the same paths. */
+  plan: Readonly<Record<string, unknown>>;
   /** The options that Rampart's other commands have too, by name. An empty text stands for "not given". */
   shared: Readonly<Record<string, SharedSetting>>;
 }
@@ -135,7 +135,10 @@ type PathIn<T> = {
 }[keyof T & string];
 
 /** The path of a value in `GenaiSettings`, such as `input.audio.lengthSec.mean`. */
-export type SettingPath = PathIn<GenaiSettings> | SharedPath;
+export type SettingPath = PathIn<GenaiSettings> | SharedPath | LandedPath;
+
+/** The path of an option that only lands in the plan. */
+export type LandedPath = `rampart.plan.${string}`;
 
 /** The path of an option that Rampart's other commands have too. */
 export type SharedPath = `rampart.shared.${string}`;
