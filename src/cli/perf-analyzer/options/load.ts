@@ -45,8 +45,12 @@ export const LOAD: readonly UngroupedOption[] = [
     }),
     help: "Spacing of requests with --request-rate-range.",
     of: ({ load }) => ("distribution" in load && load.distribution === "poisson" ? "poisson" : undefined),
-    land: (plan, { distribution }) =>
-      "distribution" in plan.load ? withValue(plan, "load.distribution", distribution) : plan,
+    land: (plan, { distribution }) => {
+      if (!("distribution" in plan.load)) return plan;
+      // perf_analyzer has no gamma distribution. Its default does not replace one.
+      const isKept = plan.load.distribution === "gamma" && distribution === "constant";
+      return isKept ? plan : withValue(plan, "load.distribution", distribution);
+    },
   }),
   option("intervalsFile", {
     names: ["--request-intervals"],
