@@ -233,6 +233,15 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       },
     ],
   },
+  "an option of genai-perf mode": {
+    "cli/genai-perf/options/own-options.ts": [
+      {
+        after: 'export const OWN_OPTIONS = inGroup("Rampart", [',
+        added:
+          '{ names: ["--patience"], key: "rampart.patience", ...lands("decimal", "client.requestTimeoutMs", { min: 1, unit: "seconds" }), help: "How long to wait." },',
+      },
+    ],
+  },
   "a metric of requests": {
     "measure/metrics/request-metrics.ts": [
       {
@@ -556,6 +565,28 @@ test("a made-up option on all commands is in the help and in the plan of each", 
   }
   assert.match(await printed(["genai-perf", "config", "-f", config]), /"seed": 7$/m);
 });
+
+test(
+  "a made-up option of genai-perf mode is in the help, read from flags and files, and lands in the plan",
+  LIMIT,
+  async () => {
+    const { runCommandLine } = (await load("cli/commands.ts")) as typeof import("../src/cli/commands.ts");
+    const run = async (...args: string[]): Promise<string> => {
+      const io = silentIo();
+      await runCommandLine("rampart", ["genai-perf", ...args], io);
+      return io.text();
+    };
+    const config = join(folder, "patient.yaml");
+    const settings = ["model_names: m", "endpoint: { type: chat }", `tokenizer: { name: ${TINY} }`];
+    writeFileSync(config, [...settings, "rampart: { patience: 2.5, dry_run: true }", ""].join("\n"));
+    const args = ["-m", "m", "--endpoint-type", "chat", "--tokenizer", TINY, "--dry-run"];
+    assert.match(await run("profile", "--help"), /^ +--patience PATIENCE +How long to wait\. In seconds\./m);
+    for (const printed of [await run("profile", ...args, "--patience", "2.5"), await run("config", "-f", config)])
+      assert.equal((JSON.parse(planIn(printed)) as Plan).client.requestTimeoutMs, 2500);
+    assert.doesNotMatch(await run("profile", ...args), /requestTimeoutMs/);
+    assert.match(await run("profile", ...args, "--patience", "0"), /0 exceeds lower bounds/);
+  },
+);
 
 /** Returns the plan in what a command printed. */
 function planIn(text: string): string {

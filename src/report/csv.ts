@@ -1,3 +1,4 @@
+import { formatCsvRow } from "./csv-row.ts";
 import type { Cell, CellQuantity, Column, ModelTable, ReportModel } from "./model/report-model.ts";
 import { createModelFile } from "./model-report.ts";
 
@@ -34,7 +35,7 @@ function formatTable(section: string, { title, columns, rows }: ModelTable): str
     name,
     ...shown.flatMap((own, index) => own.map(({ textOf }) => textOf(row[index] ?? {}))),
   ]);
-  return [header, ...lines].map((line) => `${line.map(quote).join(",")}\r\n`).join("");
+  return [header, ...lines].map((line) => formatCsvRow(line)).join("");
 }
 
 /** Returns the columns of a column: its values, the ends of their intervals, and whether the sample of each is too small; where a row has that. */
@@ -68,8 +69,4 @@ function formatNumber(value: number | string | undefined, quantity: CellQuantity
 /** Spreadsheets run texts that begin like a formula, and a text may be from a server. */
 function escapeFormula(text: string): string {
   return /^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text;
-}
-
-function quote(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseCommand } from "../../src/cli/genai-perf/options/parse.ts";
 import { applyPoint, axesOf } from "../../src/cli/genai-perf/points.ts";
-import { withTokens } from "../../src/cli/genai-perf/profile/answer-rules.ts";
 import { headersOf } from "../../src/cli/genai-perf/profile/headers.ts";
 import {
   toPromptSettings as toGenaiPrompts,
@@ -551,8 +550,8 @@ describe("a scenario has the plan of genai-perf's", () => {
     test(args, () => {
       const { settings, given } = genaiSettings(args);
       const headers = headersOf(settings, {});
-      const plan = toProfilePlan(settings, given, { inputsFile: "i", folder: "f", entryCount: 1 }, headers);
-      same(withTokens(plan, settings), scenario, parts);
+      const plan = toProfilePlan(settings, given, "f", headers);
+      same(plan, scenario, parts);
     });
   for (const [args, load] of SWEEPS)
     test(`analyze ${args}`, () => {
@@ -560,7 +559,7 @@ describe("a scenario has the plan of genai-perf's", () => {
       const [axis] = axesOf(settings.analyze.sweeps);
       const levels = (axis?.values ?? []).flatMap((value) => {
         const point = applyPoint(settings, [[axis?.name ?? "", value]]);
-        const plan = toProfilePlan(point, given, { inputsFile: "i", folder: "f", entryCount: 1 }, []);
+        const plan = toProfilePlan(point, given, "f", []);
         return levelsOf(plan);
       });
       assert.deepEqual(levels, levelsOf(toPlan(defineScenario(talking({ load }) as never), "/")));

@@ -7,10 +7,11 @@ import { EXIT } from "./exit-codes.ts";
 import { formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
 import { type GivenCommand, type ParsedCommand, parseCommand } from "./options/parse.ts";
+import { isEmpty } from "./options/passed-flags.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings } from "./options/settings-builder.ts";
 import { isDryRun } from "./options/shared-settings.ts";
-import { checkPassed, findPassedProblems } from "./profile/pass-through/passed-plan.ts";
+import { checkPassed, findPassedProblems } from "./profile/passed-plan.ts";
 import { isOfRanks, runAsRank } from "./profile/rank-run.ts";
 import { runProfile } from "./profile/run-profile.ts";
 import { findFurther, readSettings } from "./read-settings.ts";
@@ -40,44 +41,39 @@ export async function runGenaiPerf(args: readonly string[], _command: string, pl
 }
 
 /** Reports all problems of an invalid command line at once. */
-async function describeUsage(usage: ParsedCommand & { readonly kind: "usage" }, io: CommandIo): Promise<number> {
+function describeUsage(usage: ParsedCommand & { readonly kind: "usage" }, io: CommandIo): number {
   const { recognised } = usage;
   const read = recognised === undefined ? undefined : readSettings(recognised);
   const wrong = [...usage.problems, ...(read?.kind === "usage" ? read.problems : [])];
   const further = read === undefined ? [] : findFurther(read);
   io.err(formatUsageError(usage.subcommand, wrong));
   if (recognised === undefined) return EXIT.usage;
-  const all = [...further, ...(await findPassedBeside(recognised, further))];
+  const all = [...further, ...findPassedBeside(recognised, further)];
   for (const problem of withoutConsequences(all, wrong, recognised.subcommand)) io.err(formatProblem(problem));
   return EXIT.usage;
 }
 
 /** Finds problems with flags after `--` that do not depend on the settings, when the settings are invalid too. */
-async function findPassedBeside(
-  { subcommand, passThrough }: GivenCommand,
-  known: readonly Problem[],
-): Promise<readonly Problem[]> {
-  if (passThrough.length === 0) return [];
+function findPassedBeside({ subcommand, passed }: GivenCommand, known: readonly Problem[]): readonly Problem[] {
+  if (isEmpty(passed)) return [];
   if (subcommand === "create-template" || subcommand === "process-export-files") return [nothingToPass({ subcommand })];
-  const found = await findPassedProblems(passThrough);
-  return found.filter(({ message }) => known.every((one) => one.message !== message));
+  return findPassedProblems(passed).filter(({ message }) => known.every((one) => one.message !== message));
 }
 
 async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<number> {
   const read = readSettings(parsed);
   if (read.kind === "usage") return describeUsage({ ...read, problems: [], recognised: parsed }, io);
-  if (read.kind === "config")
-    throw new UserError([...read.problems, ...(await findPassedBeside(parsed, read.problems))]);
+  if (read.kind === "config") throw new UserError([...read.problems, ...findPassedBeside(parsed, read.problems)]);
   const { settings, given, warnings } = read;
   for (const warning of warnings) io.err(`rampart: ${warning}\n`);
-  if (parsed.passThrough.length > 0 && !isMeasuring(settings)) throw new UserError([nothingToPass(settings)]);
+  if (!isEmpty(parsed.passed) && !isMeasuring(settings)) throw new UserError([nothingToPass(settings)]);
   if (settings.subcommand === "create-template") {
     writeTemplate(settings.templateFile, settings.isVerbose);
     io.out(`Template created: ${settings.templateFile}\n`);
     return EXIT.done;
   }
   const resolved = await resolveInputFormat(settings);
-  for (const warning of await checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
+  for (const warning of checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
   const run = async (peers?: Peers): Promise<number> =>
     (await runAsked(resolved, given, io, peers)) ? EXIT.done : EXIT.failed;
   if (!isOfRanks(resolved) || isDryRun(resolved)) return run();

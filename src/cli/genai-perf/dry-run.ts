@@ -12,10 +12,10 @@ import type { CommandIo } from "../execute.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings } from "./options/settings-builder.ts";
 import { applyPoint, axesOf } from "./points.ts";
-import { withTokens } from "./profile/answer-rules.ts";
 import { nameFolder } from "./profile/folder-name.ts";
 import { headersOf } from "./profile/headers.ts";
-import { countNeededEntries, toPassedPlan } from "./profile/pass-through/passed-plan.ts";
+import { toPassedPlan } from "./profile/passed-plan.ts";
+import { neededEntries, withEntryCount } from "./profile/to-plan.ts";
 import { openTokenizer } from "./profile/token-work.ts";
 import { type CheckedInputs, checkInputs } from "./profile/write-inputs.ts";
 
@@ -30,10 +30,10 @@ const MOST_BODY_CHARACTERS = 400;
 export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<void> {
   const tokenizer = await openTokenizer(settings);
   const planOf = async (point: GenaiSettings, folder: string): Promise<Plan> => {
-    const entryLimit = await countNeededEntries(point, given);
-    const inputs = await checkInputs({ settings: point, given, folder, entryLimit }, tokenizer);
-    const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, folder };
-    const plan = withTokens(await toPassedPlan(point, given, sources, headersOf(point, process.env)), point);
+    const draft = toPassedPlan(point, given, folder, headersOf(point, process.env));
+    const task = { settings: point, given, folder, load: draft.load, entryLimit: neededEntries(draft) };
+    const inputs = await checkInputs(task, tokenizer);
+    const plan = withEntryCount(draft, inputs.entryCount);
     checkPlan(plan);
     for (const note of inputs.notes) io.err(`rampart: ${note}\n`);
     io.err(describePlan(plan, inputs, folder));

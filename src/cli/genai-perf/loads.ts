@@ -1,22 +1,8 @@
-import type { SchedulePartPlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
-import { secToMs } from "../../plan/units.ts";
 import { formatFloat } from "../../report/genai-perf/python-format.ts";
+import type { Settings } from "../perf-analyzer/settings.ts";
 
 /** The loads of genai-perf: everything that the rest of the mode asks about one. */
-
-/** Rampart's own options of loads. Null stands for "not given". */
-export interface LoadOptions {
-  rateDistribution: "constant" | "poisson" | "gamma";
-  rateSmoothness: number;
-  concurrencyLimit: number | null;
-  concurrencyRampSec: number | null;
-  rateRampSec: number | null;
-  hasScheduleAutoOffset: boolean;
-  scheduleStartMs: number | null;
-  scheduleEndMs: number | null;
-  scheduleSpeedRatio: number;
-}
 
 /** One load. Its flag is its name: `--request-rate`. */
 export interface GenaiLoad {
@@ -26,8 +12,6 @@ export interface GenaiLoad {
   readonly number?: "whole" | "decimal";
   /** Name of its number in GenAI-Perf's table of a sweep and, in lower case, in messages. */
   readonly title: "Concurrency" | "Request Rate";
-  /** Own options that need it. */
-  readonly options: readonly (keyof LoadOptions)[];
   /** Its number is the number of requests in flight, and of connections. */
   readonly isInFlight?: true;
   /** It sends each request of the data once. Absent: the measurement decides how many. */
@@ -36,7 +20,9 @@ export interface GenaiLoad {
   readonly holdsSessions?: true;
   /** It sends requests at the times that a payload file gives. */
   readonly followsTimes?: true;
-  toPlan(value: number, options: LoadOptions, seed: number): LoadPlan;
+  toPlan(value: number, seed: number): LoadPlan;
+  /** Returns what its flag of perf_analyzer sets. */
+  toSettings(value: number): Partial<Settings>;
 }
 
 /** The loads by their name in files, in the order of GenAI-Perf's help. */
@@ -45,53 +31,40 @@ const LOADS = {
     passedFlag: "--concurrency-range",
     number: "whole",
     title: "Concurrency",
-    options: ["concurrencyRampSec"],
     isInFlight: true,
-    toPlan: (value, { concurrencyRampSec }) => {
-      const rampMs = toSpanMs(concurrencyRampSec);
-      const levels = { kind: "list", values: [value] } as const;
-      return { kind: "concurrency", levels, search: "linear", ...(rampMs === undefined ? {} : { rampMs }) };
-    },
+    toPlan: (value) => ({ kind: "concurrency", levels: { kind: "list", values: [value] }, search: "linear" }),
+    toSettings: (start) => ({ concurrency: { start } }),
   },
   request_rate: {
     passedFlag: "--request-rate-range",
     number: "decimal",
     title: "Request Rate",
-    options: ["rateDistribution", "concurrencyLimit", "rateRampSec"],
-    toPlan: (value, { rateDistribution, rateSmoothness, concurrencyLimit, rateRampSec }, seed) => {
-      const overMs = toSpanMs(rateRampSec);
-      return {
-        kind: "request-rate",
-        levels: { kind: "list", values: [value] },
-        search: "linear",
-        distribution: rateDistribution,
-        seed,
-        ...(rateDistribution === "gamma" ? { smoothness: rateSmoothness } : {}),
-        ...(concurrencyLimit === null ? {} : { maxOutstanding: concurrencyLimit }),
-        ...(overMs === undefined ? {} : { ramp: { fromPerSec: 0, overMs } }),
-      };
-    },
+    toPlan: (value, seed) => ({
+      kind: "request-rate",
+      levels: { kind: "list", values: [value] },
+      search: "linear",
+      distribution: "constant",
+      seed,
+    }),
+    toSettings: (start) => ({ requestRate: { start } }),
   },
   session_concurrency: {
     passedFlag: "--session-concurrency",
     number: "whole",
     title: "Concurrency",
-    options: [],
     isInFlight: true,
     sendsOnce: true,
     holdsSessions: true,
     toPlan: (value) => ({ kind: "session-concurrency", concurrency: value }),
+    toSettings: (sessionConcurrency) => ({ sessionConcurrency }),
   },
   fixed_schedule: {
     passedFlag: "--fixed-schedule",
     title: "Concurrency",
-    options: ["hasScheduleAutoOffset", "scheduleStartMs", "scheduleEndMs", "scheduleSpeedRatio"],
     sendsOnce: true,
     followsTimes: true,
-    toPlan: (_value, options) => {
-      const part = toSchedulePart(options);
-      return { kind: "fixed-schedule", ...(part === undefined ? {} : { part }) };
-    },
+    toPlan: () => ({ kind: "fixed-schedule" }),
+    toSettings: () => ({ isFixedSchedule: true }),
   },
 } satisfies Readonly<Record<string, GenaiLoad>>;
 
@@ -126,22 +99,4 @@ export function flagOf(kind: LoadName): string {
 export function nameLoad({ kind, value }: Stimulus): string {
   if (value === undefined) return kind;
   return `${kind}${loadOf(kind).number === "decimal" ? formatFloat(value) : value}`;
-}
-
-/** 0 seconds mean no ramp. */
-function toSpanMs(seconds: number | null): number | undefined {
-  return seconds === null || seconds === 0 ? undefined : secToMs(seconds);
-}
-
-/** Returns the part of a payload file that is sent; undefined for all of it. */
-function toSchedulePart(options: LoadOptions): SchedulePartPlan | undefined {
-  const { hasScheduleAutoOffset, scheduleStartMs, scheduleEndMs, scheduleSpeedRatio } = options;
-  const isWhole = !hasScheduleAutoOffset && scheduleStartMs === null && scheduleEndMs === null;
-  if (isWhole && scheduleSpeedRatio === 1) return undefined;
-  return {
-    startMs: scheduleStartMs,
-    endMs: scheduleEndMs,
-    startsAtFirst: hasScheduleAutoOffset,
-    speedRatio: scheduleSpeedRatio,
-  };
 }

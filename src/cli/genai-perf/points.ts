@@ -1,8 +1,9 @@
 import type { SweepAxis } from "../../campaign/sweep.ts";
 import type { PointParameters } from "../../result/sweep.ts";
+import { putValue } from "../options/place.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { isLoadName, type LoadName, loadOf } from "./loads.ts";
-import type { GenaiSettings, Sweep, SweepType } from "./options/settings.ts";
+import type { GenaiSettings, SettingPath, Sweep, SweepType } from "./options/settings.ts";
 import { sweepValues } from "./options/sweeps.ts";
 
 /** The points of a sweep. */
@@ -16,33 +17,31 @@ const MIN_REQUESTS = 10;
 
 /** Returns the settings of one point: the sweep's settings with the point's values. */
 export function applyPoint(settings: GenaiSettings, parameters: PointParameters): GenaiSettings {
-  const point = structuredClone(settings);
-  for (const [type, value] of parameters) applyValue(point, type as SweepType, value);
+  const point = { ...settings };
+  for (const [type, value] of parameters)
+    if (isLoadName(type)) putValue(point, "perfAnalyzer.stimulus", { kind: type, value });
+    else putValue(point, placeOf(type as Exclude<SweepType, LoadName>, settings), value);
   const { stimulus, measurement } = point.perfAnalyzer;
   // Ten requests, a profile's default, are too few for a high rate.
   const isCounted =
     measurement.mode === "request_count" && measurement.num === null && settings.rampart.durationSec === null;
   const { isInFlight, sendsOnce } = loadOf(stimulus.kind);
   if (!isInFlight && !sendsOnce && isCounted)
-    measurement.num = Math.max(MIN_REQUESTS, Math.ceil(2 * (stimulus.value ?? 1)));
+    putValue(point, NUMBER, Math.max(MIN_REQUESTS, Math.ceil(2 * (stimulus.value ?? 1))));
   return point;
 }
 
-function applyValue(point: GenaiSettings, type: SweepType, value: number): void {
-  if (isLoadName(type)) {
-    point.perfAnalyzer.stimulus = { kind: type, value };
-    return;
-  }
+const NUMBER: SettingPath = "perfAnalyzer.measurement.num";
+
+/** Returns the path of the setting that a sweep varies. */
+function placeOf(type: Exclude<SweepType, LoadName>, { endpoint }: GenaiSettings): SettingPath {
   switch (type) {
     case "input_sequence_length":
-      point.input.syntheticTokens.mean = value;
-      return;
+      return "input.syntheticTokens.mean";
     case "num_dataset_entries":
-      point.input.datasetEntries = value;
-      return;
+      return "input.datasetEntries";
     case "runtime_batch_size":
-      if (ENDPOINT_TYPES[point.endpoint.type].isTextless) point.input.image.batchSize = value;
-      else point.input.textBatchSize = value;
+      return ENDPOINT_TYPES[endpoint.type].isTextless ? "input.image.batchSize" : "input.textBatchSize";
   }
 }
 

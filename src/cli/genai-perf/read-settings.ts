@@ -1,14 +1,19 @@
 import { type Problem, problem } from "../../plan/problem.ts";
 import { type GivenOption, spellingsOf } from "../options/argparse.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
-import { liftLoad } from "./lift-load.ts";
 import { readConfig } from "./options/config.ts";
 import { defaultSettings } from "./options/defaults.ts";
 import type { GenaiFlag } from "./options/genai-option.ts";
 import type { GivenCommand } from "./options/parse.ts";
-import { type LastFlag, readLoad } from "./options/read-load.ts";
+import { readLoad, readPassed } from "./options/read-load.ts";
 import type { GenaiSettings, Subcommand } from "./options/settings.ts";
-import { type GivenSetting, type GivenSettings, listChoices, SettingsBuilder } from "./options/settings-builder.ts";
+import {
+  type GivenSetting,
+  type GivenSettings,
+  type LastFlag,
+  listChoices,
+  SettingsBuilder,
+} from "./options/settings-builder.ts";
 import type { SubcommandName } from "./options/subcommands.ts";
 import { readSweep } from "./options/sweeps.ts";
 import { type Fault, quote, VALUE_KINDS } from "./options/value-kinds.ts";
@@ -83,7 +88,7 @@ function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word:
   };
 }
 
-function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
+function applyFlags({ subcommand, given, passed }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
   const builder = new SettingsBuilder(defaultSettings());
   // Without the file, settings that it may contain would be reported as missing.
   if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
@@ -97,7 +102,7 @@ function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: rea
   if (subcommand !== "create-template" && subcommand !== "process-export-files") {
     readLoad(builder, last);
     readSweep(builder, last, subcommand === "analyze");
-    liftLoad(builder, passThrough);
+    readPassed(builder, passed);
   }
   if (subcommand === "config") builder.settings.subcommand = inferSubcommand(builder);
   return finish(builder);

@@ -14,6 +14,13 @@ export function valueAt(root: object, place: string): unknown {
     .reduce<unknown>((group, key) => (group as Readonly<Record<string, unknown>> | null | undefined)?.[key], root);
 }
 
+/** Reports whether there is a value at a path, null too. */
+export function hasPlace(root: object, place: string): boolean {
+  const end = place.lastIndexOf(".");
+  const group = end < 0 ? root : valueAt(root, place.slice(0, end));
+  return typeof group === "object" && group !== null && Object.hasOwn(group, place.slice(end + 1));
+}
+
 /** Sets the value at a path. Copies its parents instead of changing them, because they can be shared. */
 export function putValue(root: object, place: string, value: unknown): void {
   const [key = "", ...rest] = place.split(".");
@@ -25,4 +32,11 @@ export function putValue(root: object, place: string, value: unknown): void {
   const copy = { ...(group[key] as object | undefined) };
   putValue(copy, rest.join("."), value);
   group[key] = copy;
+}
+
+/** Returns a copy with a value at a path. */
+export function withValue<T extends object>(root: T, place: string, value: unknown): T {
+  const copy = { ...root };
+  putValue(copy, place, value);
+  return copy;
 }

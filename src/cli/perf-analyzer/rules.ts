@@ -189,10 +189,8 @@ function searchRules({ requestRate, concurrency, measurement, isBinarySearch }: 
 
 function countRules(settings: Settings): Rule[] {
   const { requestRate, requestCount } = settings;
-  const isConcurrency = givenLoads(settings).every(([name]) => name === "Concurrency");
-  const concurrency = isConcurrency ? (settings.concurrency ?? ONE_REQUEST) : undefined;
   const levels = [
-    [concurrency, "concurrency"],
+    [concurrencyOf(settings), "concurrency"],
     [requestRate, "request rate"],
   ] as const;
   return [
@@ -213,6 +211,12 @@ function countRules(settings: Settings): Rule[] {
       return [isFewer, "--request-count", message, `Give ${least} or more.`, String(requestCount)];
     }),
   ];
+}
+
+/** Returns the concurrency; undefined with another load. */
+export function concurrencyOf(settings: Settings): RangeValue | undefined {
+  const isConcurrency = givenLoads(settings).every(([name]) => name === "Concurrency");
+  return isConcurrency ? (settings.concurrency ?? ONE_REQUEST) : undefined;
 }
 
 function hasManyLevels(range: RangeValue | undefined): boolean {

@@ -1,3 +1,4 @@
+import { formatCsvRow } from "../csv-row.ts";
 import { formatStatistic, shownRequestMetrics, shownSystemMetrics } from "./console.ts";
 import { metricLabel, telemetryLabel } from "./layout.ts";
 import { formatTwoDecimals } from "./python-format.ts";
@@ -24,7 +25,7 @@ export function formatGenAiPerfCsv(result: GenAiPerfResult): string {
     ]),
     ...(telemetry === undefined ? [] : telemetryRows(telemetry)),
   ];
-  return rows.map((row) => `${row.map(quoteCsv).join(",")}\r\n`).join("");
+  return rows.map((row) => formatCsvRow(row)).join("");
 }
 
 function telemetryRows(telemetry: TelemetryStatistics): string[][] {
@@ -49,9 +50,4 @@ function telemetryRows(telemetry: TelemetryStatistics): string[][] {
       [...gpus].map(([gpu, values]) => [label, gpu, formatTwoDecimals(values.get("avg") ?? 0).replaceAll(",", "")]),
     ),
   ];
-}
-
-/** Quotes the cell of a CSV file where needed. */
-export function quoteCsv(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

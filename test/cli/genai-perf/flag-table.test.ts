@@ -102,11 +102,17 @@ test("every own option has a flag, a key and a setting below rampart", () => {
   assert.deepEqual(
     own.map(({ at }) => at).sort(),
     Object.entries(defaultSettings().rampart)
-      .flatMap(([key, value]) => (key === "shared" ? Object.keys(value).map((name) => `${key}.${name}`) : [key]))
+      .flatMap(([key, value]) => (["shared", "plan"].includes(key) ? leavesOf(value, key) : [key]))
       .map((path) => `rampart.${path}`)
       .sort(),
   );
 });
+
+/** The paths of the values in a group of groups. */
+function leavesOf(value: unknown, path: string): string[] {
+  if (typeof value !== "object" || value === null) return [path];
+  return Object.entries(value).flatMap(([key, one]) => leavesOf(one, `${path}.${key}`));
+}
 
 /** A value that a flag takes and that is not its default. */
 function sampleOf(flag: GenaiFlag): string[] {

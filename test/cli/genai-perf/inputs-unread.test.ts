@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openLayout } from "../../../src/cli/genai-perf/profile/payload-layout.ts";
 import { runProfile } from "../../../src/cli/genai-perf/profile/run-profile.ts";
+import { toProfilePlan } from "../../../src/cli/genai-perf/profile/to-plan.ts";
 import { writeInputs } from "../../../src/cli/genai-perf/profile/write-inputs.ts";
 import { isLargeFile } from "../../../src/inputs/large-file.ts";
 import { decodeMessage, encodeMessage } from "../../../src/service/protobuf/message.ts";
@@ -178,7 +179,8 @@ test("a file above the limit is not held in memory", LIMIT, async () => {
       const args = ["--input-file", file, "--request-count", String(count), "--tokenizer", "none"];
       const read = readGood("profile", "-m", "m", "--endpoint-type", "chat", ...args);
       const layout = await openLayout(read.settings, undefined);
-      return writeInputs({ ...read, folder, entryLimit: count }, undefined, layout);
+      const { load } = toProfilePlan(read.settings, read.given, folder, []);
+      return writeInputs({ ...read, folder, load, entryLimit: count }, undefined, layout);
     };
     const small = await write(3);
     assert.deepEqual([small.held?.byteCounts.length, await isLargeFile(small.path)], [3, false]);

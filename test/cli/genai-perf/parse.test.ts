@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { parseCommand } from "../../../src/cli/genai-perf/options/parse.ts";
+import { wordsOf } from "../../../src/cli/genai-perf/options/passed-flags.ts";
 import { flagsOf } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { formatUsageError } from "../../../src/cli/genai-perf/usage.ts";
 import { golden, read, readBad, readGood } from "./read.ts";
@@ -77,9 +78,10 @@ test("a unique prefix of one of GenAI-Perf's flags is accepted; Rampart's own ta
   );
 });
 
-test("arguments after -- are passed on unchanged", () => {
+test("arguments after -- are flags of perf_analyzer, and after a second -- they are no flags", () => {
   const result = readGood("profile", "-m", "a", "--", "--max-threads", "4", "--", "-v");
-  assert.deepEqual(result.settings.passThrough, ["--max-threads", "4", "--", "-v"]);
+  const { given, positional } = result.settings.passed;
+  assert.deepEqual([given.flatMap(wordsOf), positional], [["--max-threads", "4"], ["-v"]]);
   assert.equal(result.settings.isVerbose, false);
 });
 

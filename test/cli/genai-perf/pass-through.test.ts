@@ -8,10 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/fingerprint.ts";
-import {
-  PASSED_HINTS,
-  PASSED_REFUSALS,
-} from "../../../src/cli/genai-perf/profile/pass-through/pass-through-refusals.ts";
+import { PASSED_HINTS, PASSED_REFUSALS } from "../../../src/cli/genai-perf/profile/passed-refusals.ts";
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makeCertificates } from "../../servers/tls.ts";

@@ -269,10 +269,10 @@ test("a plan's command line reads back to the same plan, and is the shortest: pr
   );
 });
 
-test("every option's value changes a setting, and is adopted from the plan that it makes", () => {
-  for (const { names, read, adopt, isChanged } of OPTIONS) {
+test("every option's value changes a setting, and lands in a plan", () => {
+  for (const { names, read, land, isChanged } of OPTIONS) {
     assert.equal(typeof read, "function");
-    assert.equal(adopt === undefined, isChanged === undefined, names[0]);
+    assert.equal(land === undefined, isChanged === undefined, names[0]);
   }
   const words = OPTION_WORDS.map((one) => fc.sample(one, { numRuns: 20, seed: 1 }));
   for (const samples of words) {

@@ -19,7 +19,7 @@ import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { isDecimal } from "../options/sweeps.ts";
 import { axesOf, findLoadSweep } from "../points.ts";
-import { toReportsPlan } from "../profile/to-outputs.ts";
+import { toReportsPlan } from "../profile/to-plan.ts";
 import { SharedTokenWork } from "../profile/token-work.ts";
 import { measurePoint } from "./measure-point.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { formatJson } from "../../../service/json-text.ts";
-import { intervalsFileOf } from "../lift-load.ts";
+import { intervalsFileOf, wordsOf } from "../options/passed-flags.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { measuredShared } from "../options/shared-settings.ts";
@@ -14,18 +14,26 @@ import { templateFileOf } from "../template-options.ts";
  * the sweep that the run belongs to. GenAI-Perf also ignores the URL, and so reuses one server's results for another.
  */
 export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): string {
-  const { endpoint, perfAnalyzer, input, tokenizer, rampart, modelNames, passThrough } = settings;
+  const { endpoint, perfAnalyzer, input, tokenizer, rampart, modelNames, passed } = settings;
   const { stimulus, stabilityPct, measurement, warmupRequests } = perfAnalyzer;
   const { searchLimits: _a, plotFormats: _b, shared: _c, ...own } = rampart;
+  // Words that are no flags have always been part of it.
+  const stray = passed.positional.length === 0 ? [] : ["--", ...passed.positional];
   const parts = {
     modelNames,
     endpoint,
-    load: { stimulus, stabilityPct, measurement, warmupRequests, passThrough },
+    load: {
+      stimulus,
+      stabilityPct,
+      measurement,
+      warmupRequests,
+      passThrough: [...passed.given.flatMap(wordsOf), ...stray],
+    },
     input,
     // The format is random unless it is given.
     hasImageFormat: given.has("input.image.format"),
     inputFiles: describeFiles(input.file),
-    intervals: describeFiles(intervalsFileOf(passThrough) ?? ""),
+    intervals: describeFiles(intervalsFileOf(passed) ?? ""),
     template: describeFiles(templateFileOf(settings) ?? ""),
     tokenizer,
     own: { ...own, ...measuredShared(settings) },

@@ -20,7 +20,7 @@ import { findReadOutputs, textsIn } from "../../output-files.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import { readingOf } from "../profile/answer-rules.ts";
 import { nameFolder } from "../profile/folder-name.ts";
-import { toReportsPlan } from "../profile/to-outputs.ts";
+import { toReportsPlan } from "../profile/to-plan.ts";
 import { openTokenizer } from "../profile/token-work.ts";
 import { findExports } from "./find-exports.ts";
 import { type HostRun, readHost } from "./read-host.ts";

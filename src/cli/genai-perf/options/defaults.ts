@@ -3,12 +3,15 @@ import type { GenaiSettings, SettingPath } from "./settings.ts";
 import { ALL_OPTIONS } from "./subcommands.ts";
 
 /** Settings without an option. */
-const UNSET = { subcommand: "profile", passThrough: [] } as const satisfies Partial<GenaiSettings>;
+const UNSET = {
+  subcommand: "profile",
+  passed: { given: [], positional: [], problems: [] },
+} as const satisfies Partial<GenaiSettings>;
 
 type PathOf<Option> = Option extends { readonly at: infer Path } ? Path : never;
 type WithoutDefault = Exclude<
   SettingPath,
-  PathOf<(typeof ALL_OPTIONS)[number]> | keyof typeof UNSET | "rampart.shared"
+  PathOf<(typeof ALL_OPTIONS)[number]> | keyof typeof UNSET | "rampart.shared" | "rampart.plan"
 >;
 /** A compile error wherever the defaults are used if an option lacks the default of a setting. */
 type CompleteSettings = [WithoutDefault] extends [never] ? GenaiSettings : { missing: WithoutDefault };

@@ -1,8 +1,11 @@
+import type { Plan } from "../../../plan/plan.ts";
 import type { SettingPath as PlanSettingPath } from "../../../plan/setting-names.ts";
+import { secToMs } from "../../../plan/units.ts";
 import type { ArgparseOption } from "../../options/argparse.ts";
 import type { Option } from "../../options/option.ts";
-import type { ValueAt } from "../../options/place.ts";
-import type { GenaiSettings, SettingPath } from "./settings.ts";
+import { type ValueAt, valueAt, withValue } from "../../options/place.ts";
+import type { LoadName } from "../loads.ts";
+import type { GenaiSettings, LandedPath, SettingPath } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
 
@@ -29,6 +32,10 @@ export interface Entry
   readonly at?: SettingPath;
   /** Path in the Plan of what it sets, as texts about a run name it. */
   readonly setting?: PlanSettingPath;
+  /** The load that it needs. */
+  readonly needs?: LoadName;
+  /** Puts the setting into a profile's plan. Not called for the default and for another load than it needs. */
+  readonly land?: (plan: Plan, settings: GenaiSettings) => Plan;
   /** Default of the setting. Null stands for "not given". */
   readonly default?: unknown;
   /** Choices that Rampart adds. GenAI-Perf's usage and errors leave them out. */
@@ -77,6 +84,20 @@ export function sets<const P extends SettingPath>(
   more: Pick<Entry, "min" | "max" | "unit" | "choices" | "flagKind"> = {},
 ): { readonly kind: ValueKind; readonly at: P; readonly default: unknown } & typeof more {
   return { kind, at, default: fallback, ...more };
+}
+
+/** Returns an option whose value lands at a path of the plan, unless it is not given. 0 seconds mean none; a plan has milliseconds. */
+export function lands(
+  kind: ValueKind,
+  path: string,
+  more: Parameters<typeof sets>[3] & Pick<Entry, "needs"> = {},
+): { readonly kind: ValueKind; readonly at: LandedPath; readonly default: null } & Pick<Entry, "land"> & typeof more {
+  const land: Entry["land"] = (plan, { rampart }) => {
+    const value = valueAt(rampart.plan, path);
+    if (more.unit !== "seconds") return withValue(plan, path, value);
+    return value === 0 ? plan : withValue(plan, path, secToMs(Number(value)));
+  };
+  return { kind, at: `rampart.plan.${path}`, default: null, land, ...more };
 }
 
 /** Adds the help heading to options. `Rampart` is the heading of its own options. */

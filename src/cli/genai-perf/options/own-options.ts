@@ -1,5 +1,8 @@
+import type { SchedulePartPlan } from "../../../plan/load-options.ts";
+import { secToMs } from "../../../plan/units.ts";
+import { withValue } from "../../options/place.ts";
 import { readLimits } from "./flag-readers.ts";
-import { inGroup, sets } from "./genai-option.ts";
+import { type Entry, inGroup, lands, sets } from "./genai-option.ts";
 import { SHARED_OPTIONS } from "./shared-settings.ts";
 
 /** Options that Rampart adds to this mode. Where AIPerf has such a flag, its name works too. */
@@ -12,12 +15,32 @@ const PLOT_FORMATS = {
   help: "What --generate-plots makes: one HTML page with all plots, an SVG file for each, or both.",
 } as const;
 
+/** The part of a payload file that is sent by its times. Without any of its options all of it is. */
+const OF_SCHEDULE: Pick<Entry, "needs" | "land"> = {
+  needs: "fixed_schedule",
+  land: (plan, { rampart }) => {
+    const { hasScheduleAutoOffset, scheduleStartMs, scheduleEndMs, scheduleSpeedRatio } = rampart;
+    const part: SchedulePartPlan = {
+      startMs: scheduleStartMs,
+      endMs: scheduleEndMs,
+      startsAtFirst: hasScheduleAutoOffset,
+      speedRatio: scheduleSpeedRatio,
+    };
+    return withValue(plan, "load.part", part);
+  },
+};
+
 /** For all subcommands that measure. */
 export const OWN_OPTIONS = inGroup("Rampart", [
   {
     names: ["--request-rate-distribution", "--arrival-pattern", "--request-rate-mode"],
     key: "rampart.request_rate_distribution",
     ...sets("text", "rampart.rateDistribution", "constant", { choices: ["constant", "poisson", "gamma"] }),
+    needs: "request_rate",
+    land: (plan, { rampart: { rateDistribution, rateSmoothness } }) => {
+      const landed = withValue(plan, "load.distribution", rateDistribution);
+      return rateDistribution === "gamma" ? withValue(landed, "load.smoothness", rateSmoothness) : landed;
+    },
     help: "Gaps between requests at a request rate: even, or drawn by --random-seed.",
   },
   {
@@ -29,19 +52,22 @@ export const OWN_OPTIONS = inGroup("Rampart", [
   {
     names: ["--concurrency-limit"],
     key: "rampart.concurrency_limit",
-    ...sets("integer", "rampart.concurrencyLimit", null, { min: 1, max: 100_000 }),
+    ...lands("integer", "load.maxOutstanding", { min: 1, max: 100_000, needs: "request_rate" }),
     help: "Most requests in flight at a request rate; those due meanwhile wait, and are sent in order.",
   },
   {
     names: ["--concurrency-ramp-duration"],
     key: "rampart.concurrency_ramp",
-    ...sets("decimal", "rampart.concurrencyRampSec", null, { min: 0, unit: "seconds" }),
+    ...lands("decimal", "load.rampMs", { min: 0, unit: "seconds", needs: "concurrency" }),
     help: "Time in which the concurrency rises from 1, measured with the rest.",
   },
   {
     names: ["--request-rate-ramp-duration"],
     key: "rampart.request_rate_ramp",
     ...sets("decimal", "rampart.rateRampSec", null, { min: 0, unit: "seconds" }),
+    needs: "request_rate",
+    land: (plan, { rampart: { rateRampSec: sec } }) =>
+      sec ? withValue(plan, "load.ramp", { fromPerSec: 0, overMs: secToMs(sec) }) : plan,
     help: "Time in which the request rate rises from 0, measured with the rest.",
   },
   {
@@ -67,24 +93,28 @@ export const OWN_OPTIONS = inGroup("Rampart", [
     names: ["--fixed-schedule-auto-offset"],
     key: "rampart.schedule_auto_offset",
     ...sets("boolean", "rampart.hasScheduleAutoOffset", false),
+    ...OF_SCHEDULE,
     help: "Send the first request of a schedule at once, whenever it is due, and keep the gaps to the others.",
   },
   {
     names: ["--fixed-schedule-start-offset"],
     key: "rampart.schedule_start",
     ...sets("decimal", "rampart.scheduleStartMs", null, { min: 0, unit: "milliseconds" }),
+    ...OF_SCHEDULE,
     help: "Leave out what is due before this time of a schedule, and start at this time.",
   },
   {
     names: ["--fixed-schedule-end-offset"],
     key: "rampart.schedule_end",
     ...sets("decimal", "rampart.scheduleEndMs", null, { min: 0, unit: "milliseconds" }),
+    ...OF_SCHEDULE,
     help: "Leave out what is due after this time of a schedule.",
   },
   {
     names: ["--fixed-schedule-speed"],
     key: "rampart.schedule_speed",
     ...sets("decimal", "rampart.scheduleSpeedRatio", 1, { min: 0.001 }),
+    ...OF_SCHEDULE,
     help: "2 replays a schedule in half its time, 0.5 in twice its time.",
   },
   {

@@ -3,6 +3,7 @@ import { type Problem, problem } from "../../../plan/problem.ts";
 import { checkGiven, type GivenOption, parseArgparse } from "../../options/argparse.ts";
 import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
 import type { GenaiFlag } from "./genai-option.ts";
+import { type PassedFlags, parsePassed } from "./passed-flags.ts";
 import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 
 /** Parses the command lines of genai-perf and its subcommands. */
@@ -26,8 +27,7 @@ export interface GivenCommand {
   readonly kind: "command";
   readonly subcommand: SubcommandName;
   readonly given: readonly GivenOption<GenaiFlag>[];
-  /** Arguments after `--`, for perf_analyzer. */
-  readonly passThrough: readonly string[];
+  readonly passed: PassedFlags;
 }
 
 /** `-h`, for all subcommands. */
@@ -49,7 +49,7 @@ export const TOP_FLAGS: readonly GenaiFlag[] = [
 export function parseCommand(args: readonly string[]): ParsedCommand {
   const end = args.indexOf("--");
   const own = end < 0 ? args : args.slice(0, end);
-  const passThrough = end < 0 ? [] : args.slice(end + 1);
+  const passed = parsePassed(end < 0 ? [] : args.slice(end + 1));
   const top = parseArgparse(TOP_FLAGS, own, true);
   if (top.given.some(({ option }) => option === HELP_FLAG)) return { kind: "help", subcommand: undefined };
   if (top.given.length > 0) return { kind: "version" };
@@ -65,7 +65,7 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   const together = checkGiven(`genai-perf ${subcommand}`, flags, parsed.given);
   const problems = [...top.problems, ...parsed.problems, ...together];
   const isOwn = parsed.hasOwnProblems || together.length > 0;
-  const command: GivenCommand = { kind: "command", subcommand, given: parsed.given, passThrough };
+  const command: GivenCommand = { kind: "command", subcommand, given: parsed.given, passed };
   return problems.length > 0 ? usage(isOwn ? subcommand : undefined, problems, command) : command;
 }
 

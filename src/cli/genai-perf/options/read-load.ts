@@ -1,13 +1,12 @@
 import { showValue } from "../../../plan/show-value.ts";
-import { flagOf, LOAD_NAMES, type LoadName, loadOf } from "../loads.ts";
-import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
+import { flagOf, LOAD_NAMES, type LoadName, loadOf, type Stimulus } from "../loads.ts";
+import { findLoadSweep } from "../points.ts";
+import { isDefault } from "./defaults.ts";
+import { givesLoad, loadNameOf, type PassedFlag, type PassedFlags } from "./passed-flags.ts";
+import type { GenaiSettings } from "./settings.ts";
+import type { GivenSetting, GivenSettings, LastFlag, SettingsBuilder } from "./settings-builder.ts";
 
-/** Reads the load from flags and files. */
-
-/** Returns the last occurrence of a flag by its first name; undefined when it is not given. */
-export type LastFlag = (
-  name: string,
-) => { readonly value: string | number | undefined; readonly from: GivenSetting } | undefined;
+/** Reads the load from flags, files, and perf_analyzer's flags after `--`. */
 
 /** Loads in GenAI-Perf's order of precedence: the first given one is used. */
 const BY_PRECEDENCE = [...LOAD_NAMES].sort(
@@ -40,4 +39,50 @@ export function readStimulus(builder: SettingsBuilder, kind: LoadName, value: un
     builder.store("perfAnalyzer.stimulus", { kind, value: value as number }, from);
   else
     builder.fail(from.place, `User Config: ${kind} must be a number above 0`, showValue(value), `Write {${kind}: 1}.`);
+}
+
+/**
+ * Reads the flags after `--`, and the load among them if it is the only one or of the same kind as one given before: folder, files and
+ * rules follow it. Leaves all other flags, including conflicting loads, which perf_analyzer's rules report.
+ */
+export function readPassed(builder: SettingsBuilder, passed: PassedFlags): void {
+  const { settings, given } = builder;
+  const loads = passed.given.filter(givesLoad);
+  const last = loads.at(-1);
+  settings.passed = passed;
+  if (last === undefined || passed.problems.length > 0) return;
+  const { name } = last;
+  const isSwept = settings.subcommand === "analyze" || given.has("analyze.sweeps");
+  const swept = isSwept ? findLoadSweep(settings.analyze.sweeps)?.type : undefined;
+  if (swept !== undefined) {
+    const message = `${name} after -- and a sweep of ${swept} are both a load`;
+    builder.fail(name, message, last.value, "Leave out one of them.");
+    return;
+  }
+  const stimulus = toStimulus(last);
+  const isOfOneKind = loads.every((load) => load.name === name);
+  const isFree = !isLoadGiven(settings, given) || settings.perfAnalyzer.stimulus.kind === stimulus?.kind;
+  // perf_analyzer's parser refuses 0.
+  if (stimulus === undefined || !isOfOneKind || !isFree || Number(last.value ?? 1) <= 0) return;
+  const isFloat = loadOf(stimulus.kind).number === "decimal";
+  builder.store("perfAnalyzer.stimulus", stimulus, { place: last.typed, source: "flag", isFloat });
+  settings.passed = { ...passed, given: passed.given.filter((flag) => !givesLoad(flag)) };
+}
+
+const NUMBERS = { whole: /^\d+$/, decimal: /^\d+(?:\.\d+)?$/ };
+
+/** Returns the load of a flag after `--` with its plain number; undefined if genai-perf has no such load. */
+function toStimulus(flag: PassedFlag): Stimulus | undefined {
+  const kind = loadNameOf(flag);
+  if (kind === undefined) return undefined;
+  const { number } = loadOf(kind);
+  if (number === undefined) return { kind };
+  const { value = "" } = flag;
+  return NUMBERS[number].test(value) ? { kind, value: Number(value) } : undefined;
+}
+
+/** Reports whether the user chose the load. A file can repeat the default, like templates do. */
+export function isLoadGiven(settings: GenaiSettings, given: GivenSettings): boolean {
+  const at = "perfAnalyzer.stimulus";
+  return given.get(at)?.source === "flag" || !isDefault(settings, at);
 }

@@ -15,6 +15,11 @@ export interface GivenSetting {
 /** Given settings, by path. */
 export type GivenSettings = ReadonlyMap<SettingPath, GivenSetting>;
 
+/** Returns the last occurrence of a flag by its first name; undefined when it is not given. */
+export type LastFlag = (
+  name: string,
+) => { readonly value: string | number | undefined; readonly from: GivenSetting } | undefined;
+
 /** The values that an option allows. */
 export interface ValueLimits {
   readonly min?: number;

@@ -1,6 +1,7 @@
 import type { InputFormat } from "../../../inputs/prompts/settings.ts";
 import type { EndpointTypeName } from "../endpoints.ts";
-import type { LoadOptions, Stimulus } from "../loads.ts";
+import type { Stimulus } from "../loads.ts";
+import type { PassedFlags } from "./passed-flags.ts";
 
 /** The settings of a command line and a YAML file, grouped by the YAML's top-level keys. The option tables have their defaults. */
 
@@ -28,7 +29,14 @@ export interface Spread {
 }
 
 /** Rampart's own options, with the YAML key `rampart`. Null stands for "not given". */
-export interface OwnSettings extends LoadOptions {
+export interface OwnSettings {
+  rateDistribution: "constant" | "poisson" | "gamma";
+  rateSmoothness: number;
+  rateRampSec: number | null;
+  hasScheduleAutoOffset: boolean;
+  scheduleStartMs: number | null;
+  scheduleEndMs: number | null;
+  scheduleSpeedRatio: number;
   durationSec: number | null;
   gracePeriodSec: number;
   warmupSec: number | null;
@@ -42,6 +50,8 @@ export interface OwnSettings extends LoadOptions {
   isUsageLeftOut: boolean;
   searchLimits: Readonly<Record<string, number>> | null;
   plotFormats: string[];
+  /** Values of options that only land in the plan, at the same paths. */
+  plan: Readonly<Record<string, unknown>>;
   /** The options that Rampart's other commands have too, by name. An empty text stands for "not given". */
   shared: Readonly<Record<string, SharedSetting>>;
 }
@@ -115,17 +125,20 @@ export interface GenaiSettings {
   tokenizer: { name: string; revision: string; isTrustingRemoteCode: boolean };
   process: { inputDir: string };
   rampart: OwnSettings;
-  /** Flags of perf_analyzer after `--`, except the load. Files cannot set them. */
-  passThrough: string[];
+  /** Files cannot set them. */
+  passed: PassedFlags;
 }
 
-type Leaf = string | number | boolean | null | readonly unknown[] | Stimulus;
+type Leaf = string | number | boolean | null | readonly unknown[] | Stimulus | PassedFlags;
 type PathIn<T> = {
   [K in keyof T & string]: T[K] extends Leaf ? K : string extends keyof NonNullable<T[K]> ? K : `${K}.${PathIn<T[K]>}`;
 }[keyof T & string];
 
 /** The path of a value in `GenaiSettings`, such as `input.audio.lengthSec.mean`. */
-export type SettingPath = PathIn<GenaiSettings> | SharedPath;
+export type SettingPath = PathIn<GenaiSettings> | SharedPath | LandedPath;
+
+/** The path of an option that only lands in the plan. */
+export type LandedPath = `rampart.plan.${string}`;
 
 /** The path of an option that Rampart's other commands have too. */
 export type SharedPath = `rampart.shared.${string}`;

@@ -1,9 +1,8 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { isLoadName, loadOf } from "../loads.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
-import type { LastFlag } from "./read-load.ts";
 import type { Sweep, SweepType } from "./settings.ts";
-import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
+import type { GivenSetting, LastFlag, SettingsBuilder } from "./settings-builder.ts";
 import { isNumberFrom, isObject } from "./value-kinds.ts";
 
 /** Reads which parameters `analyze` varies, and their values. */

@@ -1,4 +1,3 @@
-import type { Plan } from "../../../plan/plan.ts";
 import type { TokensPlan } from "../../../plan/tokens.ts";
 import {
   detectExportedCustomKind,
@@ -12,11 +11,11 @@ import { isPayloadFile } from "../input-format.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { responseFieldOf } from "./payload-layout.ts";
 
-/** Adds to the plan how its answers are measured: single requests, with all windows as one. */
-export function withTokens(plan: Plan, settings: GenaiSettings): Plan {
+/** Returns how answers are measured: single requests, with all windows as one. */
+export function toTokens(settings: GenaiSettings): TokensPlan {
   const { endpoint, output, tokenizer, modelNames } = settings;
   const field = responseFieldOf(settings)?.text;
-  const tokens: TokensPlan = {
+  return {
     answers: formatOf(endpoint)?.answer ?? "custom",
     isStreamed: endpoint.isStreaming,
     tokenizer: tokenizer.name === "" ? (modelNames[0] ?? "") : tokenizer.name,
@@ -27,7 +26,6 @@ export function withTokens(plan: Plan, settings: GenaiSettings): Plan {
     ...(field === undefined ? {} : { field }),
     ...(output.isPlotting ? { wantsGaps: true } : {}),
   };
-  return { ...plan, measurement: { ...plan.measurement, tokens } };
 }
 
 /** Reports whether requests ask for an exact answer length, in the settings or in their file. A limit in a body is only a maximum. */

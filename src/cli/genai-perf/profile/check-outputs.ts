@@ -6,7 +6,7 @@ import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { ownFilesOf } from "../options/shared-settings.ts";
 import { nameOf } from "../options/subcommands.ts";
-import { INPUTS_FILE } from "./write-inputs.ts";
+import { INPUTS_FILE } from "./to-plan.ts";
 
 const FOLDER = "--artifact-dir";
 

@@ -1,8 +1,8 @@
 import type { PointParameters } from "../../../result/sweep.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
-import { passedLoadName } from "../lift-load.ts";
 import { loadOf, nameLoad } from "../loads.ts";
+import { passedLoadName } from "../options/passed-flags.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
 /**
@@ -23,7 +23,7 @@ export function nameFolder(settings: GenaiSettings, point?: PointParameters): st
 function nameLoads(settings: GenaiSettings): string[] {
   const { stimulus } = settings.perfAnalyzer;
   if (!loadOf(stimulus.kind).sendsOnce) {
-    const passed = passedLoadName(settings.passThrough);
+    const passed = passedLoadName(settings.passed);
     if (passed !== undefined) return [passed];
     if (isPayloadFile(settings)) return [];
   }

@@ -1,25 +1,33 @@
+import type { LoadPlan } from "../../../plan/load-plan.ts";
 import { type UserError, userError } from "../../../plan/problem.ts";
+import { loadModeOf } from "../../../registry/load-modes.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
-import { loadOf } from "../loads.ts";
-import type { GenaiSettings } from "../options/settings.ts";
 
 /** Checks that requests and load agree on sessions. GenAI-Perf's perf_analyzer fails if they do not. */
 export class LoadCheck {
   private readonly ids = new Set<string>();
   private hasTimes = false;
+  private readonly load: LoadPlan;
   private readonly file: string;
-  private readonly stimulus: GenaiSettings["perfAnalyzer"]["stimulus"];
 
-  constructor({ input, perfAnalyzer }: GenaiSettings) {
-    this.file = input.file;
-    this.stimulus = perfAnalyzer.stimulus;
+  /** @param file that the requests are from, as the user named it; empty: they are made up */
+  constructor(load: LoadPlan, file: string) {
+    this.load = load;
+    this.file = file;
+  }
+
+  private get holdsSessions(): boolean {
+    return loadModeOf(this.load).dataOrder === "in-sessions";
+  }
+
+  private get followsTimes(): boolean {
+    return loadModeOf(this.load).dataOrder === "at-times";
   }
 
   /** @param position index of the request, from 0 @throws UserError */
   add({ sessionId, delayMs, timestampMs }: PromptEntry, position: number): void {
-    const { holdsSessions, followsTimes } = loadOf(this.stimulus.kind);
     this.hasTimes ||= timestampMs !== undefined;
-    if (holdsSessions) {
+    if (this.holdsSessions) {
       if (sessionId !== undefined) this.ids.add(sessionId);
       else
         throw this.refuse(
@@ -34,8 +42,8 @@ export class LoadCheck {
     const what = sessionId === undefined ? "a delay" : "a session";
     throw this.refuse(
       "--input-file",
-      `request ${position + 1} has ${what}, which ${followsTimes ? "a fixed schedule does not support" : "only --session-concurrency supports"}`,
-      followsTimes
+      `request ${position + 1} has ${what}, which ${this.followsTimes ? "a fixed schedule does not support" : "only --session-concurrency supports"}`,
+      this.followsTimes
         ? "Leave out session_id and delay, or use --session-concurrency instead of --fixed-schedule."
         : "Add --session-concurrency N, or leave out session_id and delay.",
     );
@@ -43,9 +51,9 @@ export class LoadCheck {
 
   /** Called after the last request. @throws UserError */
   finish(): void {
-    const { value: sessions = 0 } = this.stimulus;
+    const sessions = "concurrency" in this.load ? this.load.concurrency : 0;
     const count = this.ids.size;
-    if (!loadOf(this.stimulus.kind).holdsSessions || count >= sessions) return;
+    if (!this.holdsSessions || count >= sessions) return;
     throw this.refuse(
       "--session-concurrency",
       `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${sessions}.`,
@@ -55,7 +63,7 @@ export class LoadCheck {
 
   /** Describes what the load ignores in the requests, in sentences without a full stop. */
   notes(): string[] {
-    if (!this.hasTimes || loadOf(this.stimulus.kind).followsTimes) return [];
+    if (!this.hasTimes || this.followsTimes) return [];
     return ["the requests have timestamps, which only --fixed-schedule follows"];
   }
 

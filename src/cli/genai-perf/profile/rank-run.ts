@@ -1,7 +1,7 @@
 import { problem, UserError } from "../../../plan/problem.ts";
 import type { Peers } from "../../../run/peers/peers.ts";
 import type { CommandIo } from "../../execute.ts";
-import { isPassed } from "../lift-load.ts";
+import { isPassed } from "../options/passed-flags.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
 /** Profiles whose ranks are started by mpirun, with `--enable-mpi` after `--`. */
@@ -9,8 +9,8 @@ import type { GenaiSettings } from "../options/settings.ts";
 const FLAG = "--enable-mpi";
 
 /** Reports whether the flags after `--` ask to measure with the other ranks of an MPI job. */
-export function isOfRanks({ passThrough }: GenaiSettings): boolean {
-  return isPassed(passThrough, FLAG);
+export function isOfRanks({ passed }: GenaiSettings): boolean {
+  return isPassed(passed, FLAG);
 }
 
 /**

@@ -16,14 +16,14 @@ import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { ownFilesOf } from "../options/shared-settings.ts";
 import { inGenaiPerf } from "../setting-names.ts";
-import { withTokens } from "./answer-rules.ts";
 import { explainBackend } from "./backend-hint.ts";
 import { checkOutputs } from "./check-outputs.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
-import { countNeededEntries, toPassedPlan } from "./pass-through/passed-plan.ts";
+import { toPassedPlan } from "./passed-plan.ts";
+import { INPUTS_FILE, neededEntries, withEntryCount } from "./to-plan.ts";
 import { SharedTokenWork, type TokenWork } from "./token-work.ts";
-import { INPUTS_FILE, type WrittenInputs } from "./write-inputs.ts";
+import type { WrittenInputs } from "./write-inputs.ts";
 
 /** Runs one profile: creates prompts, runs the load, and reports like GenAI-Perf. */
 
@@ -97,13 +97,11 @@ async function prepare(parts: ProfileParts): Promise<Prepared> {
   const headers = headersOf(settings, process.env);
   checkOutputs(settings, given, folder);
   const work = await tokens.open(settings, note);
-  const entryLimit = await countNeededEntries(settings, given);
-  const inputs = await removingPart(join(folder, INPUTS_FILE), () =>
-    work.write({ settings, given, folder, entryLimit }),
-  );
+  const draft = toPassedPlan(settings, given, folder, headers);
+  const task = { settings, given, folder, load: draft.load, entryLimit: neededEntries(draft) };
+  const inputs = await removingPart(join(folder, INPUTS_FILE), () => work.write(task));
   for (const text of inputs.notes) note(text);
-  const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, folder };
-  const plan = withTokens(await toPassedPlan(settings, given, sources, headers), settings);
+  const plan = withEntryCount(draft, inputs.entryCount);
   return { plan: checkPlan(parts.isLater ? plan : reportMissingMetrics(plan)), work, held: inputs.held };
 }
 

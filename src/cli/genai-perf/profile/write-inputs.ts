@@ -6,6 +6,7 @@ import { toPayload } from "../../../inputs/payload-entry.ts";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
+import type { LoadPlan } from "../../../plan/load-plan.ts";
 import { messageOf, RunError, type UserError, userError } from "../../../plan/problem.ts";
 import { OutputFile } from "../../../report/output-file.ts";
 import { formatInputsFile, type MetadataOrder, toRecord } from "../../../service/openai/inputs-file.ts";
@@ -17,10 +18,8 @@ import { findLostMedia } from "../rules/media-rules.ts";
 import { LoadCheck } from "./load-check.ts";
 import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { toPromptSettings } from "./prompt-settings.ts";
-import { schedulePartOf } from "./to-load.ts";
+import { INPUTS_FILE } from "./to-plan.ts";
 
-/** Name of the file of requests in a run's folder. */
-export const INPUTS_FILE = "inputs.json";
 /** Characters per write. A million small writes would take a minute. */
 const PIECE_CHARACTERS = 256 * 1024;
 
@@ -28,6 +27,8 @@ const PIECE_CHARACTERS = 256 * 1024;
 export interface WriteTask {
   readonly settings: GenaiSettings;
   readonly given: GivenSettings;
+  /** The load that sends them. */
+  readonly load: LoadPlan;
   /** The folder of the file. */
   readonly folder: string;
   /** Maximum number of requests, starting with the first. Default: all. */
@@ -150,12 +151,12 @@ function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
 }
 
 function countPayloads(
-  { settings, entryLimit = Number.POSITIVE_INFINITY }: WriteTask,
+  { settings, load, entryLimit = Number.POSITIVE_INFINITY }: WriteTask,
   layout: PayloadLayout,
   entries: ReturnType<typeof createEntries>,
 ): { each(): AsyncGenerator<Payload>; count(): number; notes(): string[] } {
-  const part = schedulePartOf(settings);
-  const check = new LoadCheck(settings);
+  const part = "part" in load ? load.part : undefined;
+  const check = new LoadCheck(load, settings.input.file);
   let position = 0;
   let leftOutCount = 0;
   let count = 0;

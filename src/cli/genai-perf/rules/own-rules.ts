@@ -1,5 +1,7 @@
 import { checkOutputFiles } from "../../output-files.ts";
 import { flagOf, LOAD_NAMES, loadOf } from "../loads.ts";
+import type { GenaiOption } from "../options/genai-option.ts";
+import { OWN_OPTIONS } from "../options/own-options.ts";
 import { isDryRun, ownFilesOf } from "../options/shared-settings.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
@@ -30,13 +32,15 @@ export function checkOwn(rules: RuleSet): void {
   );
 }
 
+const OWN: readonly GenaiOption[] = OWN_OPTIONS;
+
 function checkNeeds(rules: RuleSet): void {
   const { rampart, perfAnalyzer, subcommand, analyze } = rules.settings;
   const isAnalyzing = subcommand === "analyze";
   for (const kind of LOAD_NAMES) {
     const isGiven =
       perfAnalyzer.stimulus.kind === kind || (isAnalyzing && analyze.sweeps.some(({ type }) => type === kind));
-    for (const name of loadOf(kind).options) rules.require(`rampart.${name}`, isGiven, flagOf(kind));
+    for (const { at, needs } of OWN) if (needs === kind && at !== undefined) rules.require(at, isGiven, flagOf(kind));
   }
   rules.require("rampart.rateSmoothness", rampart.rateDistribution === "gamma", "--request-rate-distribution gamma");
   rules.require("rampart.gracePeriodSec", rampart.durationSec !== null, "--benchmark-duration");

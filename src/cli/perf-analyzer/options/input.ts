@@ -1,6 +1,8 @@
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { fileSystem } from "../../../runtime/files.ts";
+import { withValue } from "../../options/place.ts";
 import { ZEROS } from "../input-data.ts";
+import { binaryTensorsOf } from "../kinds/triton.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, text, whole } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
@@ -84,7 +86,17 @@ function tensorFormat(tensors: "input" | "output", help: string): UngroupedOptio
   const plain = option(tensors === "input" ? "target.inputTensorFormat" : "target.outputTensorFormat", entry);
   const isChosen = ({ target }: Plan): boolean =>
     "binaryTensors" in target && target.binaryTensors?.includes(tensors) === true;
-  return { ...plain, print: (plan) => (isChosen(plan) ? [flag, "binary"] : (plain.print?.(plan) ?? [])) };
+  return {
+    ...plain,
+    print: (plan) => (isChosen(plan) ? [flag, "binary"] : (plain.print?.(plan) ?? [])),
+    land: (plan, settings) => {
+      const landed = plain.land?.(plan, settings) ?? plan;
+      const binaryTensors = binaryTensorsOf(settings);
+      return landed === plan || binaryTensors.length === 0
+        ? landed
+        : withValue(landed, "target.binaryTensors", binaryTensors);
+    },
+  };
 }
 
 function readInputData(reader: ValueReader, before: readonly string[]): readonly string[] | undefined {

@@ -1,7 +1,10 @@
-import type { LevelsPlan } from "../../../plan/load-plan.ts";
+import type { LevelsPlan, LoadPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
-import type { RangeValue, Settings } from "../settings.ts";
+import { DEFAULT_ASYNC_LANES } from "../../../run/lanes.ts";
+import { withValue } from "../../options/place.ts";
+import { ONE_REQUEST, type RangeValue, type Settings } from "../settings.ts";
+import { callModeOf, landMode } from "./measurement.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, existingFile, on } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
@@ -19,6 +22,7 @@ export const LOAD: readonly UngroupedOption[] = [
     parse: readConcurrency,
     of: ({ load }) => ("overMs" in load ? { start: Math.max(load.start, load.end) } : levelsOf(load, "concurrency")),
     format: formatRange,
+    land: landLoad,
   }),
   option("requestRate", {
     names: ["--request-rate-range"],
@@ -32,6 +36,7 @@ export const LOAD: readonly UngroupedOption[] = [
     },
     of: ({ load }) => levelsOf(load, "request-rate"),
     format: formatRange,
+    land: landLoad,
   }),
   option("distribution", {
     names: ["--request-distribution"],
@@ -40,6 +45,12 @@ export const LOAD: readonly UngroupedOption[] = [
     }),
     help: "Spacing of requests with --request-rate-range.",
     of: ({ load }) => ("distribution" in load && load.distribution === "poisson" ? "poisson" : undefined),
+    land: (plan, { distribution }) => {
+      if (!("distribution" in plan.load)) return plan;
+      // perf_analyzer has no gamma distribution. Its default does not replace one.
+      const isKept = plan.load.distribution === "gamma" && distribution === "constant";
+      return isKept ? plan : withValue(plan, "load.distribution", distribution);
+    },
   }),
   option("intervalsFile", {
     names: ["--request-intervals"],
@@ -51,12 +62,14 @@ export const LOAD: readonly UngroupedOption[] = [
       "Give an existing file with one time interval in microseconds per line.",
     ),
     of: ({ load }) => ("file" in load ? load.file : undefined),
+    land: landLoad,
   }),
   option("isFixedSchedule", {
     names: ["--fixed-schedule"],
     help: "Send every entry of --input-data once, at the time in milliseconds that its field 'timestamp' gives.",
     parse: on,
     of: ({ load }) => loadModeOf(load).dataOrder === "at-times",
+    land: landLoad,
   }),
   option("periodic", {
     names: ["--periodic-concurrency-range"],
@@ -65,6 +78,7 @@ export const LOAD: readonly UngroupedOption[] = [
     parse: readPeriodicRange,
     of: ({ load }) => ("periodResponses" in load ? load : undefined),
     format: formatRange,
+    land: (plan, settings) => landMode(landLoad(plan, settings), settings),
   }),
   option("periodResponses", {
     names: ["--request-period"],
@@ -81,6 +95,7 @@ export const LOAD: readonly UngroupedOption[] = [
     help: "Run every conversation of --input-data once, N at a time; each turn carries the history. Needs --service-kind openai and payloads with a session_id; their field 'delay' is the pause in milliseconds before the next turn.",
     parse: count("Session concurrency must be > 0."),
     of: ({ load }) => ("concurrency" in load ? load.concurrency : undefined),
+    land: landLoad,
   }),
 ];
 
@@ -143,4 +158,42 @@ function toRange(levels: LevelsPlan): RangeValue | undefined {
 
 function formatRange({ start, end, step }: RangeValue): string {
   return [start, end, step].filter((part) => part !== undefined).join(":");
+}
+
+const POISSON_SEED = 5489; // default seed of C++ generators
+
+/** Returns the load. */
+export function toLoad(settings: Settings): LoadPlan {
+  const { periodic, periodResponses, sessionConcurrency, intervalsFile, requestRate, distribution } = settings;
+  if (settings.isFixedSchedule) return { kind: "fixed-schedule" };
+  if (periodic !== undefined) return { kind: "periodic-concurrency", ...periodic, periodResponses };
+  if (sessionConcurrency !== undefined) return { kind: "session-concurrency", concurrency: sessionConcurrency };
+  if (intervalsFile !== undefined) return { kind: "intervals", file: intervalsFile };
+  const search = settings.isBinarySearch ? "binary" : "linear";
+  if (requestRate !== undefined)
+    return { kind: "request-rate", levels: toLevels(requestRate, search), search, distribution, seed: POISSON_SEED };
+  return { kind: "concurrency", levels: toConcurrency(settings), search };
+}
+
+function toConcurrency(settings: Settings): LevelsPlan {
+  const { concurrency = ONE_REQUEST, isBinarySearch, maxThreads } = settings;
+  const { start, end, step = 1 } = concurrency;
+  if (end === 0 && callModeOf(settings) !== "async")
+    return { kind: "range", start, end: maxThreads ?? DEFAULT_ASYNC_LANES, step, isThreadLimited: true };
+  return toLevels(concurrency, isBinarySearch ? "binary" : "linear");
+}
+
+/** Converts a range like perf_analyzer: an end of 1 (or no end) is a single level, and an end of 0 means no end. A binary search has an end. */
+function toLevels({ start, end = 1, step = 1 }: RangeValue, search: "linear" | "binary"): LevelsPlan {
+  if (search === "binary") return { kind: "range", start, end, step };
+  if (end === 1) return { kind: "list", values: [start] };
+  return { kind: "range", start, end: end === 0 ? null : end, step };
+}
+
+/** Puts the load into a plan; into one with the same kind of levels only these. */
+function landLoad(plan: Plan, settings: Settings): Plan {
+  const load = toLoad(settings);
+  return "levels" in load && load.kind === plan.load.kind
+    ? withValue(plan, "load.levels", load.levels)
+    : { ...plan, load };
 }

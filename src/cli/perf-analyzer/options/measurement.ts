@@ -1,5 +1,7 @@
-import type { Plan } from "../../../plan/plan.ts";
+import type { CallModePlan, MeasurementModePlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_ASYNC_LANES, DEFAULT_SCHEDULE_LANES } from "../../../run/lanes.ts";
+import { withValue } from "../../options/place.ts";
+import type { Settings } from "../settings.ts";
 import { defaultLanes } from "../threads.ts";
 import { payloadPathOf } from "./general.ts";
 import { option, type UngroupedOption } from "./option.ts";
@@ -29,6 +31,10 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     names: ["--measurement-mode"],
     ...choice(["time_windows", "count_windows"]),
     help: "What ends a window: time, or a number of requests.",
+    land: (plan, settings) => {
+      const isOfWindows = settings.measurementMode === "count_windows" && !("count" in plan.measurement.mode);
+      return isOfWindows ? landMode(plan, settings) : plan;
+    },
     of: ({ measurement: { mode } }) => ("requestsPerWindow" in mode ? "count_windows" : undefined),
   }),
   option("measurement.mode.requestsPerWindow", {
@@ -43,12 +49,14 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     help: "Send exactly N requests and measure them all, without windows.",
     parse: count(),
     of: requestCountOf,
+    land: landMode,
   }),
   option("measurement.warmupRequests", {
     names: ["--warmup-request-count"],
     value: "N",
     help: "Requests to send first and leave out of the measurement.",
     parse: whole((value) => value >= 0, "The value must be >= 0.", "Give 0 or more."),
+    land: (plan, settings) => withValue(plan, "measurement.warmupRequests", warmupRequestsOf(settings)),
   }),
   option("measurement.mode.stabilityPct", {
     names: ["--stability-percentage", "-s"],
@@ -103,6 +111,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     help: "Most threads; each has its connection and, with --sync, one request in flight.",
     parse: count(),
     of: maxThreadsOf,
+    land: (plan, { maxThreads }) => withValue(plan, "client.maxLanes", maxThreads),
   }),
   option("client.isMpi", {
     names: ["--enable-mpi"],
@@ -110,6 +119,33 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     parse: on,
   }),
 ];
+
+/** Returns how long to measure. */
+export function toMode(settings: Settings): MeasurementModePlan {
+  const { periodic, requestCount, sessionConcurrency, isFixedSchedule } = settings;
+  const { windowMs, requestsPerWindow, ...stability } = settings.measurement.mode;
+  if (isFixedSchedule || sessionConcurrency !== undefined) return { kind: "requests", count: null };
+  if (periodic !== undefined) return { kind: "requests", count: periodic.end };
+  if (requestCount !== undefined) return { kind: "requests", count: requestCount };
+  if (settings.measurementMode === "count_windows") return { kind: "count-windows", requestsPerWindow, ...stability };
+  return { kind: "time-windows", windowMs, ...stability };
+}
+
+/** Puts the mode into a plan. */
+export function landMode(plan: Plan, settings: Settings): Plan {
+  return withValue(plan, "measurement.mode", toMode(settings));
+}
+
+/** Like perf_analyzer, which never warms up with sessions. A warning says so. */
+export function warmupRequestsOf({ sessionConcurrency, measurement }: Settings): number {
+  return sessionConcurrency === undefined ? measurement.warmupRequests : 0;
+}
+
+/** Returns how requests are sent. */
+export function callModeOf({ isAsync, isSync, target }: Settings): CallModePlan {
+  if (isAsync || target.isStreaming) return "async";
+  return isSync ? "sync" : "auto";
+}
 
 /** Converts the option's number for "none" to the plan's null. */
 function toNull(none: number, value: number | undefined): number | null | undefined {

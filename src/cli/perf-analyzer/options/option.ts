@@ -1,6 +1,6 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { Option } from "../../options/option.ts";
-import { putValue, type ValueAt, valueAt } from "../../options/place.ts";
+import { hasPlace, putValue, type ValueAt, valueAt, withValue } from "../../options/place.ts";
 import { Settings } from "../settings.ts";
 import type { ValueReader } from "./value-reader.ts";
 
@@ -20,9 +20,12 @@ export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
   readonly isChanged?: (settings: Settings) => boolean;
   /** Returns names and values that produce a plan like this one; empty if the option's default does. Absent: no plan needs the option. */
   readonly print?: (plan: Plan) => readonly string[];
-  /** Sets the settings to the values of a plan. */
-  readonly adopt?: (settings: Settings, plan: Plan) => void;
+  /** Returns a plan with what this option sets; the same plan if it has no place for that. Absent: no plan has. */
+  readonly land?: Land;
 }
+
+/** Puts what an option has set into a plan that another front door built. */
+export type Land = (plan: Plan, settings: Settings) => Plan;
 
 /** An option without its heading, which the table adds to a whole list. */
 export type UngroupedOption = Omit<PerfAnalyzerOption, "group">;
@@ -36,7 +39,7 @@ export type Place<T = Settings> = {
 type Part = object & { readonly [Symbol.iterator]?: never };
 
 /** An option that sets one setting. */
-interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "adopt" | "isChanged"> {
+export interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "isChanged"> {
   /** Reads a value. Undefined leaves the setting unchanged. @param before current value of the setting, to which some options add */
   readonly parse: (reader: ValueReader, before: V, settings: Settings) => V | undefined;
   /** The setting's value in a plan; undefined if the option cannot express it. Default: the value at the same path in the plan. */
@@ -52,7 +55,7 @@ const INITIAL = new Settings();
 /**
  * Creates an option from a setting and how it is read and written. Its default in help, and its conversion to and from a plan, follow from
  * these.
- * @param at path of the setting
+ * @param at path of the setting; where a plan has the same path, the setting lands there unless `land` says otherwise
  */
 export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>>): UngroupedOption {
   type V = ValueAt<P, Settings>;
@@ -81,10 +84,7 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>
       const times = printed[0] === "true" ? 1 : Number(printed[0]);
       return Array.from({ length: times }, () => name);
     },
-    adopt: (settings, plan) => {
-      const adopted = of(plan);
-      if (adopted !== undefined) putValue(settings, at, adopted);
-    },
+    land: entry.land ?? ((plan, settings) => (hasPlace(plan, at) ? withValue(plan, at, valueAt(settings, at)) : plan)),
   };
 }
 

@@ -1,4 +1,5 @@
 import { fileSystem } from "../../../runtime/files.ts";
+import { withValue } from "../../options/place.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { filled, GIVE_FILE, on } from "./readers.ts";
 
@@ -9,6 +10,7 @@ export const OUTPUT: readonly UngroupedOption[] = [
     value: "FILE",
     help: "Write the results as CSV.",
     parse: filled(GIVE_FILE),
+    land: (plan, { outputs }) => withValue(plan, "outputs.files.perfAnalyzerCsv", outputs.files.perfAnalyzerCsv),
   }),
   option("outputs.isVerboseCsv", { names: ["--verbose-csv"], help: "More columns in the CSV.", parse: on }),
   option("outputs.files.profileExport", {

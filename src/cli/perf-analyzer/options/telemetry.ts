@@ -1,10 +1,17 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { TraceLevel } from "../../../plan/telemetry.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../../../telemetry/metrics-url.ts";
-import { option, type UngroupedOption } from "./option.ts";
+import { withValue } from "../../options/place.ts";
+import { type Land, option, type UngroupedOption } from "./option.ts";
 import { choice, count, on, text, whole } from "./readers.ts";
 
 const LEVEL = choice(["OFF", "TIMESTAMPS", "TENSORS"]);
+
+/** A plan has all trace settings or none. */
+const OF_TRACE: { readonly isForTensors: true; readonly land: Land } = {
+  isForTensors: true,
+  land: (plan, { telemetry }) => withValue(plan, "telemetry.trace", telemetry.trace),
+};
 
 /** Options of the server's metrics and trace settings. */
 export const TELEMETRY: readonly UngroupedOption[] = [
@@ -38,14 +45,14 @@ export const TELEMETRY: readonly UngroupedOption[] = [
   }),
   option("telemetry.trace.file", {
     names: ["--trace-file"],
-    isForTensors: true,
+    ...OF_TRACE,
     value: "FILE",
     help: "The server's file for traces. Triton 2.51 refuses to change it.",
     parse: text,
   }),
   option("telemetry.trace.levels", {
     names: ["--trace-level"],
-    isForTensors: true,
+    ...OF_TRACE,
     choices: LEVEL.choices,
     isRepeatable: true,
     help: "What the server traces; OFF: nothing.",
@@ -53,14 +60,14 @@ export const TELEMETRY: readonly UngroupedOption[] = [
   }),
   option("telemetry.trace.rate", {
     names: ["--trace-rate"],
-    isForTensors: true,
+    ...OF_TRACE,
     value: "N",
     help: "One request of N is traced.",
     parse: whole((value) => value >= 0, "The value must be > 0.", "Give 1 or more."),
   }),
   option("telemetry.trace.count", {
     names: ["--trace-count"],
-    isForTensors: true,
+    ...OF_TRACE,
     value: "N",
     help: "Most traces; -1: no limit.",
     parse: whole(
@@ -71,7 +78,7 @@ export const TELEMETRY: readonly UngroupedOption[] = [
   }),
   option("telemetry.trace.logFrequency", {
     names: ["--log-frequency"],
-    isForTensors: true,
+    ...OF_TRACE,
     value: "N",
     help: "The server writes a file after this many traces; 0: at the end.",
     parse: whole((value) => value >= 0, "The value must be >= 0.", "Give 0 or more."),

@@ -1,6 +1,8 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { TlsPlan } from "../../../plan/tls.ts";
-import { option, type UngroupedOption } from "./option.ts";
+import { type ValueAt, withValue } from "../../options/place.ts";
+import type { Settings } from "../settings.ts";
+import { type Entry, option, type UngroupedOption } from "./option.ts";
 import { BOOL_WORDS, choice, existingFile, onOrOff } from "./readers.ts";
 
 const FILE = {
@@ -13,76 +15,65 @@ const HOST = choice(["0", "1", "2"], { rule: () => "The value must be either 0, 
 
 /** TLS options for gRPC and for https. */
 export const TLS: readonly UngroupedOption[] = [
-  option("sslGrpc.isEnabled", {
+  tlsOption("sslGrpc.isEnabled", {
     names: ["--ssl-grpc-use-ssl"],
     switchWords: BOOL_WORDS,
     help: "Use TLS with gRPC. true or false may follow.",
     parse: onOrOff,
-    of: (plan) => grpcTls(plan)?.isEnabled,
   }),
-  option("sslGrpc.caFile", {
+  tlsOption("sslGrpc.caFile", {
     names: ["--ssl-grpc-root-certifications-file"],
     ...FILE,
     help: "PEM of the authorities to trust with gRPC.",
-    of: (plan) => grpcTls(plan)?.caFile,
   }),
-  option("sslGrpc.keyFile", {
+  tlsOption("sslGrpc.keyFile", {
     names: ["--ssl-grpc-private-key-file"],
     ...FILE,
     help: "PEM of the client's private key with gRPC.",
-    of: (plan) => grpcTls(plan)?.keyFile,
   }),
-  option("sslGrpc.certFile", {
+  tlsOption("sslGrpc.certFile", {
     names: ["--ssl-grpc-certificate-chain-file"],
     ...FILE,
     help: "PEM of the client's certificates with gRPC.",
-    of: (plan) => grpcTls(plan)?.certFile,
   }),
-  option("sslHttps.verifyPeer", {
+  tlsOption("sslHttps.verifyPeer", {
     names: ["--ssl-https-verify-peer"],
     choices: PEER.choices,
     help: "0: accept a server's certificate whoever signed it.",
     parse: (reader) => isNot0(PEER.parse(reader)),
-    of: (plan) => httpsTls(plan)?.verifyPeer,
     format: (isOn) => (isOn ? "1" : "0"),
   }),
-  option("sslHttps.verifyHost", {
+  tlsOption("sslHttps.verifyHost", {
     names: ["--ssl-https-verify-host"],
     choices: HOST.choices,
     help: "0: accept a server's certificate whatever name is in it. 1 means the same as 2.",
     parse: (reader) => isNot0(HOST.parse(reader)),
-    of: (plan) => httpsTls(plan)?.verifyHost,
     format: (isOn) => (isOn ? "2" : "0"),
   }),
-  option("sslHttps.caFile", {
+  tlsOption("sslHttps.caFile", {
     names: ["--ssl-https-ca-certificates-file"],
     ...FILE,
     help: "PEM of the authorities to trust with https://.",
-    of: (plan) => httpsTls(plan)?.caFile,
   }),
-  option("sslHttps.certFile", {
+  tlsOption("sslHttps.certFile", {
     names: ["--ssl-https-client-certificate-file"],
     ...FILE,
     help: "The client's certificate with https://.",
-    of: (plan) => httpsTls(plan)?.certFile,
   }),
-  option("sslHttps.certType", {
+  tlsOption("sslHttps.certType", {
     names: ["--ssl-https-client-certificate-type"],
     ...FILE_TYPE,
     help: "Form of that file.",
-    of: (plan) => httpsTls(plan)?.certType,
   }),
-  option("sslHttps.keyFile", {
+  tlsOption("sslHttps.keyFile", {
     names: ["--ssl-https-private-key-file"],
     ...FILE,
     help: "The client's private key with https://.",
-    of: (plan) => httpsTls(plan)?.keyFile,
   }),
-  option("sslHttps.keyType", {
+  tlsOption("sslHttps.keyType", {
     names: ["--ssl-https-private-key-type"],
     ...FILE_TYPE,
     help: "Form of that file.",
-    of: (plan) => httpsTls(plan)?.keyType,
   }),
 ];
 
@@ -90,10 +81,22 @@ function isNot0(value: string | undefined): boolean | undefined {
   return value === undefined ? undefined : value !== "0";
 }
 
-function grpcTls({ target }: Plan): TlsPlan | undefined {
-  return "tls" in target && target.protocol === "grpc" ? target.tls : undefined;
-}
+/** The settings of each protocol. */
+const PROTOCOLS = { sslGrpc: "grpc", sslHttps: "http" } as const;
 
-function httpsTls({ target }: Plan): TlsPlan | undefined {
-  return "tls" in target && target.protocol === "http" ? target.tls : undefined;
+type TlsPlace = `${keyof typeof PROTOCOLS}.${keyof TlsPlan}`;
+
+/** Creates an option that applies to a target of its protocol. */
+function tlsOption<P extends TlsPlace>(
+  at: P,
+  entry: Omit<Entry<ValueAt<P, Settings>>, "of" | "land">,
+): UngroupedOption {
+  const [group, key] = at.split(".") as [keyof typeof PROTOCOLS, keyof TlsPlan];
+  const tlsOf = ({ target }: Plan): TlsPlan | undefined =>
+    "tls" in target && target.protocol === PROTOCOLS[group] ? target.tls : undefined;
+  return option(at, {
+    ...entry,
+    of: (plan) => tlsOf(plan)?.[key] as ValueAt<P, Settings> | undefined,
+    land: (plan, settings) => (tlsOf(plan) === undefined ? plan : withValue(plan, "target.tls", settings[group])),
+  });
 }

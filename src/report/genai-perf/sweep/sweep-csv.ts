@@ -1,5 +1,5 @@
 import type { StatisticName } from "../../../measure/statistics.ts";
-import { quoteCsv } from "../csv.ts";
+import { formatCsvRow } from "../../csv-row.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import type { SweepPoint, SweepRow } from "./sweep.ts";
 
@@ -37,7 +37,7 @@ export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: "Concurren
     ["Config Name", "GPU", ...PAGE_METRICS.map(([header]) => header)],
     ...gpusOf(ordered).flatMap((gpu) => ordered.map((row) => formatGpuRow(row, gpu))),
   ];
-  return lines.map((line) => `${line.map(quoteCsv).join(",")}\r\n`).join("");
+  return lines.map((line) => formatCsvRow(line)).join("");
 }
 
 function throughputOf({ result }: SweepPoint): number {

@@ -1,7 +1,7 @@
 import { PERCENTILES } from "../../../measure/statistics.ts";
 import type { ScrapedFamily, ScrapeResult } from "../../../telemetry/scrape-result.ts";
+import { formatCsvRow } from "../../csv-row.ts";
 import { VERSION } from "../../version.ts";
-import { quoteCsv } from "../csv.ts";
 import { ESTIMATED, formatLabels, type ServerMetric, toServerMetrics } from "./server-metrics.ts";
 
 /**
@@ -69,7 +69,7 @@ export function formatServerMetricsCsv(result: ScrapeResult): string {
   const blocks = KINDS.flatMap((kind) => {
     const rows = metrics.filter(({ family }) => family.kind === kind).map((metric) => toRow(metric, HEADS[kind]));
     const head = ["Endpoint", "Type", "Metric", "Labels", "Unit", ...HEADS[kind], "Description"];
-    return rows.length === 0 ? [] : [[head, ...rows].map((row) => `${row.map(quoteCsv).join(",")}\n`).join("")];
+    return rows.length === 0 ? [] : [[head, ...rows].map((row) => formatCsvRow(row, "\n")).join("")];
   });
   return blocks.join("\n");
 }

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { withTokens } from "../../../../src/cli/genai-perf/profile/answer-rules.ts";
 import { toProfilePlan } from "../../../../src/cli/genai-perf/profile/to-plan.ts";
 import {
   openTokenizer,
@@ -13,6 +12,7 @@ import {
   startTokenWork,
   type TokenWork,
 } from "../../../../src/cli/genai-perf/profile/token-work.ts";
+import type { LoadPlan } from "../../../../src/plan/load-plan.ts";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { FAILING_WORKERS } from "../../../runtime/failing-workers.ts";
 import { readGood } from "../read.ts";
@@ -37,6 +37,8 @@ async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
+const LOAD: LoadPlan = { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" };
+
 async function withWork<T>(work: TokenWork, body: (work: TokenWork) => Promise<T>): Promise<T> {
   try {
     return await body(work);
@@ -51,8 +53,7 @@ const withThread = async <T>({ settings }: Read, body: (work: TokenWork) => Prom
 /** Begins a run whose single requests go into the folder. */
 function begin({ link }: TokenWork, { settings, given }: Read, folder: string): void {
   const recordsFile = join(folder, "records.jsonl");
-  const files = { inputsFile: "inputs.json", folder: "", entryCount: 1 };
-  const plan = withTokens(toProfilePlan(settings, given, files, []), settings);
+  const plan = toProfilePlan(settings, given, "", []);
   link.begin({ ...plan, outputs: { ...plan.outputs, files: { records: recordsFile } } }, 0);
   link.reset();
 }
@@ -64,7 +65,7 @@ function event(content: string): Uint8Array {
 /** The outcome of all the work, files included. */
 async function doAll(work: TokenWork, read: Read): Promise<object> {
   return inFolder(async (folder) => {
-    const { path, ...written } = await work.write({ ...read, folder });
+    const { path, ...written } = await work.write({ ...read, folder, load: LOAD });
     begin(work, read, folder);
     const { answers } = work.link;
     answers.addPrompt(
@@ -116,7 +117,7 @@ test("tokens of bodies that a template made are known to the thread that made th
   const read = readGood(...args, "--isl", "20", "--extra-inputs", `payload_template:${template}`);
   await inFolder((folder) =>
     withThread(read, async (work) => {
-      const { path } = await work.write({ ...read, folder });
+      const { path } = await work.write({ ...read, folder, load: LOAD });
       const { data } = JSON.parse(await readFile(path, "utf8"));
       begin(work, read, folder);
       work.link.answers.addPrompt(0, encoder.encode(JSON.stringify(data[0].payload[0])));
@@ -135,7 +136,7 @@ test("this thread is not blocked while the other works", LIMIT, async () => {
     withThread(read, async (work) => {
       let turns = 0;
       let isDone = false;
-      const writing = work.write({ ...read, folder }).finally(() => {
+      const writing = work.write({ ...read, folder, load: LOAD }).finally(() => {
         isDone = true;
       });
       while (!isDone) {
@@ -159,7 +160,7 @@ test("errors are those of the work without a thread, and the thread works on", L
     withThread(read, async (work) => {
       const file = join(folder, "file");
       await writeFile(file, "");
-      await assert.rejects(work.write({ ...read, folder: join(file, "in") }), (error) => {
+      await assert.rejects(work.write({ ...read, folder: join(file, "in"), load: LOAD }), (error) => {
         assert.ok(error instanceof RunError);
         assert.deepEqual([error.code, error.hint], ["output", "Give another folder with --artifact-dir."]);
         return true;
@@ -168,7 +169,7 @@ test("errors are those of the work without a thread, and the thread works on", L
       work.link.cut(SPAN);
       assert.equal((await work.link.mergeLevel(1)).tokens.count, 0);
       await assert.rejects(work.link.finish(), /records\.jsonl cannot be written/);
-      assert.equal((await work.write({ ...read, folder })).entryCount, 100);
+      assert.equal((await work.write({ ...read, folder, load: LOAD })).entryCount, 100);
     }),
   );
 });
@@ -177,7 +178,7 @@ test("after closing nothing is done, and pending work is rejected", LIMIT, async
   const read = readGood(...CHAT, "--isl", "2000", "--num-dataset-entries", "10000");
   await inFolder(async (folder) => {
     const work = await startTokenWork(read.settings, noNote);
-    const pending = work.write({ ...read, folder }).catch((error: unknown) => error);
+    const pending = work.write({ ...read, folder, load: LOAD }).catch((error: unknown) => error);
     const merging = work.link.mergeLevel(1).catch((error: unknown) => error);
     await work.close();
     assert.ok((await pending) instanceof RunError);
@@ -203,7 +204,7 @@ for (const [what, start, reason] of FAILING_WORKERS) {
     assert.equal(notes.length, 1);
     assert.match(notes[0] as string, reason);
     await withWork(work, () =>
-      inFolder(async (folder) => assert.equal((await work.write({ ...read, folder })).entryCount, 100)),
+      inFolder(async (folder) => assert.equal((await work.write({ ...read, folder, load: LOAD })).entryCount, 100)),
     );
   });
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { toLoad } from "../../../../src/cli/genai-perf/profile/to-load.ts";
+import { toProfilePlan } from "../../../../src/cli/genai-perf/profile/to-plan.ts";
 import type { LoadPlan } from "../../../../src/plan/load-plan.ts";
 import { readGood, readYaml } from "../read.ts";
 
@@ -58,10 +58,10 @@ const cases: readonly (readonly [flags: readonly string[], yaml: string, load: L
 
 for (const [flags, yaml, load] of cases) {
   test(flags.filter((flag) => flag !== PAYLOAD).join(" "), () => {
-    const { settings } = readGood("profile", "-m", "tiny", "--endpoint-type", "chat", ...flags);
-    assert.deepEqual(toLoad(settings), load);
+    const { settings, given } = readGood("profile", "-m", "tiny", "--endpoint-type", "chat", ...flags);
+    assert.deepEqual(toProfilePlan(settings, given, "", []).load, load);
     const builder = readYaml(`model_name: tiny\n${yaml}\n`);
     assert.deepEqual(builder.problems, []);
-    assert.deepEqual(toLoad(builder.settings), load);
+    assert.deepEqual(toProfilePlan(builder.settings, builder.given, "", []).load, load);
   });
 }

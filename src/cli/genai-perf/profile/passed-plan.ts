@@ -1,0 +1,186 @@
+import { combineAxes } from "../../../campaign/sweep.ts";
+import type { LoadPlan } from "../../../plan/load-plan.ts";
+import type { Plan } from "../../../plan/plan.ts";
+import { type Problem, problem, UserError } from "../../../plan/problem.ts";
+import { loadModeOf } from "../../../registry/load-modes.ts";
+import { kindNameOf } from "../../perf-analyzer/kinds/kinds.ts";
+import type { PerfAnalyzerOption } from "../../perf-analyzer/options/option.ts";
+import { OPTIONS } from "../../perf-analyzer/options/table.ts";
+import { type ParsedLine, type ReadSettings, readSettings } from "../../perf-analyzer/read-settings.ts";
+import { checkTogether } from "../../perf-analyzer/rules.ts";
+import { Settings } from "../../perf-analyzer/settings.ts";
+import { warnTogether } from "../../perf-analyzer/warnings.ts";
+import { loadOf } from "../loads.ts";
+import { isEmpty, isPassedOnlyLoad, type PassedFlag, type PassedFlags, wordsOf } from "../options/passed-flags.ts";
+import { isLoadGiven } from "../options/read-load.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
+import { applyPoint, axesOf } from "../points.ts";
+import { PASSED_HINTS, PASSED_REFUSALS } from "./passed-refusals.ts";
+import { type Headers, INPUTS_FILE, toProfilePlan } from "./to-plan.ts";
+
+/**
+ * Plans of profiles with flags of perf_analyzer after `--`. Its readers and rules see the flags beside what the profile has already chosen;
+ * then each option puts its value into the profile's plan.
+ */
+
+/** Returns the plan of one profile, otherwise like {@link toProfilePlan}. @throws UserError for flags after `--` that cannot be applied */
+export function toPassedPlan(settings: GenaiSettings, given: GivenSettings, folder: string, headers: Headers): Plan {
+  const plan = toProfilePlan(settings, given, folder, headers);
+  return settings.passed.given.length === 0 ? plan : pass(plan, settings, given).plan;
+}
+
+/** Finds problems that do not depend on the profile: flags that genai-perf does not accept, and invalid values. */
+export function findPassedProblems(passed: PassedFlags): readonly Problem[] {
+  const refused = passed.given.flatMap(refuse);
+  return refused.length > 0 ? [...refused, ...passed.problems] : readSettings(withOptions(passed)).problems;
+}
+
+/**
+ * Checks the flags after `--` before anything is created; for a sweep, with its first point.
+ * @returns warnings, whole sentences
+ * @throws UserError with all problems
+ */
+export function checkPassed(settings: GenaiSettings, given: GivenSettings): readonly string[] {
+  const { passed } = settings;
+  if (isEmpty(passed)) return [];
+  const refused = passed.given.flatMap(refuse);
+  if (refused.length > 0) throw new UserError([...refused, ...passed.problems]);
+  const [values] = settings.subcommand === "analyze" ? combineAxes(axesOf(settings.analyze.sweeps)) : [];
+  const point = values === undefined ? settings : applyPoint(settings, values);
+  const plan = toProfilePlan(point, given, "", []);
+  const { plan: landed, ...found } = pass(plan, point, given);
+  const warnings = found.warnings.map((text) => text.replace(/^rampart: /, ""));
+  for (const flag of passed.given) {
+    const others = { ...passed, given: passed.given.filter((other) => other !== flag) };
+    const without = land(plan, others, readBeside(plan, { ...point, passed: others }, given).settings);
+    const { name } = flag;
+    const isIdle = isSame(without, landed) || isUnseen(name, landed);
+    const isReported = warnings.some((text) => text.includes(name));
+    if (isIdle && !isReported) warnings.push(`${wordsOf(flag).join(" ")} after -- has no effect here.`);
+  }
+  return warnings;
+}
+
+/** perf_analyzer's message for problems that {@link checkLoad} reports. */
+const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
+
+/**
+ * Puts the flags into a profile's plan.
+ * @returns the plan, and lines for stderr
+ * @throws UserError with all problems that perf_analyzer's rules or genai-perf finds
+ */
+function pass(
+  plan: Plan,
+  settings: GenaiSettings,
+  given: GivenSettings,
+): { readonly plan: Plan; readonly warnings: readonly string[] } {
+  const { passed } = settings;
+  const read = readBeside(plan, settings, given);
+  // What the profile breaks by itself is no problem of the flags.
+  const known = new Set(checkTogether(chosenBy(plan, settings, given)).map(({ message }) => message));
+  const found = [...read.problems, ...checkTogether(read.settings)].filter(
+    ({ message }) => !known.has(message) && !SEVERAL_LOADS.test(message),
+  );
+  if (found.length > 0) throw new UserError(found.map(hintLikeGenai));
+  const landed = land(plan, passed, read.settings);
+  const several = passed.given.some(isPassedOnlyLoad) ? [] : checkLoad(plan.load, landed.load);
+  const problems = several.length > 0 ? several : checkCounted(plan, landed);
+  if (problems.length > 0) throw new UserError(problems);
+  return { plan: landed, warnings: [...read.lines, ...read.warnings, ...warnTogether(read.settings)] };
+}
+
+/** The options by their first names. */
+const BY_NAME = new Map(OPTIONS.map((option) => [option.names[0], option]));
+
+function optionOf({ name }: PassedFlag): PerfAnalyzerOption {
+  return BY_NAME.get(name) as PerfAnalyzerOption;
+}
+
+function withOptions(passed: PassedFlags): ParsedLine {
+  return { ...passed, given: passed.given.map((flag) => ({ ...flag, option: optionOf(flag) })) };
+}
+
+/** Has each option put its value into the plan. */
+function land(plan: Plan, { given }: PassedFlags, settings: Settings): Plan {
+  return given.reduce((changed, flag) => optionOf(flag).land?.(changed, settings) ?? changed, plan);
+}
+
+/** Reads the flags' values, beside what the profile has chosen. */
+function readBeside(plan: Plan, settings: GenaiSettings, given: GivenSettings): ReadSettings {
+  const read = readSettings(withOptions(settings.passed), chosenBy(plan, settings, given));
+  // A load that fixes the number of requests replaces genai-perf's default number.
+  if (read.settings.periodic !== undefined && !given.has("perfAnalyzer.measurement.num"))
+    delete read.settings.requestCount;
+  return read;
+}
+
+/** Returns what the profile has chosen, as perf_analyzer's rules and readers see it; its default load can be replaced. */
+function chosenBy(plan: Plan, settings: GenaiSettings, given: GivenSettings): Settings {
+  const { target, measurement, outputs } = plan;
+  const { mode, warmupRequests } = measurement;
+  const { stimulus } = settings.perfAnalyzer;
+  const chosen = new Settings();
+  chosen.serviceKind = kindNameOf(plan) ?? chosen.serviceKind;
+  chosen.target = { ...chosen.target, ...(target as Partial<Settings["target"]>) };
+  chosen.isAsync = !target.isStreaming;
+  if (isLoadGiven(settings, given)) Object.assign(chosen, loadOf(stimulus.kind).toSettings(stimulus.value ?? 1));
+  if ("count" in mode && mode.count !== null) chosen.requestCount = mode.count;
+  chosen.measurement = { ...chosen.measurement, warmupRequests };
+  if ("windowMs" in mode && "stabilityPct" in mode) {
+    const { kind: _, ...windows } = mode;
+    chosen.measurement.mode = { ...chosen.measurement.mode, ...windows };
+  }
+  chosen.inputData = [INPUTS_FILE];
+  const { profileExport } = outputs.files;
+  chosen.outputs = { ...outputs, files: profileExport === undefined ? {} : { profileExport } };
+  return chosen;
+}
+
+function refuse(flag: PassedFlag): Problem[] {
+  const { name, typed } = flag;
+  const refusal = PASSED_REFUSALS[name];
+  const path = `-- ${typed}`;
+  if (refusal !== undefined) return [problem("unsupported", path, `${name} after -- ${refusal.why}`, refusal.hint)];
+  if (optionOf(flag).isOwn !== true) return [];
+  const message = `${name} is not an option of perf_analyzer`;
+  return [problem("unknown-name", path, message, "Give it before --, if genai-perf has it.")];
+}
+
+/** Replaces a hint that names options of perf_analyzer which are refused here. */
+function hintLikeGenai(found: Problem): Problem {
+  const [words, hint] = PASSED_HINTS[found.path] ?? [];
+  return words === undefined || hint === undefined || !found.message.includes(words) ? found : { ...found, hint };
+}
+
+/** A profile has one load. A load with a name in genai-perf is part of its settings. */
+function checkLoad(own: LoadPlan, load: LoadPlan): Problem[] {
+  const withoutGaps = (one: LoadPlan): object => ({ ...one, distribution: undefined });
+  if (isSame(withoutGaps(own), withoutGaps(load))) return [];
+  const flag = loadModeOf(load).levels === undefined ? `--${load.kind}` : `--${load.kind}-range`;
+  const message = `${flag} after -- must be one plain number: a profile is measured under one load`;
+  return [problem("conflict", `-- ${flag}`, message, "Use genai-perf analyze --sweep-type for several.")];
+}
+
+/** A load that fixes the number of requests leaves no time to measure or to warm up. */
+function checkCounted({ measurement }: Plan, { load }: Plan): Problem[] {
+  if (loadModeOf(load).requestCount === undefined) return [];
+  const { mode, warmupMs = 0 } = measurement;
+  const times = [
+    ...(mode.kind === "duration" ? ["--benchmark-duration"] : []),
+    ...(warmupMs > 0 ? ["--warmup-duration"] : []),
+  ];
+  const why = "cannot be used with a load after -- that sends each of its requests once";
+  return times.map((flag) => problem("conflict", flag, `${flag} ${why}`, "Leave it out."));
+}
+
+/** Reports whether an option changes the plan without any visible effect on reports. */
+function isUnseen(name: string, { measurement, outputs }: Plan): boolean {
+  const hasTable = outputs.files.perfAnalyzerCsv !== undefined || outputs.verbosity > 0;
+  if (name === "--verbose-csv") return outputs.files.perfAnalyzerCsv === undefined;
+  return name === "--percentile" && !hasTable && !("stabilityPct" in measurement.mode);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
