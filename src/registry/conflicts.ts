@@ -2,7 +2,6 @@ import { needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 import { TARGET_TAG } from "../plan/split/tags.ts";
 import type { RequestForm } from "../service/service.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
@@ -51,16 +50,28 @@ function checkClient({ client, measurement, target, telemetry }: Plan): Problem[
   const problems: Problem[] = [];
   if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
     const message = "undici does not report when each event of a stream arrived";
-    problems.push(problem("unsupported", setting("client.kind"), message, "Use own.", "undici"));
+    problems.push(problem("unsupported", { setting: "client.kind" }, message, "Use own.", "undici"));
   }
   if (client.kind === "undici" && target.protocol !== "http") {
     problems.push(
-      problem("conflict", setting("client.kind"), "undici speaks HTTP only", "Use own or grpc-js for gRPC.", "undici"),
+      problem(
+        "conflict",
+        { setting: "client.kind" },
+        "undici speaks HTTP only",
+        "Use own or grpc-js for gRPC.",
+        "undici",
+      ),
     );
   }
   if (client.kind === "grpc-js" && target.protocol !== "grpc") {
     problems.push(
-      problem("conflict", setting("client.kind"), "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"),
+      problem(
+        "conflict",
+        { setting: "client.kind" },
+        "grpc-js speaks gRPC only",
+        "Use own or undici for HTTP.",
+        "grpc-js",
+      ),
     );
   }
   if (target.isStreaming && client.callMode === "sync") {

@@ -5,6 +5,7 @@ import { stabilizingLatencyNs } from "../../measure/metrics.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Verdict } from "../../measure/verdicts.ts";
+import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -31,7 +32,7 @@ export function findInLevel(
   result: LevelResult,
   open: readonly Verdict[],
   isOnly: boolean,
-): Finding[] {
+): Finding<Text>[] {
   const { window } = result;
   if (window.requestCount + window.failedCount === 0) return [];
   const plan = planOfPhase(whole, result.phase?.index);
@@ -91,14 +92,14 @@ function finding(code: string, severity: Severity, ...texts: string[]): Finding 
   return { code, severity, texts };
 }
 
-function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding[] {
+function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding<Text>[] {
   const { instability, window, level, repeats, isLatencyUnstable } = result;
-  const found: Finding[] = [];
+  const found: Finding<Text>[] = [];
   if (instability !== undefined) {
     const unit = throughputUnitOf(whole.target);
     const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level), unit);
-    const advice = describeRemedy(remedy, plan.measurement.mode).replace(/\.$/, "");
-    found.push(finding("not-stable", "wrong", `not stable: ${moved}`, cause, advice));
+    const advice = describeRemedy(remedy, plan.measurement.mode);
+    found.push({ code: "not-stable", severity: "wrong", texts: [`not stable: ${moved}`, cause, advice] });
   }
   if (repeats !== undefined) found.push(finding("measured-again", "detail", describeRepeats(whole, repeats)));
   if (isLatencyUnstable)

@@ -1,3 +1,4 @@
+import { word } from "../../../../plan/messages.ts";
 import type { Plan } from "../../../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../../../plan/problem.ts";
 import { loadModeOf } from "../../../../registry/load-modes.ts";
@@ -37,7 +38,9 @@ export function passThrough(plan: Plan, args: readonly string[], chosen: Chosen)
   const build = (given: ParsedLine["given"]): Built => buildPlan(plan, chosen, { ...parsed, given });
   const base = buildPlan(plan, chosen, { given: [], positional: [], problems: [] });
   const passed = build(parsed.given);
-  const found = passed.problems.filter(({ message }) => !base.texts.has(message) && !SEVERAL_LOADS.test(message));
+  const found = passed.problems.filter(
+    ({ message }) => !base.texts.has(word(message)) && !SEVERAL_LOADS.test(word(message)),
+  );
   const isFree = parsed.given.some(({ option }) => isPassedOnlyLoad(option.names[0]));
   const problems = found.length > 0 ? found.map(hintLikeGenai) : isFree ? [] : checkLoad(base.plan, passed.plan);
   if (problems.length > 0) throw new UserError(problems);
@@ -89,8 +92,8 @@ function refuse({ option, typed }: ParsedLine["given"][number]): Problem[] {
 
 /** Replaces a hint that names options of perf_analyzer which are refused here. */
 function hintLikeGenai(found: Problem): Problem {
-  const [words, hint] = PASSED_HINTS[found.path] ?? [];
-  return words === undefined || hint === undefined || !found.message.includes(words) ? found : { ...found, hint };
+  const [words, hint] = PASSED_HINTS[word(found.path)] ?? [];
+  return words === undefined || hint === undefined || !word(found.message).includes(words) ? found : { ...found, hint };
 }
 
 /** Builds perf_analyzer's plan from the profile's settings with the options applied. */
@@ -101,7 +104,7 @@ function buildPlan(plan: Plan, chosen: Chosen, parsed: ParsedLine): Built {
   const built = toPlan(settings);
   const problems = [...read.problems, ...built.problems];
   const warnings = [...read.lines, ...read.warnings, ...built.warnings];
-  const texts = new Set([...problems.map(({ message }) => message), ...warnings]);
+  const texts = new Set([...problems.map(({ message }) => word(message)), ...warnings]);
   return { plan: built.plan, problems, warnings, texts };
 }
 

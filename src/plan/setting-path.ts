@@ -1,8 +1,3 @@
-/**
- * Texts from below the front ends name a setting by its path in the Plan, marked with {@link setting}. The front end that the user typed
- * into puts its own name there: a field of a scenario, or a flag.
- */
-
 /** The settings that texts speak of, by the part of the Plan that they are in; with `=`, one value of a setting. */
 interface Settings {
   checkpoint: "folder";
@@ -51,13 +46,8 @@ export type SettingPath =
   | { [Part in keyof Settings]: `${Part}.${Settings[Part]}` }[keyof Settings]
   | `target.${TensorSetting | TargetValue | "url=http" | "url=https"}`;
 
-/** Returns the placeholder of a setting for a text. */
-export function setting(path: SettingPath): string {
-  return `{setting:${path}}`;
-}
-
-/** Replaces the placeholders in a text. @param nameOf returns the front end's name of a setting */
-export function nameSettings(text: string, nameOf: (path: SettingPath) => string): string {
-  if (!text.includes("{setting:")) return text;
-  return text.replace(/\{setting:([\w.=-]+)\}/g, (_mark, path: string) => nameOf(path as SettingPath));
-}
+/**
+ * A front door's name of a setting: how its user gives it, or one value of it. Undefined if a user of this front door cannot set it. The
+ * compatible modes derive theirs from their option tables.
+ */
+export type NameOf = (path: SettingPath) => string | undefined;
