@@ -1,9 +1,8 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
-import { type Text, word } from "../plan/messages.ts";
+import { type NameOf, type Text, word } from "../plan/messages.ts";
 import type { Plan, RepeatPlan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError, wordError } from "../plan/problem.ts";
-import type { NameOf } from "../plan/setting-path.ts";
 import { planOfRun } from "../registry/plan-of-run.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
 import { outputFilesOf } from "../report/output-place.ts";

@@ -1,7 +1,6 @@
-import type { Text } from "../plan/messages.ts";
+import type { SettingPath, Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { FailureFacts } from "../plan/problem.ts";
-import type { SettingPath } from "../plan/setting-path.ts";
 import { SERVICE_KINDS } from "../registry/service-kinds.ts";
 import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
 

@@ -3,6 +3,7 @@ import { startMock } from "../mock/server.ts";
 import type { MockHandlers } from "../mock/services/service.ts";
 import { MOCK_SERVICES } from "../mock/services/table.ts";
 import { warmUpMock } from "../mock/warm-up.ts";
+import type { NameOf } from "../plan/messages.ts";
 import {
   DEFAULT_MOCK,
   MAX_MOCK_RESPONSE_BYTES,
@@ -11,7 +12,6 @@ import {
   type MockPlan,
 } from "../plan/mock.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import type { NameOf } from "../plan/setting-path.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain.ts";

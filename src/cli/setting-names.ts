@@ -1,4 +1,4 @@
-import type { NameOf, SettingPath } from "../plan/setting-path.ts";
+import type { NameOf, SettingPath } from "../plan/messages.ts";
 import type { CommandIo } from "./execute.ts";
 import { sharedNameOf } from "./options/shared-options.ts";
 

@@ -1,6 +1,5 @@
-import type { Text } from "../plan/messages.ts";
+import type { SettingPath, Text } from "../plan/messages.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
-import type { SettingPath } from "../plan/setting-path.ts";
 import { formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import type { Measurement } from "./measurement.ts";

@@ -1,9 +1,9 @@
 import type { Server } from "node:http";
 import type { Http2Server, Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
+import type { SettingPath } from "../plan/messages.ts";
 import type { MockPlan } from "../plan/mock.ts";
 import { messageOf, userError } from "../plan/problem.ts";
-import type { SettingPath } from "../plan/setting-path.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { createGrpcServer } from "./grpc-server.ts";
 import { createHttpServer } from "./http-server.ts";

@@ -1,5 +1,4 @@
-import { type Text, word } from "./messages.ts";
-import type { NameOf } from "./setting-path.ts";
+import { type NameOf, type Text, word } from "./messages.ts";
 import { limitMessage } from "./show-value.ts";
 
 /**

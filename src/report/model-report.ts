@@ -1,5 +1,5 @@
+import type { SettingPath } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { SettingPath } from "../plan/setting-path.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { ReportOptions } from "./json/report-json.ts";
 import type { ReportModel } from "./model/report-model.ts";

@@ -1,7 +1,6 @@
 import type { Stats } from "node:fs";
-import type { Text } from "../plan/messages.ts";
+import type { SettingPath, Text } from "../plan/messages.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
-import type { SettingPath } from "../plan/setting-path.ts";
 import { fileSystem } from "../runtime/files.ts";
 
 /**

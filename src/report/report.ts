@@ -1,4 +1,4 @@
-import type { NameOf } from "../plan/setting-path.ts";
+import type { NameOf } from "../plan/messages.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";

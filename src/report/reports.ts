@@ -1,7 +1,7 @@
 import type { TokenLink } from "../measure/tokens/token-link.ts";
+import type { SettingPath } from "../plan/messages.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { problem, UserError, userError } from "../plan/problem.ts";
-import type { SettingPath } from "../plan/setting-path.ts";
 import { createCsvReport } from "./csv.ts";
 import { createEarlierFiles } from "./earlier-files.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";

@@ -1,5 +1,4 @@
-import { word } from "../plan/messages.ts";
-import type { NameOf } from "../plan/setting-path.ts";
+import { type NameOf, word } from "../plan/messages.ts";
 import type { RunWarning } from "../result/observer.ts";
 
 /** Formats warnings during a run as lines for stderr without a line break. */

@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
-import type { Text } from "../plan/messages.ts";
+import type { SettingPath, Text } from "../plan/messages.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
-import type { SettingPath } from "../plan/setting-path.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { writeOutput } from "./output-file.ts";
 

@@ -1,6 +1,5 @@
-import type { Text } from "../plan/messages.ts";
+import type { SettingPath, Text } from "../plan/messages.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
-import type { SettingPath } from "../plan/setting-path.ts";
 import type { TracePlan } from "../plan/telemetry.ts";
 import type { TraceValues } from "../service/service.ts";
 

@@ -24,6 +24,7 @@ export interface TokenizerOptions {
 }
 
 const FILE = "tokenizer.json";
+const AT: Text = { setting: "inputs.tokenizer" };
 const MAX_SHOWN_PARTS = 5;
 const EXPORT_HINT =
   'Export it once on a machine with Python: AutoTokenizer.from_pretrained("…", trust_remote_code=True).save_pretrained("folder"); ' +
@@ -40,7 +41,7 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   registerSecret(env["HF_TOKEN"] ?? "");
   if (options.trustRemoteCode === true) {
     const message = "a model's own Python code is not run (trust_remote_code)";
-    throw userError("unsupported", { setting: "inputs.tokenizer" }, message, EXPORT_HINT, name);
+    throw userError("unsupported", AT, message, EXPORT_HINT, name);
   }
   if (!isRevision(revision)) {
     const hint = "Give a branch, a tag or a commit, such as main.";
@@ -105,13 +106,7 @@ async function findLocal(name: string): Promise<Local | undefined> {
 function noFile(name: string, parts: readonly string[], more: Text = ""): UserError {
   const instead = parts.length === 0 ? "" : `, only ${parts.slice(0, MAX_SHOWN_PARTS).join(", ")}`;
   const message = [`the folder ${name} has no ${FILE}${instead}`, more];
-  return userError(
-    "missing",
-    { setting: "inputs.tokenizer" },
-    message,
-    `Give a folder that has one. ${EXPORT_HINT}`,
-    name,
-  );
+  return userError("missing", AT, message, `Give a folder that has one. ${EXPORT_HINT}`, name);
 }
 
 function isOffline(env: Environment): boolean {
@@ -125,7 +120,7 @@ function notFound(name: string, revision: string, cache: string): UserError {
   places.push(isHubId(name) ? "and downloads are switched off (HF_HUB_OFFLINE)" : "and not a valid name on the hub");
   const hint =
     "Give a folder with a tokenizer.json, a model of the hub (organisation/model), or an encoding (o200k_base).";
-  return userError("missing", { setting: "inputs.tokenizer" }, `was not found: ${places.join(", ")}`, hint, name);
+  return userError("missing", AT, `was not found: ${places.join(", ")}`, hint, name);
 }
 
 /** Reads a `tokenizer.json` and the `tokenizer_config.json` beside it. */

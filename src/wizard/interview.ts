@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import { word } from "../plan/messages.ts";
+import { type NameOf, word } from "../plan/messages.ts";
 import { messageOf, type Problem, problem, RunError, UserError, wordError } from "../plan/problem.ts";
-import type { NameOf } from "../plan/setting-path.ts";
 import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import { loadTokenizer, nearestTokenizer } from "../tokenize/load-tokenizer.ts";

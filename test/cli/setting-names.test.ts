@@ -5,10 +5,9 @@ import { describe, test } from "node:test";
 import { inGenaiPerf } from "../../src/cli/genai-perf/setting-names.ts";
 import { inPerfAnalyzer } from "../../src/cli/perf-analyzer/setting-names.ts";
 import { inScenario } from "../../src/cli/setting-names.ts";
-import { MESSAGES, type MessageCode, type Said, type Text, word } from "../../src/plan/messages.ts";
+import { MESSAGES, type MessageCode, type Said, type SettingPath, type Text, word } from "../../src/plan/messages.ts";
 import { problem, RunError, UserError, wordError, wordProblem } from "../../src/plan/problem.ts";
 import { ERROR_FORM } from "../../src/plan/sent-error.ts";
-import type { SettingPath } from "../../src/plan/setting-path.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
 import { runCommand } from "./perf-analyzer/run-command.ts";
@@ -131,7 +130,7 @@ function namedBelow(): SettingPath[] {
     if (["check-plan.ts", "conflicts.ts"].some((name) => file === join("registry", name))) continue;
     const text = readFileSync(join("src", file), "utf8");
     for (const [, path = ""] of text.matchAll(/\b(?:at|setting): "([\w.=-]+)"/g)) found.add(path);
-    if (!text.includes("setting-path.ts")) continue;
+    if (!text.includes("SettingPath")) continue;
     for (const [, path] of text.matchAll(/"((?:\w+\.)+\w+(?:=[\w-]+)?)"/g))
       if (isSetting(path)) found.add(path as string);
   }

@@ -1,6 +1,6 @@
+import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import { UserError, wordProblem } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import type { NameOf, SettingPath } from "../../plan/setting-path.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";

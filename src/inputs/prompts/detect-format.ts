@@ -38,14 +38,8 @@ function detectRecord(path: string, record: Readonly<Record<string, Json>>): Exc
   if (PAYLOAD_KEYS.some((key) => keys.includes(key))) return "payload";
   if (LIST_KEYS.some((key) => Array.isArray(record[key]))) return "sharegpt";
   const message = `${path} has an unknown format: its first line has no text, image, audio, ${PAYLOAD_KEYS.join(", ")} or list of messages`;
-  const hint = { say: "give-format" } as const;
-  throw userError(
-    "invalid-value",
-    { setting: "inputs.file" },
-    message,
-    hint,
-    keys.slice(0, 10).join(", ") || "no keys",
-  );
+  const found = keys.slice(0, 10).join(", ") || "no keys";
+  throw userError("invalid-value", { setting: "inputs.file" }, message, { say: "give-format" }, found);
 }
 
 /** Whether the text contains a conversation, possibly spread over several lines. */

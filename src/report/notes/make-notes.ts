@@ -1,6 +1,5 @@
-import { word } from "../../plan/messages.ts";
+import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { NameOf } from "../../plan/setting-path.ts";
 import { joinLevels } from "../../registry/level-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import type { Note, Severity } from "../model/report-model.ts";

@@ -1,4 +1,4 @@
-import type { SettingPath } from "../../plan/setting-path.ts";
+import type { SettingPath } from "../../plan/messages.ts";
 import { OutputFile } from "../output-file.ts";
 import { notWritten } from "../write-report.ts";
 

@@ -1,6 +1,5 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
-import { word } from "../../plan/messages.ts";
-import type { NameOf } from "../../plan/setting-path.ts";
+import { type NameOf, word } from "../../plan/messages.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
 import { MARK } from "../model/values.ts";

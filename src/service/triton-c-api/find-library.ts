@@ -39,20 +39,12 @@ export function checkInstallation({ directory, modelRepository, model }: TritonI
   if (modelRepository.includes("://")) return problems;
   if (!isFolder(modelRepository)) {
     const hint = "Give the folder that contains the models' folders.";
-    problems.push(
-      problem("missing", { setting: "target.modelRepository" }, "there is no such folder", hint, modelRepository),
-    );
+    const at = { setting: "target.modelRepository" } as const;
+    problems.push(problem("missing", at, "there is no such folder", hint, modelRepository));
   } else if (!isFolder(join(modelRepository, model))) {
     const message = `the model repository ${modelRepository} has no such model`;
-    problems.push(
-      problem(
-        "unknown-name",
-        { setting: "target.model" },
-        message,
-        `It has ${listed(modelsIn(modelRepository))}.`,
-        model,
-      ),
-    );
+    const hint = `It has ${listed(modelsIn(modelRepository))}.`;
+    problems.push(problem("unknown-name", { setting: "target.model" }, message, hint, model));
   }
   return problems;
 }

@@ -1,4 +1,4 @@
-import type { SettingPath as PlanSettingPath } from "../../../plan/setting-path.ts";
+import type { SettingPath as PlanSettingPath } from "../../../plan/messages.ts";
 import type { ArgparseOption } from "../../options/argparse.ts";
 import type { Option } from "../../options/option.ts";
 import type { ValueAt } from "../../options/place.ts";

@@ -1,5 +1,5 @@
+import type { SettingPath as PlanSettingPath } from "../../../plan/messages.ts";
 import { userError } from "../../../plan/problem.ts";
-import type { SettingPath as PlanSettingPath } from "../../../plan/setting-path.ts";
 import { msToSec, secToMs } from "../../../plan/units.ts";
 import {
   defaultTextOf,
