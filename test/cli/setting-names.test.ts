@@ -130,7 +130,7 @@ function namedBelow(): SettingPath[] {
     if (["check-plan.ts", "conflicts.ts"].some((name) => file === join("registry", name))) continue;
     const text = readFileSync(join("src", file), "utf8");
     for (const [, path = ""] of text.matchAll(/\b(?:at|setting): "([\w.=-]+)"/g)) found.add(path);
-    if (!text.includes("SettingPath")) continue;
+    if (!text.includes("SettingPath") || file === join("plan", "messages.ts")) continue;
     for (const [, path] of text.matchAll(/"((?:\w+\.)+\w+(?:=[\w-]+)?)"/g))
       if (isSetting(path)) found.add(path as string);
   }
