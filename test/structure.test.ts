@@ -453,6 +453,15 @@ test("no source below the front doors names a flag: users of a scenario have non
   assert.deepEqual(flagsIn(sample), ["--shape", "-u", "--csv"]);
 });
 
+test("a sentence that names a setting stands in plan/messages.ts; elsewhere a text with one is data, not a string with marks", () => {
+  const marks = /\bsetting\(|\{setting:/;
+  assert.deepEqual(
+    sources.filter(({ text }) => marks.test(text)).map(({ path }) => path),
+    [],
+  );
+  assert.match('"Raise {setting:target.url}."', marks);
+});
+
 /** Reports an end of the process that no entry asked for, and replaces its exit code. */
 const EXIT_GUARD = "runtime/process-end/exit-guard.ts";
 

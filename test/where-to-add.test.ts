@@ -493,7 +493,7 @@ function planOf(change: Partial<ScenarioDefinition>): Plan {
 /** Runs a plan in the copy. Returns what it printed. */
 async function execute(plan: Plan): Promise<string> {
   const io = silentIo();
-  const { result, outputError } = await copy.executePlan(plan, io, { door: inScenario, onInterrupt: () => {} });
+  const { result, outputError } = await copy.executePlan(plan, io, { onInterrupt: () => {} });
   assert.equal(result.error ?? outputError, undefined);
   assert.equal(result.completedCount, 10);
   return io.text();
@@ -872,7 +872,7 @@ test("made-up metrics are in the types of scenarios and in the reference", COMPI
 /** Runs a plan in the copy, whatever its number of requests. Returns what it printed. */
 async function runCopy(plan: Plan): Promise<string> {
   const io = silentIo();
-  const { result, outputError } = await copy.executePlan(plan, io, { door: inScenario, onInterrupt: () => {} });
+  const { result, outputError } = await copy.executePlan(plan, io, { onInterrupt: () => {} });
   assert.equal(result.error ?? outputError, undefined);
   return io.text();
 }
@@ -882,7 +882,14 @@ function silentIo(): CommandIo & { text(): string } {
   const out = (part: string): void => {
     text += part;
   };
-  return { out, err: out, text: () => text, onInterrupt: () => () => {}, loadApi: async () => ({}) };
+  return {
+    nameOf: inScenario,
+    out,
+    err: out,
+    text: () => text,
+    onInterrupt: () => () => {},
+    loadApi: async () => ({}),
+  };
 }
 
 test("src/README.md names the files that each of them took", () => {

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { parseOutsideJson } from "../plan/document/json-depth.ts";
 import { messageOf, type UserError, userError } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 import { writeReport } from "../report/write-report.ts";
 import type { PointParameters } from "../result/sweep.ts";
 import { loadFileText, readFileBytes } from "../runtime/files.ts";
@@ -84,7 +83,7 @@ export class Checkpoint<Result> {
     if (folder !== undefined)
       await access(folder, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") return;
-        const hint = `Give another folder with ${setting("checkpoint.folder")}.`;
+        const hint = { say: "other-folder", at: "checkpoint.folder" } as const;
         const message = `cannot be written: ${messageOf(error)}`;
         throw userError("unwritable", checkpoint.path as string, message, hint);
       });
@@ -163,8 +162,7 @@ export class Checkpoint<Result> {
   }
 
   private refuse(message: string): UserError {
-    const hint = `Delete it to start again, or give another folder with ${setting("checkpoint.folder")}.`;
-    return userError("mismatch", this.path as string, message, hint);
+    return userError("mismatch", this.path as string, message, { say: "delete-checkpoint" });
   }
 }
 

@@ -8,7 +8,7 @@ import type { Flag } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import type { Topic } from "./help/topics.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
-import { inScenario, wordingIo } from "./setting-names.ts";
+import { inScenario, withNames } from "./setting-names.ts";
 import type { CommandUsage, Operand, ShownCommand } from "./shown-usage.ts";
 
 /** A subcommand. Its module is loaded when it is called. */
@@ -147,7 +147,7 @@ async function describeCommands(): Promise<ShownCommand[]> {
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
   registerArguments(args);
-  const io = wordingIo(inScenario, guardIo(rawIo));
+  const io = withNames(guardIo(rawIo), inScenario);
   // An executable linked under the name of another tool acts as that tool.
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;

@@ -1,7 +1,8 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
+import { type NameOf, type Text, word } from "../plan/messages.ts";
 import type { Plan, RepeatPlan } from "../plan/plan.ts";
-import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
+import { type FailureFacts, RunError, UserError, wordError } from "../plan/problem.ts";
 import { planOfRun } from "../registry/plan-of-run.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
 import { outputFilesOf } from "../report/output-place.ts";
@@ -11,12 +12,11 @@ import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { ALONE, type Peers } from "../run/peers/peers.ts";
 import { type RunningPlan, startPlan } from "../run/run-plan.ts";
-import { type FrontDoor, wordError, wordResult } from "./setting-names.ts";
 
 /** Signals that end a run gracefully. */
 export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** Input and output of a command: where its text goes, and how it is notified of Ctrl-C. */
+/** Input and output of a command: where its text goes, in whose words, and how it is notified of Ctrl-C. */
 export interface CommandIo extends TextSink {
   /**
    * Calls back at the first Ctrl-C, SIGTERM or SIGHUP. Until the listener is removed, a signal does not end the process by itself. Returns
@@ -43,8 +43,6 @@ export interface ExecutedPlan {
 
 /** How a front door runs its plan. */
 export interface ExecuteOptions {
-  /** The front door whose words the result and errors use. */
-  readonly door: FrontDoor;
   /** Called at the first Ctrl-C. */
   readonly onInterrupt: (signal: EndSignal) => void;
   /** Processes that measure together; not closed. Default: none. */
@@ -62,7 +60,7 @@ export interface ExecuteOptions {
 export async function executePlan(
   plan: Plan,
   io: CommandIo,
-  { door, onInterrupt, peers = ALONE, meter, held }: ExecuteOptions,
+  { onInterrupt, peers = ALONE, meter, held }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
   let observer: RunObserver | undefined;
@@ -105,14 +103,14 @@ export async function executePlan(
     discardAll();
     if (!(error instanceof UserError) && outputFilesOf(plan).length > 0)
       (await import("../report/earlier-files.ts")).removeEarlierFiles(plan);
-    const hint = error instanceof RunError ? await hintOf(plan, error.facts.failure, door) : undefined;
-    throw wordError(door, hint === undefined ? error : (error as RunError).reword((error as RunError).message, hint));
+    const hint = error instanceof RunError ? await hintOf(plan, error.facts.failure) : undefined;
+    throw wordError(hint === undefined ? error : (error as RunError).reword((error as RunError).text, hint), io.nameOf);
   } finally {
     stopListening();
     process.off("exit", discardAll);
   }
   const runs: RunResult[] = [];
-  for (const run of repeated.runs) runs.push(wordResult(door, await withHintOf(run, door)));
+  for (const run of repeated.runs) runs.push(await inWords(run, io.nameOf));
   repeated = { ...repeated, runs };
   const result = runs.at(-1) as RunResult;
   try {
@@ -122,7 +120,7 @@ export async function executePlan(
     for (const report of reports) report.discard?.();
     throw error;
   }
-  const outputError = joinOutputErrors(reports.flatMap(({ error }) => error ?? []));
+  const outputError = wordError(joinOutputErrors(reports.flatMap(({ error }) => error ?? [])), io.nameOf);
   return { result, outputError, ...(repeat === undefined ? {} : { repeated }) };
 }
 
@@ -148,16 +146,19 @@ async function executeRepeated(
   });
 }
 
-/** Adds a hint, if known, when no request succeeded. */
-async function withHintOf(result: RunResult, door: FrontDoor): Promise<RunResult> {
-  if (result.completedCount > 0 || result.isInterrupted) return result;
-  const failure = result.failures.find(({ kind }) => kind !== "aborted" && kind !== "cancelled");
+/** Words why a run failed, with a hint, if known, when no request succeeded. */
+async function inWords(result: RunResult, nameOf: NameOf | undefined): Promise<RunResult> {
+  const { completedCount, isInterrupted, failures, prepared, error } = result;
+  const failure = failures.find(({ kind }) => kind !== "aborted" && kind !== "cancelled");
   const facts = failure && { kind: failure.kind, status: failure.status, message: failure.example };
-  const hint = await hintOf(result.prepared.plan, facts, door);
-  if (hint === undefined) return result;
-  return { ...result, hint, error: result.error?.reword(result.error.message, hint) };
+  const hint = completedCount > 0 || isInterrupted ? undefined : await hintOf(prepared.plan, facts);
+  return {
+    ...result,
+    ...(hint === undefined ? {} : { hint: word(hint, nameOf) }),
+    error: wordError(error?.reword(error.text, hint), nameOf),
+  };
 }
 
-async function hintOf(plan: Plan, failure: FailureFacts | undefined, door: FrontDoor): Promise<string | undefined> {
-  return failure && (await import("./failure-hints.ts")).findHint(plan, failure, door);
+async function hintOf(plan: Plan, failure: FailureFacts | undefined): Promise<Text | undefined> {
+  return failure && (await import("./failure-hints.ts")).findHint(plan, failure);
 }

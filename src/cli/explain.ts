@@ -1,4 +1,4 @@
-import { formatRunError, RunError, UserError } from "../plan/problem.ts";
+import { formatRunError, RunError, UserError, wordError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
 import { EXIT, exitCodeOf } from "../result/exit-codes.ts";
 import { printProblems } from "./flags.ts";
@@ -10,7 +10,8 @@ import { printProblems } from "./flags.ts";
 export async function explainErrors(command: string, io: TextSink, body: () => Promise<number>): Promise<number> {
   try {
     return await body();
-  } catch (error) {
+  } catch (thrown) {
+    const error = wordError(thrown, io.nameOf);
     if (error instanceof UserError) {
       printProblems(error, command, io);
       return EXIT.usage;

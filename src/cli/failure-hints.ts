@@ -1,89 +1,72 @@
+import type { SettingPath, Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { FailureFacts } from "../plan/problem.ts";
-import { type SettingPath, setting } from "../plan/setting-names.ts";
 import { SERVICE_KINDS } from "../registry/service-kinds.ts";
 import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
-import type { FrontDoor } from "./setting-names.ts";
 
 /** Hints on the most frequent mistakes. */
 
-/** Returns what to change after a failure, as one line; undefined when the cause is unknown. May query the server's metadata. */
-export async function findHint(plan: Plan, failure: FailureFacts, door: FrontDoor): Promise<string | undefined> {
+/** Returns what to change after a failure; undefined when the cause is unknown. May query the server's metadata. */
+export async function findHint(plan: Plan, failure: FailureFacts): Promise<Text | undefined> {
   const diagnosis = await diagnose(plan, failure);
-  return diagnosis && describeDiagnosis(diagnosis, plan.target.protocol, door);
+  return diagnosis && describeDiagnosis(diagnosis, plan.target.protocol);
 }
 
-/** Returns the hint. @param protocol the requested protocol @param door decides what its user can change */
-export function describeDiagnosis(diagnosis: Diagnosis, protocol: "http" | "grpc", door: FrontDoor): string {
-  const url = setting("target.url");
+/** Returns the hint. @param protocol the requested protocol */
+export function describeDiagnosis(diagnosis: Diagnosis, protocol: "http" | "grpc"): Text {
   switch (diagnosis.code) {
     case "doubled-path":
-      return `Requests went to ${diagnosis.path}, which has ${diagnosis.doubled} twice: leave /${diagnosis.doubled} out of ${url}.`;
+      return { say: diagnosis.code, path: diagnosis.path, doubled: diagnosis.doubled };
     case "no-key":
-      return `The server requires a key (${diagnosis.status}), and none was sent: give it with ${setting("target.apiKeyEnv")}.`;
+      return { say: diagnosis.code, status: diagnosis.status };
+    case "grpc-port":
+    case "http-port": {
+      const { code, address, port } = diagnosis;
+      return { say: code, address, port: port === undefined ? "" : ` (${port})` };
+    }
     case "key-refused":
       return `The server refused the key that was sent (${diagnosis.status}): check its value and its permissions.`;
     case "redirected":
       return diagnosis.location === ""
         ? "The server redirects without a location; redirects are not followed."
-        : `The server redirects to ${diagnosis.location}: redirects are not followed, so point ${url} there.`;
-    case "grpc-port":
-    case "http-port":
-      return describePort(diagnosis);
+        : { say: diagnosis.code, location: diagnosis.location };
     default:
-      return describeServer(diagnosis, protocol, door);
+      return describeServer(diagnosis, protocol);
   }
-}
-
-function describePort({ code, address, port }: Diagnosis & { code: "grpc-port" | "http-port" }): string {
-  const [spoken, asked] = code === "grpc-port" ? ["gRPC", "HTTP"] : ["HTTP", "gRPC"];
-  const other = setting(code === "grpc-port" ? "target.protocol=grpc" : "target.protocol=http");
-  const url = setting("target.url");
-  const known = port === undefined ? "" : ` (${port})`;
-  return `${address} speaks ${spoken}, not ${asked}. Give its ${asked} port${known} in ${url}, or use ${other}.`;
 }
 
 function describeServer(
   { code, address, asked }: { readonly code: string; readonly address: string; readonly asked?: string },
   protocol: "http" | "grpc",
-  door: FrontDoor,
-): string {
-  const useTls = setting(protocol === "http" ? "target.url=https" : "target.tls=true");
-  const useNoTls = setting(protocol === "http" ? "target.url=http" : "target.tls=false");
+): Text {
+  const [useTls, useNoTls] =
+    protocol === "http"
+      ? (["target.url=https", "target.url=http"] as const)
+      : (["target.tls=true", "target.tls=false"] as const);
   switch (code) {
     case "tls-port":
-      return `${address} speaks TLS: ${useTls}.`;
+      return { say: code, address, at: useTls };
     case "plain-port":
-      return `${address} does not speak TLS: ${useNoTls}.`;
+    case "no-tls":
+      return { say: code, address, at: useNoTls };
     case "untrusted-certificate":
-      return `No trusted authority signed the certificate of ${address}. ${describeTrust(protocol)}`;
+      return [`No trusted authority signed the certificate of ${address}. `, { say: `trust-${protocol}` }];
     case "other-name":
-      return `Give a name of the certificate in ${setting("target.url")}.`;
+      return { say: code };
     case "outdated-certificate":
       return `The certificate of ${address} is not valid now: renew it, or correct this machine's clock.`;
-    case "no-tls":
-      return `${address} does not answer a TLS handshake: if it is a plain port, ${useNoTls}.`;
     default:
-      return describeOther(code.replace(/-server$/, ""), asked, address, door);
+      return describeOther(code.replace(/-server$/, ""), asked, address);
   }
 }
 
-function describeTrust(protocol: "http" | "grpc"): string {
-  if (protocol === "grpc") return `Name its authority with ${setting("target.tls=trusting-grpc")}.`;
-  const unverified = setting("target.tls=unverified-http");
-  return `Name its authority with ${setting("target.tls=trusting-http")}, or trust anybody with ${unverified}.`;
-}
-
 /** Describes a server of another kind. A front door without a name for the kind can only change the address. */
-function describeOther(other: string, asked: string | undefined, address: string, door: FrontDoor): string {
+function describeOther(other: string, asked: string | undefined, address: string): Text {
   const kinds = Object.entries(SERVICE_KINDS);
   const [kind, entry] = kinds.find(([, { api }]) => api.name === other) ?? [];
-  const url = setting("target.url");
-  if (kind === undefined || entry === undefined)
-    return `A server of another kind answers at ${address}: change ${url}.`;
+  if (kind === undefined || entry === undefined) return { say: "unknown-server", address };
   const wanted = kinds.find(([, { api }]) => api.name === asked)?.[1].api.label;
-  const not = wanted === undefined ? "" : `, not ${wanted}`;
-  const path = `target.kind=${kind}` as SettingPath;
-  const use = door(path) === undefined ? "" : `use ${setting(path)}, or `;
-  return `The server at ${address} speaks ${entry.api.label}${not}: ${use}change ${url}.`;
+  const what = wanted === undefined ? entry.api.label : `${entry.api.label}, not ${wanted}`;
+  const at = `target.kind=${kind}` as SettingPath;
+  return { say: "other-server", address, what, use: { where: at, text: { say: "use-kind", at } } };
 }

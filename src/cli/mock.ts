@@ -3,6 +3,7 @@ import { startMock } from "../mock/server.ts";
 import type { MockHandlers } from "../mock/services/service.ts";
 import { MOCK_SERVICES } from "../mock/services/table.ts";
 import { warmUpMock } from "../mock/warm-up.ts";
+import type { NameOf } from "../plan/messages.ts";
 import {
   DEFAULT_MOCK,
   MAX_MOCK_RESPONSE_BYTES,
@@ -15,12 +16,12 @@ import { EXIT } from "../result/exit-codes.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
-import { type FrontDoor, inScenario, wordingIo } from "./setting-names.ts";
+import { inScenario, withNames } from "./setting-names.ts";
 import { readNumber } from "./value-flags.ts";
 
 /** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
 
-const inMock: FrontDoor = (path) => (path === "inputs.tokenizer" ? "--tokenizer" : inScenario(path));
+const inMock: NameOf = (path) => (path === "inputs.tokenizer" ? "--tokenizer" : inScenario(path));
 const MAX_PORT = 65_535;
 const { llm: DEFAULT_LLM } = DEFAULT_MOCK;
 
@@ -95,7 +96,7 @@ export const FLAGS: readonly Flag[] = [
 
 /** Serves until Ctrl-C. Returns the exit code. */
 export async function runMockCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
-  const io = wordingIo(inMock, rawIo);
+  const io = withNames(rawIo, inMock);
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
     if (flags.has("help")) {

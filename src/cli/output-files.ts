@@ -1,4 +1,5 @@
 import type { Stats } from "node:fs";
+import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { membersOf } from "../registry/mix.ts";
@@ -26,7 +27,7 @@ export function isFile(path: string): boolean {
   return find(path)?.isFile() === true;
 }
 
-type NamedFile = readonly [flag: string, path: string | undefined];
+type NamedFile = readonly [name: Text, path: string | undefined];
 
 /** Checks output files before a run, so that it does not fail at its end. */
 export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
@@ -52,7 +53,7 @@ export function findTwins(files: readonly NamedFile[]): Problem[] {
     if (path === undefined || !isReplaced(path)) return [];
     const twin = files.find(([, other], at) => at !== index && other !== undefined && isSameFile(other, path));
     const hint = "Give each report a file of its own.";
-    return twin === undefined ? [] : [problem("overwrite", flag, `is also the file of ${twin[0]}`, hint, path)];
+    return twin === undefined ? [] : [problem("overwrite", flag, ["is also the file of ", twin[0]], hint, path)];
   });
 }
 

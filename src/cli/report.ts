@@ -37,7 +37,7 @@ export function runReportCommand(args: readonly string[], command: string, io: C
     if (problems.length > 0) throw new UserError(problems);
     const model = readStoredReport(path);
     const out = besideReports(io, files);
-    out.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: out.hasColor }));
+    out.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: out.hasColor, nameOf: out.nameOf }));
     for (const [key, render] of Object.entries(STORED_FORMATS)) {
       const file = files[key as keyof typeof STORED_FORMATS];
       if (file !== undefined)

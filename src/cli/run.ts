@@ -30,7 +30,7 @@ import { guardIo } from "./guarded-io.ts";
 import { type PlanValues, withPlanValues } from "./options/shared-options.ts";
 import { besideReports, findReadOutputs, inputFilesOf, silent } from "./output-files.ts";
 import type { Hooks } from "./run-hooks.ts";
-import { inScenario, wordingIo } from "./setting-names.ts";
+import { inScenario, withNames } from "./setting-names.ts";
 import { readShared, sharedFlags } from "./shared-flags.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
@@ -82,7 +82,7 @@ export async function runEntryScenario(
   rawIo: CommandIo,
 ): Promise<number> {
   registerArguments(args);
-  const io = wordingIo(inScenario, guardIo(rawIo));
+  const io = withNames(guardIo(rawIo), inScenario);
   const file = fileURLToPath(url);
   return explainErrors(file, io, async () => {
     const loaded = { scenario: withReadFields(scenario), file, folder: dirname(file) };
@@ -162,7 +162,7 @@ async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandI
   const reportIo = flags.has("quiet") ? silent(io) : besideReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { door: inScenario, onInterrupt }));
+  const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { onInterrupt }));
   return conclude(plan, executed, flags, io);
 }
 

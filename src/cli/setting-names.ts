@@ -1,16 +1,6 @@
-import { type Problem, RunError, UserError } from "../plan/problem.ts";
-import { nameSettings, type SettingPath } from "../plan/setting-names.ts";
-import type { TextSink } from "../report/report.ts";
-import type { RunResult } from "../result/run-result.ts";
+import type { NameOf, SettingPath } from "../plan/messages.ts";
+import type { CommandIo } from "./execute.ts";
 import { sharedNameOf } from "./options/shared-options.ts";
-
-/** Rewrites messages about a run in the words of a front door. */
-
-/**
- * A front door's name of a setting: how its user gives it, or one value of it. Undefined if a user of this front door cannot set it. The
- * compatible modes derive theirs from their option tables.
- */
-export type FrontDoor = (path: SettingPath) => string | undefined;
 
 /** Names of fields in a scenario, and of flags of `rampart run` and `rampart mock`. */
 const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
@@ -85,44 +75,10 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url=https": "write https:// before the address",
 };
 
+/** Gives a command's output the names of its front door. */
+export function withNames(io: CommandIo, nameOf: NameOf): CommandIo {
+  return Object.create(io, { nameOf: { value: nameOf } }) as CommandIo;
+}
+
 /** The front door of scenarios and of Rampart's own commands. */
-export const inScenario: FrontDoor = (path) => SCENARIO_NAMES[path] ?? sharedNameOf("run", path);
-
-/** Rewrites a text in the words of a front door. A setting that it lacks keeps its path in the Plan. */
-export function wordFor(door: FrontDoor, text: string): string {
-  return nameSettings(text, (path) => door(path) ?? path);
-}
-
-/** Rewrites a problem in the words of a front door. */
-export function wordProblem(door: FrontDoor, { path, message, hint, ...rest }: Problem): Problem {
-  return { ...rest, path: wordFor(door, path), message: wordFor(door, message), hint: wordFor(door, hint) };
-}
-
-/** Rewrites an error in the words of a front door. Returns errors that are not for users unchanged. */
-export function wordError<E>(door: FrontDoor, error: E): E | RunError | UserError {
-  if (error instanceof RunError) return error.reword(wordFor(door, error.message), wordFor(door, error.hint));
-  if (error instanceof UserError) return new UserError(error.problems.map((problem) => wordProblem(door, problem)));
-  return error;
-}
-
-/** Rewrites the result of a run in the words of a front door, because parts of it are written to files. */
-export function wordResult(door: FrontDoor, result: RunResult): RunResult {
-  const { error, prepared, hint } = result;
-  const warnings = prepared.warnings.map((warning) => wordFor(door, warning));
-  return {
-    ...result,
-    prepared: { ...prepared, warnings },
-    ...(hint === undefined ? {} : { hint: wordFor(door, hint) }),
-    error: error?.reword(wordFor(door, error.message), wordFor(door, error.hint)),
-  };
-}
-
-/** Wraps a front door's standard output and error, so that all text is in its words. */
-export function wordingIo<T extends TextSink>(door: FrontDoor, io: T): T {
-  const word = (text: string): string => wordFor(door, text);
-  return Object.assign(Object.create(io) as T, {
-    word,
-    out: (text: string) => io.out(word(text)),
-    err: (text: string) => io.err(word(text)),
-  });
-}
+export const inScenario: NameOf = (path) => SCENARIO_NAMES[path] ?? sharedNameOf("run", path);

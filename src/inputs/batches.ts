@@ -1,5 +1,4 @@
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 import type { ModelInfo, RequestContent, Service } from "../service/service.ts";
 import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
@@ -83,8 +82,8 @@ function findInputProblem(spec: TensorSpec, first: DataStep, items: readonly Dat
 }
 
 function missing({ name }: TensorSpec, path: string): Problem {
-  const hint = `Give data for it in ${setting("inputs.data")}.`;
-  return problem("missing", path === "" ? `input ${name}` : path, `unable to find data for input '${name}'`, hint);
+  const message = `unable to find data for input '${name}'`;
+  return problem("missing", path === "" ? `input ${name}` : path, message, { say: "give-data" });
 }
 
 function mixed(name: string, lacks: DataStep): Problem {

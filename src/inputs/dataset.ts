@@ -1,3 +1,4 @@
+import type { Text } from "../plan/messages.ts";
 import type { Tags } from "../plan/split/tags.ts";
 import type { PayloadRequest } from "../service/service.ts";
 
@@ -64,5 +65,5 @@ export interface Dataset {
   /** Whether any step has tags. Default: false. */
   readonly hasTags?: boolean;
   /** One sentence each. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Text[];
 }

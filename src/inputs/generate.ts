@@ -1,5 +1,4 @@
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 import { createRandomFor, drawIndex, type Random } from "../runtime/random.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, formatShape, type TensorSpec, tensorBytes } from "../service/tensor.ts";
@@ -68,7 +67,7 @@ function checkInput(input: TensorSpec, options: GenerateOptions): Problem[] {
         code: "missing",
         path: `input ${input.name}`,
         message: `can not generate data for shape tensor '${input.name}', user-provided data is needed`,
-        hint: `Give its values in a JSON file, and name that in ${setting("inputs.data")}.`,
+        hint: { say: "give-values" },
       },
     ];
   }

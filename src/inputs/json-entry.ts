@@ -1,3 +1,4 @@
+import type { Text } from "../plan/messages.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import type { Tags } from "../plan/split/tags.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -142,7 +143,7 @@ export class EntryReader {
     if (this.problems.length > 0) throw new UserError(this.problems);
   }
 
-  report(path: string, message: string, hint: string): void {
+  report(path: string, message: Text, hint: Text): void {
     if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem("mismatch", path, message, hint));
     else this.hiddenCount++;
     this.lastPath = path;

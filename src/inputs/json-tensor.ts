@@ -1,4 +1,4 @@
-import { setting } from "../plan/setting-names.ts";
+import type { Text } from "../plan/messages.ts";
 import { fromJsonElements, splitBytesElements } from "../service/json-tensors.ts";
 import { fitsShortFloat, isShortFloat } from "../service/short-floats.ts";
 import {
@@ -13,8 +13,8 @@ import type { StepTensor } from "./dataset.ts";
 
 /** Why a tensor is not valid. */
 export interface TensorProblem {
-  readonly problem: string;
-  readonly hint: string;
+  readonly problem: Text;
+  readonly hint: Text;
 }
 
 /** C++ type names as in perf_analyzer's messages. */
@@ -192,9 +192,8 @@ function checkTensor(
   const count = elementCount(shape);
   if (count < 0) {
     const lacking = `The variable-sized tensor "${spec.name}" with model shape ${formatShape(modelShape)} needs to have its shape fully defined`;
-    const option = setting("target.shapes");
     if (isExpected) return { problem: lacking, hint: 'Add "shape" to the expected tensor.' };
-    return { problem: `${lacking}. See the ${option} option`, hint: `Add "shape" to the tensor, or give ${option}.` };
+    return { problem: { say: "shape-needed", problem: lacking }, hint: { say: "add-shape" } };
   }
   // A shape in the file overrides the one in the plan, but not the model's shape.
   const fits =

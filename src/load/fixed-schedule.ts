@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { type SchedulePartPlan, schedulePartSchema } from "../plan/load-options.ts";
 import type { PlanOf } from "../plan/schema.ts";
-import { setting } from "../plan/setting-names.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 import { describePart, takePart } from "./schedule-part.ts";
@@ -36,7 +35,7 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   dataOrder: "at-times",
   lacksOrder: {
     code: "missing",
-    path: setting("inputs.data"),
+    path: { setting: "inputs.data" },
     message: "a fixed schedule needs data with times",
     hint: "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
   },

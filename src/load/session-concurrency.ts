@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import type { Dataset } from "../inputs/dataset.ts";
 import { userError } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -32,7 +31,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   dataOrder: "in-sessions",
   lacksOrder: {
     code: "conflict",
-    path: setting("load.concurrency"),
+    path: { setting: "load.concurrency" },
     message: "needs payloads with session ids, or prompts with sessions",
     hint: "Use such inputs, or another load.",
   },
@@ -46,5 +45,5 @@ function requireSessions({ concurrency }: SessionConcurrencyLoadPlan, data: Data
   if (count >= concurrency) return data;
   const message = `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`;
   const hint = "Please add more unique session IDs to the file or lower the session concurrency level.";
-  throw userError("mismatch", setting("load.concurrency"), message, hint);
+  throw userError("mismatch", { setting: "load.concurrency" }, message, hint);
 }

@@ -1,5 +1,5 @@
+import type { SettingPath, Text } from "../plan/messages.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
-import { setting } from "../plan/setting-names.ts";
 import { formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import type { Measurement } from "./measurement.ts";
@@ -92,21 +92,24 @@ export function explainInstability(
   return { moved, cause: `${idle}; the values went up and down`, remedy: "longer-windows" };
 }
 
-/** What to change so that the level becomes stable; a sentence. */
-export function describeRemedy(remedy: Remedy, mode: MeasurementModePlan): string {
-  const windows = setting(
-    mode.kind === "count-windows" ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs",
-  );
+/** What to change so that the level becomes stable; a sentence without a full stop. */
+export function describeRemedy(remedy: Remedy, mode: MeasurementModePlan): Text {
+  const at = windowSettingOf(mode);
   switch (remedy) {
     case "less-load":
-      return "Lower the load, or give the client more CPU time.";
+      return "Lower the load, or give the client more CPU time";
     case "longer-windows":
-      return `Raise ${windows}.`;
+      return { say: remedy, at };
     case "more-trials":
-      return `Raise ${setting("measurement.mode.maxTrials")} or ${setting("measurement.warmupRequests")}.`;
+      return { say: remedy };
     case "wider-tolerance":
-      return `Raise ${setting("measurement.mode.stabilityPct")} a little, or ${windows}.`;
+      return { say: remedy, at };
   }
+}
+
+/** The setting for the length of windows. */
+export function windowSettingOf({ kind }: MeasurementModePlan): SettingPath {
+  return kind === "count-windows" ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs";
 }
 
 function isThroughputWorse({ throughputRatio, latencyRatio, isThroughputOnly }: Instability): boolean {

@@ -1,9 +1,9 @@
 import type { Server } from "node:http";
 import type { Http2Server, Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
+import type { SettingPath } from "../plan/messages.ts";
 import type { MockPlan } from "../plan/mock.ts";
 import { messageOf, userError } from "../plan/problem.ts";
-import { type SettingPath, setting } from "../plan/setting-names.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { createGrpcServer } from "./grpc-server.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -59,13 +59,13 @@ export async function startMock(
   };
 }
 
-function listen(server: Server | Http2Server, host: string, port: number, path: SettingPath): Promise<number> {
+function listen(server: Server | Http2Server, host: string, port: number, setting: SettingPath): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
       reject(
         userError(
           "invalid-value",
-          setting(path),
+          { setting },
           `cannot listen on ${host}:${port}: ${messageOf(error)}`,
           "Choose another port, or 0 for a free one.",
         ),

@@ -1,5 +1,4 @@
 import { userError } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 import type { AnswerKind } from "../service/openai/answer-kind.ts";
 import { readRequestText } from "../service/openai/request-text.ts";
 import { loadTokenizer } from "../tokenize/load-tokenizer.ts";
@@ -76,7 +75,7 @@ function findUnit(tokenizer: Tokenizer): Unit {
     ] as const)
       if (fits(unit)) return unit;
   const message = `cannot be used for the embedded language model: no word of ${tokenizer.name} is always one token`;
-  throw userError("unsupported", setting("inputs.tokenizer"), message, "Use another tokenizer.", tokenizer.name);
+  throw userError("unsupported", { setting: "inputs.tokenizer" }, message, "Use another tokenizer.", tokenizer.name);
 }
 
 function* candidates(tokenizer: Tokenizer): Generator<string> {

@@ -1,3 +1,4 @@
+import { type NameOf, type Text, word } from "./messages.ts";
 import { limitMessage } from "./show-value.ts";
 
 /**
@@ -27,16 +28,23 @@ export type ProblemCode =
   | "unsupported"
   | "unwritable";
 
-/** A problem with the user's input, in a form that every front end can print. */
+/** A problem with the user's input, as plain data that every front door can word. */
 export interface Problem {
   readonly code: ProblemCode;
-  /** A setting that `setting()` marks, the front end's name of it, the plan's path (`load.end`), or the file and place (`inputs.json, data[2]`). */
-  readonly path: string;
+  /** A setting, the front door's name of it, the plan's path (`load.end`), or the file and place (`inputs.json, data[2]`). */
+  readonly path: Text;
   /** One sentence without the path and without a full stop. */
-  readonly message: string;
+  readonly message: Text;
   /** The value as the user wrote it; absent when there was none. */
   readonly value?: string | undefined;
   /** How to correct it. */
+  readonly hint: Text;
+}
+
+/** A problem in the words of a front door. */
+export interface WordedProblem extends Problem {
+  readonly path: string;
+  readonly message: string;
   readonly hint: string;
 }
 
@@ -62,6 +70,11 @@ export class UserError extends Error {
     this.name = "UserError";
     this.problems = shown;
   }
+
+  /** What `message` says, with the settings that it names. */
+  get text(): Text {
+    return this.problems.map((found, index) => [index === 0 ? "" : "\n", textOfProblem(found)]);
+  }
 }
 
 /** Limits the number and the length of problems. */
@@ -77,31 +90,62 @@ function limitProblems(problems: readonly Problem[]): readonly Problem[] {
 function limitLength({ code, path, message, value, hint }: Problem): Problem {
   return {
     code,
-    path: limitMessage(path, MAX_PATH_CHARACTERS),
-    message: limitMessage(message),
+    path: limitText(path, MAX_PATH_CHARACTERS),
+    message: limitText(message),
     ...(value === undefined ? {} : { value: limitMessage(value, MAX_VALUE_CHARACTERS + 1) }),
-    hint: limitMessage(hint),
+    hint: limitText(hint),
   };
+}
+
+/** Limits words. Other texts are limited when they are worded. */
+function limitText(text: Text, most?: number): Text {
+  return typeof text === "string" ? limitMessage(text, most) : text;
+}
+
+/** Words a problem. @param nameOf the names of the user's front door; default: settings keep their paths in the plan */
+export function wordProblem({ path, message, hint, ...rest }: Problem, nameOf?: NameOf): WordedProblem {
+  return {
+    ...rest,
+    path: limitMessage(word(path, nameOf), MAX_PATH_CHARACTERS),
+    message: limitMessage(word(message, nameOf)),
+    hint: limitMessage(word(hint, nameOf)),
+  };
+}
+
+/** Changes the path of a problem that is about no setting of a plan. */
+export function movePath(found: Problem, change: (path: string) => string): Problem {
+  return typeof found.path === "string" ? { ...found, path: change(found.path) } : found;
+}
+
+/** Words an error for the user of a front door. Returns errors that are not for users unchanged. */
+export function wordError<E>(error: E, nameOf: NameOf | undefined): E;
+export function wordError(error: unknown, nameOf: NameOf | undefined): unknown {
+  if (error instanceof RunError) return error.reword(word(error.text, nameOf), word(error.hint, nameOf));
+  if (error instanceof UserError) return new UserError(error.problems.map((found) => wordProblem(found, nameOf)));
+  return error;
 }
 
 /** Formats a problem: `PATH: message (got VALUE). Hint.` */
 export function formatProblem(problem: Problem): string {
-  const got = problem.value === undefined ? "" : ` (got ${problem.value})`;
-  return `${endSentence(`${problem.path}: ${problem.message}${got}`)} ${problem.hint}`;
+  return word(textOfProblem(problem));
 }
 
-/** Messages of servers and of perf_analyzer can have a full stop already. */
-function endSentence(text: string): string {
-  return /[.?!]$/.test(text) ? text : `${text}.`;
+function textOfProblem({ path, message, value, hint }: Problem): Text {
+  return [...sentence([path, ": ", message, value === undefined ? "" : ` (got ${value})`]), " ", hint];
+}
+
+/** Ends a sentence. Messages of servers and of perf_analyzer can have a full stop already. */
+function sentence(parts: readonly Text[]): readonly Text[] {
+  return /[.?!]$/.test(word(parts)) ? parts : [...parts, "."];
 }
 
 /** Formats an error of a run: `message. Hint.` */
 export function formatRunError({ message, hint }: RunError): string {
-  return `${endSentence(message)} ${hint}`;
+  return word([...sentence([message]), " ", hint]);
 }
 
 /** Creates a problem. The arguments are the fields of {@link Problem}. */
-export function problem(code: ProblemCode, path: string, message: string, hint: string, value?: string): Problem {
+export function problem(code: ProblemCode, path: Text, message: Text, hint: Text, value?: string): Problem {
   return { code, path, message, hint, ...(value === undefined ? {} : { value }) };
 }
 
@@ -171,19 +215,22 @@ export interface RunErrorFacts {
  */
 export class RunError extends Error {
   readonly code: RunErrorCode;
-  readonly hint: string;
+  /** What `message` says, with the settings that it names. */
+  readonly text: Text;
+  readonly hint: Text;
   readonly facts: RunErrorFacts;
 
-  constructor(code: RunErrorCode, message: string, hint: string, facts: RunErrorFacts = {}) {
-    super(limitMessage(message));
+  constructor(code: RunErrorCode, message: Text, hint: Text, facts: RunErrorFacts = {}) {
+    super(limitMessage(word(message)));
     this.name = "RunError";
     this.code = code;
-    this.hint = limitMessage(hint, MAX_STACK_CHARACTERS);
+    this.text = limitText(message);
+    this.hint = limitText(hint, MAX_STACK_CHARACTERS);
     this.facts = facts;
   }
 
   /** The same error in other words. */
-  reword(message: string, hint = this.hint): RunError {
+  reword(message: Text, hint = this.hint): RunError {
     return new RunError(this.code, message, hint, this.facts);
   }
 }
@@ -195,4 +242,9 @@ export function messageOf(error: unknown): string {
   } catch {
     return "an error that cannot be read";
   }
+}
+
+/** Returns the message of anything caught, with the settings that it names. */
+export function textOf(error: unknown): Text {
+  return error instanceof RunError || error instanceof UserError ? error.text : messageOf(error);
 }

@@ -3,15 +3,15 @@ import { messageOf, type Problem, RunError, UserError } from "./problem.ts";
 /** A serialized error, because a message between threads would keep only its text. */
 export type SentError =
   | { readonly kind: "user"; readonly problems: readonly Problem[] }
-  | ({ readonly kind: "run" } & Pick<RunError, "code" | "message" | "hint" | "facts">)
+  | ({ readonly kind: "run" } & Pick<RunError, "code" | "text" | "hint" | "facts">)
   | { readonly kind: "other"; readonly message: string };
 
 /** Serializes an error for another thread. */
 function sendError(error: unknown): SentError {
   if (error instanceof UserError) return { kind: "user", problems: error.problems };
   if (error instanceof RunError) {
-    const { code, message, hint, facts } = error;
-    return { kind: "run", code, message, hint, facts };
+    const { code, text, hint, facts } = error;
+    return { kind: "run", code, text, hint, facts };
   }
   return { kind: "other", message: messageOf(error) };
 }
@@ -22,7 +22,7 @@ function receiveError(sent: SentError): Error {
     case "user":
       return new UserError(sent.problems);
     case "run":
-      return new RunError(sent.code, sent.message, sent.hint, sent.facts);
+      return new RunError(sent.code, sent.text, sent.hint, sent.facts);
     case "other":
       return new Error(sent.message);
   }

@@ -4,7 +4,7 @@ import { behaviourSchema } from "../plan/behaviour.ts";
 import { cancellationSchema } from "../plan/cancellation.ts";
 import { functionSchema } from "../plan/functions.ts";
 import { clientSchema, measurementSchema, type Plan } from "../plan/plan.ts";
-import { type Problem, problem, UserError } from "../plan/problem.ts";
+import { movePath, type Problem, problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import { sequencesSchema } from "../plan/sequences.ts";
 import { memberPlanOf } from "../plan/split/mix.ts";
@@ -42,10 +42,9 @@ function checkMembers({ target: mix, ...plan }: Plan): Problem[] {
     ];
     if (problems.length > 0) return problems;
     const alone = findConflicts(memberPlanOf({ ...plan, target: member.target }, member));
-    return alone.map((found) => ({
-      ...found,
-      path: /^(target|inputs)\b/.test(found.path) ? `${path}.${found.path}` : found.path,
-    }));
+    return alone.map((found) =>
+      movePath(found, (place) => (/^(target|inputs)\b/.test(place) ? `${path}.${place}` : place)),
+    );
   });
 }
 

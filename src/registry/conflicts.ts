@@ -1,8 +1,8 @@
 import { needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
+import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 import { TARGET_TAG } from "../plan/split/tags.ts";
 import type { RequestForm } from "../service/service.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
@@ -49,19 +49,16 @@ function checkInputs(plan: Plan): Problem[] {
 /** Returns conflicts between the client and the target. */
 function checkClient({ client, measurement, target, telemetry }: Plan): Problem[] {
   const problems: Problem[] = [];
+  const at: Text = { setting: "client.kind" };
   if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
     const message = "undici does not report when each event of a stream arrived";
-    problems.push(problem("unsupported", setting("client.kind"), message, "Use own.", "undici"));
+    problems.push(problem("unsupported", at, message, "Use own.", "undici"));
   }
   if (client.kind === "undici" && target.protocol !== "http") {
-    problems.push(
-      problem("conflict", setting("client.kind"), "undici speaks HTTP only", "Use own or grpc-js for gRPC.", "undici"),
-    );
+    problems.push(problem("conflict", at, "undici speaks HTTP only", "Use own or grpc-js for gRPC.", "undici"));
   }
   if (client.kind === "grpc-js" && target.protocol !== "grpc") {
-    problems.push(
-      problem("conflict", setting("client.kind"), "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"),
-    );
+    problems.push(problem("conflict", at, "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"));
   }
   if (target.isStreaming && client.callMode === "sync") {
     problems.push(problem("conflict", "client.callMode", "streams are asynchronous", "Use async.", "sync"));

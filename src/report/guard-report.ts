@@ -1,3 +1,4 @@
+import type { Text } from "../plan/messages.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { RUN_EVENTS } from "../result/observer.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
@@ -91,6 +92,7 @@ function toOutputError(error: unknown): RunError {
 export function joinOutputErrors(errors: readonly RunError[]): RunError | undefined {
   const [first, ...others] = errors;
   if (first === undefined || others.length === 0) return first;
-  const hints = new Set(errors.map(({ hint }) => hint));
-  return new RunError("output", errors.map(({ message }) => message).join("; "), [...hints].join(" "));
+  const hints = new Map(errors.map(({ hint }) => [JSON.stringify(hint), hint]));
+  const joined = [...hints.values()].map((hint, index): Text => [index === 0 ? "" : " ", hint]);
+  return new RunError("output", errors.map(({ message }) => message).join("; "), joined);
 }

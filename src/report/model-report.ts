@@ -1,5 +1,5 @@
+import type { SettingPath } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { SettingPath } from "../plan/setting-names.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { ReportOptions } from "./json/report-json.ts";
 import type { ReportModel } from "./model/report-model.ts";
@@ -22,15 +22,15 @@ const loadJson = () => import("./json/report-json.ts");
  * Creates a report of the JSON of runs, with the warnings that appeared meanwhile.
  * @param followed what follows the runs over time. Absent: the JSON lacks that
  */
-function createDataReport(plan: Plan, { word }: TextSink, show: ShowJson, followed?: FollowedRuns): Report {
+function createDataReport(plan: Plan, { nameOf }: TextSink, show: ShowJson, followed?: FollowedRuns): Report {
   const warned: string[] = [];
   const optionsOf = (results: readonly RunResult[]): ReportOptions => ({
-    ...{ warned, word },
+    ...{ warned, nameOf },
     ...(followed === undefined ? {} : { overTime: followed.toJson(results) }),
   });
   return {
     onWarning: (warning) => {
-      warned.push(describeWarning(warning));
+      warned.push(describeWarning(warning, nameOf));
     },
     finish: async (result) => {
       const { toReportJson } = await loadJson();

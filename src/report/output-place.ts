@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
+import type { SettingPath, Text } from "../plan/messages.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
-import { type SettingPath, setting } from "../plan/setting-names.ts";
 import { fileSystem } from "../runtime/files.ts";
 
 /**
@@ -19,9 +19,9 @@ export type OutputPlace =
   | { readonly kind: "stream"; readonly path: string; readonly isRegular: boolean };
 
 /** The files that a plan writes, each with its setting name for messages. */
-export function outputFilesOf({ outputs }: Plan): (readonly [name: string, path: string])[] {
+export function outputFilesOf({ outputs }: Plan): (readonly [name: Text, path: string])[] {
   const files = Object.entries(outputs.files) as [keyof OutputFilesPlan, string][];
-  return files.map(([key, path]) => [setting(`outputs.files.${key}` as SettingPath), path] as const);
+  return files.map(([key, path]) => [{ setting: `outputs.files.${key}` as SettingPath }, path] as const);
 }
 
 /** Explains why a path cannot be written; undefined when it can. Changes nothing. */

@@ -1,3 +1,4 @@
+import type { NameOf } from "../plan/messages.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
@@ -20,8 +21,8 @@ export interface TextSink {
   err(text: string): void;
   /** Writes text that moves the cursor to stderr. The text contains nothing from servers, models or files. Absent: `err` receives it. */
   draw?(text: string): void;
-  /** Puts the front door's names of settings into a text for a file. Absent: they keep their paths in the plan. */
-  word?(text: string): string;
+  /** The user's front door's names of settings. Absent: they keep their paths in the plan. */
+  readonly nameOf?: NameOf | undefined;
   /** Whether `out` is a terminal with colors, which `paint` then uses. Default: false. */
   readonly hasColor?: boolean | undefined;
   /** Whether `err` shows colors. Default: false. */

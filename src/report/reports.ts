@@ -1,7 +1,7 @@
 import type { TokenLink } from "../measure/tokens/token-link.ts";
+import type { SettingPath } from "../plan/messages.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { problem, UserError, userError } from "../plan/problem.ts";
-import { type SettingPath, setting } from "../plan/setting-names.ts";
 import { createCsvReport } from "./csv.ts";
 import { createEarlierFiles } from "./earlier-files.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
@@ -119,9 +119,10 @@ async function openLive(plan: Plan, sink: TextSink): Promise<LiveReports | undef
 }
 
 function lacksRoom(key: string): UserError {
-  const path = setting(`outputs.files.${key}` as SettingPath);
-  const hint = `Leave it out and read the runs in ${setting("outputs.files.json")}, or run once.`;
-  return userError("conflict", path, "has room for one run only, and this one is repeated", hint);
+  const path = { setting: `outputs.files.${key}` as SettingPath };
+  return userError("conflict", path, "has room for one run only, and this one is repeated", {
+    say: "room-for-one-run",
+  });
 }
 
 function checkFiles(files: OutputFilesPlan): void {

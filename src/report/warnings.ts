@@ -1,29 +1,29 @@
-import { setting } from "../plan/setting-names.ts";
+import { type NameOf, word } from "../plan/messages.ts";
 import type { RunWarning } from "../result/observer.ts";
 
 /** Formats warnings during a run as lines for stderr without a line break. */
 
 /** Uses perf_analyzer's words where it has the same warning, because scripts search for them. */
-export function formatPerfAnalyzerWarning(warning: RunWarning): string {
+export function formatPerfAnalyzerWarning(warning: RunWarning, nameOf?: NameOf): string {
   switch (warning.kind) {
     case "metrics-missing":
       return `WARNING: Unable to parse '${warning.family}' metric.`;
     case "metrics-slow":
-      return `WARNING: Triton metrics endpoint latency (${warning.tookMs}ms) is larger than the querying interval (${warning.intervalMs}ms). Please try a larger querying interval via \`${setting("telemetry.metrics.intervalMs")}\`.`;
+      return word({ say: warning.kind, tookMs: warning.tookMs, intervalMs: warning.intervalMs }, nameOf);
     case "many-versions":
       return `WARNING: Multiple versions of model ${warning.model} are loaded in the triton server, and the version to use was unspecified. The stats for that model may be inaccurate.`;
     default:
-      return formatRampartWarning(warning);
+      return formatRampartWarning(warning, nameOf);
   }
 }
 
 /** Uses Rampart's own words. */
-export function formatRampartWarning(warning: RunWarning): string {
-  return `rampart: ${describeWarning(warning)}.`;
+export function formatRampartWarning(warning: RunWarning, nameOf?: NameOf): string {
+  return `rampart: ${describeWarning(warning, nameOf)}.`;
 }
 
 /** Describes a warning; a sentence without a full stop. */
-export function describeWarning(warning: RunWarning): string {
+export function describeWarning(warning: RunWarning, nameOf?: NameOf): string {
   switch (warning.kind) {
     case "metrics-unreachable":
       return `no metrics from ${warning.url}: ${warning.reason}`;
@@ -34,7 +34,7 @@ export function describeWarning(warning: RunWarning): string {
     case "many-versions":
       return `several versions of model ${warning.model} served requests; the server's times are those of the highest`;
     case "trace-kept":
-      return `the server's trace settings could not be set back from ${warning.settings}: ${warning.reason}`;
+      return `the server's trace settings could not be set back from ${word(warning.settings, nameOf)}: ${warning.reason}`;
     case "no-statistics":
       return `the server has no statistics, so its own times are not reported: ${warning.reason}`;
     case "failed-statistics":

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
+import type { SettingPath, Text } from "../plan/messages.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
-import { type SettingPath, setting } from "../plan/setting-names.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { writeOutput } from "./output-file.ts";
 
@@ -21,10 +21,6 @@ export function writeReport(path: string, text: string, at: SettingPath, isMaske
 
 /** Returns the error of a file that could not be written. Parameters are as in {@link writeReport}. */
 export function notWritten(path: string, error: unknown, at: SettingPath): RunError {
-  const place = at.endsWith(".folder") ? "folder" : "path";
-  return new RunError(
-    "output",
-    `${path} cannot be written: ${messageOf(error)}`,
-    `Give another ${place} with ${setting(at)}.`,
-  );
+  const hint: Text = at.endsWith(".folder") ? { say: "other-folder", at } : { say: "other-file", at };
+  return new RunError("output", `${path} cannot be written: ${messageOf(error)}`, hint);
 }

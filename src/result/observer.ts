@@ -2,6 +2,7 @@ import type { Measurement } from "../measure/measurement.ts";
 import type { PageReading } from "../measure/page-readings.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
+import type { Text } from "../plan/messages.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
 import type { FailedRequest, RequestRecord } from "./request-record.ts";
 import type { LevelResult, PreparedRun } from "./run-result.ts";
@@ -27,7 +28,7 @@ export type RunWarning =
   /** The server does not support the statistics calls. */
   | { readonly kind: "no-statistics" | "failed-statistics"; readonly reason: string }
   /** The server's trace settings could not be restored. */
-  | { readonly kind: "trace-kept"; readonly settings: string; readonly reason: string }
+  | { readonly kind: "trace-kept"; readonly settings: Text; readonly reason: string }
   /** The server may still have a shared-memory region registered. */
   | { readonly kind: "memory-kept"; readonly reason: string };
 

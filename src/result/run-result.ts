@@ -6,6 +6,7 @@ import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { TokenColumns } from "../measure/tokens/token-columns.ts";
+import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
 import type { ServiceTraits } from "../service/service.ts";
@@ -28,7 +29,7 @@ export interface PreparedRun {
   /** Number of lanes that share the requests. A closed loop without shared lanes has more lanes than requests. */
   readonly laneCount: number;
   /** Warnings for the user, one sentence each. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Text[];
 }
 
 /** Result of a level. */

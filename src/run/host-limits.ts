@@ -1,7 +1,7 @@
 import type { LevelSearch } from "../load/load-mode.ts";
+import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { RunError } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 import { formatCount } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { membersOf } from "../registry/mix.ts";
@@ -109,18 +109,16 @@ export function limitReached(limits: HostLimits, wanted?: number): RunError {
   const [why, hint] = EXPLANATIONS[limits.cause](limits);
   const message =
     wanted === undefined
-      ? `the client reached its limit of ${most}: ${why}`
-      : `the load needs ${formatCount(wanted)} requests in flight, above the client's limit of ${formatCount(limits.maxOutstanding)}: ${why}`;
-  return new RunError("host-limit", message, hint);
+      ? `the client reached its limit of ${most}: `
+      : `the load needs ${formatCount(wanted)} requests in flight, above the client's limit of ${formatCount(limits.maxOutstanding)}: `;
+  return new RunError("host-limit", [message, why], hint);
 }
 
-const MORE = setting("client.maxOutstanding");
-
-const EXPLANATIONS: Readonly<Record<LimitCause, (limits: HostLimits) => readonly [why: string, hint: string]>> = {
-  asked: () => [`as ${MORE} says`, `Lower the load, or raise ${MORE}.`],
+const EXPLANATIONS: Readonly<Record<LimitCause, (limits: HostLimits) => readonly [why: Text, hint: Text]>> = {
+  asked: () => [{ say: "too-many-outstanding" }, { say: "allow-outstanding" }],
   memory: ({ canRaise, requestBytes, resources }) => [
     `more could need over ${formatMib(requestBytes)} of memory; ${formatMib(resources.memoryBytes)} are free`,
-    canRaise ? `Lower the load, or raise ${MORE} if this host has the memory.` : "Lower the load.",
+    canRaise ? { say: "allow-more-memory" } : "Lower the load.",
   ],
   files: ({ resources }) => [
     `this process may open ${formatCount(resources.fileLimit)} files`,

@@ -1,5 +1,5 @@
-import type { Problem } from "../plan/problem.ts";
-import { problem } from "../plan/problem.ts";
+import { word } from "../plan/messages.ts";
+import { movePath, type Problem, problem } from "../plan/problem.ts";
 import { TARGET_TAG } from "../plan/split/tags.ts";
 import type { ValidAssertion } from "./assertion-schema.ts";
 import { checkLlm } from "./check-llm.ts";
@@ -68,10 +68,7 @@ export function checkRequests(
     [
       ...checkLlm({ ...member, load }),
       ...(targetBuilderOf(member.target).check?.(member.target, member.inputs) ?? []),
-    ].map((found) => ({
-      ...found,
-      path: /^(target|inputs)\b/.test(found.path) ? `${prefix}${found.path}` : found.path,
-    })),
+    ].map((found) => movePath(found, (path) => (/^(target|inputs)\b/.test(path) ? `${prefix}${path}` : path))),
   );
   if (inputs !== undefined) {
     const hint = "Give each member its inputs.";
@@ -90,7 +87,7 @@ function checkAssertion(
   const wanted = assertion.where?.[TARGET_TAG];
   const asked = parts.filter(({ name }) => wanted === undefined || name === String(wanted));
   const found = asked.map((member) =>
-    checkLlm({ ...member, load, assert: [assertion] }).filter(({ path }) => path.startsWith("assert.")),
+    checkLlm({ ...member, load, assert: [assertion] }).filter(({ path }) => word(path).startsWith("assert.")),
   );
   if (found.length === 0 || found.some((problems) => problems.length === 0)) return [];
   return (found[0] ?? []).map((one) => ({ ...one, path: `assert.${index}` }));

@@ -1,5 +1,6 @@
 import { basename, dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { word } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import { messageOf, type Problem, problem, UserError } from "../plan/problem.ts";
 
@@ -21,7 +22,7 @@ export function toLoadError(error: unknown, file: string, path: string, names: r
   return new UserError(
     parts.map((part) => {
       const found = toProblem(part, "does not load", file, path);
-      return { ...found, hint: hintForName(found.message, names) ?? found.hint };
+      return { ...found, hint: hintForName(word(found.message), names) ?? found.hint };
     }),
   );
 }

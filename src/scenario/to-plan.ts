@@ -3,10 +3,10 @@ import { LEVEL_UNITS } from "../load/level-units.ts";
 import { needsOf } from "../measure/metrics/catalogue.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { holdFunction } from "../plan/functions.ts";
+import type { Text } from "../plan/messages.ts";
 import type { MeasurementModePlan, OutputFilesPlan, ParametersPlan, Plan } from "../plan/plan.ts";
-import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
+import { movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../plan/secrets.ts";
-import { setting } from "../plan/setting-names.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE } from "../plan/telemetry.ts";
 import { checkPlan } from "../registry/check-plan.ts";
@@ -233,10 +233,10 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     (part) => part.target.options.protocol ?? targetBuilderOf(part.target).protocol ?? "http",
   );
   const client = overrides.client ?? definition.client ?? "own";
-  const [path, other] =
+  const [path, other]: readonly [Text, string] =
     overrides.client === undefined
       ? ["client", "the scenario"]
-      : [setting("overrides.client"), "the scenario's target"];
+      : [{ setting: "overrides.client" }, "the scenario's target"];
   if (client === "undici" && protocols.includes("grpc"))
     problems.push(
       problem("conflict", path, `undici speaks HTTP only, and ${other} uses gRPC`, "Use own or grpc-js.", client),
@@ -253,7 +253,7 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     assert: judged,
     load: { kind: plain?.kind ?? "phase" },
   }))
-    problems.push({ ...found, path: namedAt(found.path) });
+    problems.push(movePath(found, namedAt));
   const targets = partsOf(definition).map((part) => part.target);
   if (plain !== undefined) problems.push(...plain.checkTargets(targets));
   const { isOwn, call } = targetBuilderOf(target);
@@ -261,7 +261,7 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
   if (overrides.url !== undefined && isOwn) {
     const message = `the scenario's target is ${call} and has no address`;
     const hint = "Leave it out, or give the scenario a triton(…) target.";
-    problems.push(problem("conflict", setting("overrides.url"), message, hint, overrides.url));
+    problems.push(problem("conflict", { setting: "overrides.url" }, message, hint, overrides.url));
   }
   if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined) {
     const hint = "Remove metrics, or give the url of a server that has metrics.";
@@ -285,10 +285,12 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
 
 /** Names the limits of a search by their own path. @param count number of assertions before them */
 function nameLimits(problems: readonly Problem[], count: number): Problem[] {
-  return problems.map((problem) => {
-    const index = Number(/^assert\.(\d+)$/.exec(problem.path)?.[1] ?? -1);
-    return index < count ? problem : { ...problem, path: `load.where.${index - count}` };
-  });
+  return problems.map((problem) =>
+    movePath(problem, (path) => {
+      const index = Number(/^assert\.(\d+)$/.exec(path)?.[1] ?? -1);
+      return index < count ? path : `load.where.${index - count}`;
+    }),
+  );
 }
 
 /** Returns conflicts of a list of loads with other fields of the scenario. */

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { word } from "../plan/messages.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { unreadable } from "../transport/answer-check.ts";
 import type { Failure } from "../transport/failure.ts";
@@ -54,7 +55,8 @@ export function checkAnswerRules(rules: AnswerRulesPlan, path = "target"): Probl
 
 /** Returns why an expression is not valid; undefined when it is. */
 export function explainExpression(text: string): string | undefined {
-  return checkAnswerRules({ successWhere: text })[0]?.message;
+  const [found] = checkAnswerRules({ successWhere: text });
+  return found && word(found.message);
 }
 
 function placesOf({ successWhere, extract = {} }: AnswerRulesPlan, path: string): [place: string, text: string][] {

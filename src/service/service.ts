@@ -1,3 +1,4 @@
+import type { Text } from "../plan/messages.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
@@ -216,7 +217,7 @@ export interface ServiceTraits {
   /** Whether to report the responses of each request, as with `isDecoupled`, although the model is not decoupled. Default: false. */
   readonly hasManyResponses?: boolean;
   /** Warnings for the user, one sentence each. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Text[];
   /** Returns how to query the server's counters; undefined when it has none. Queries the server when first called. */
   readonly statistics?: () => Promise<StatisticsQuery | undefined>;
   /** Models that the model calls, whose counters the server also reports. */

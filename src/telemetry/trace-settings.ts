@@ -1,5 +1,5 @@
+import type { SettingPath, Text } from "../plan/messages.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
-import { type SettingPath, setting } from "../plan/setting-names.ts";
 import type { TracePlan } from "../plan/telemetry.ts";
 import type { TraceValues } from "../service/service.ts";
 
@@ -31,13 +31,11 @@ export function toTraceValues({ file, levels, rate, count, logFrequency }: Trace
 }
 
 /** Returns the settings with their values, for a text. */
-export function describeTrace(values: TraceValues): string {
-  return Object.entries(values)
-    .map(([name, value]) => {
-      const path = SETTINGS[name];
-      return `${path === undefined ? name : setting(path)} ${value.join(",")}`;
-    })
-    .join(", ");
+export function describeTrace(values: TraceValues): Text {
+  return Object.entries(values).map(([name, value], index) => {
+    const setting = SETTINGS[name];
+    return [index === 0 ? "" : ", ", setting === undefined ? name : { setting }, ` ${value.join(",")}`];
+  });
 }
 
 /**
@@ -108,10 +106,12 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 }
 
 function toRunError(asked: TraceValues, refused: readonly Refused[]): RunError {
-  const list = refused.map(({ name, why }) => `${describeTrace(pick(asked, { [name]: [] }))}: ${why}`).join("; ");
+  const list = refused.map(({ name, why }, index): Text => {
+    return [index === 0 ? "" : "; ", describeTrace(pick(asked, { [name]: [] })), `: ${why}`];
+  });
   const hint =
     "Omit the setting, or use a value that the server accepts. To trace, start the server with mode=triton and triton,file=PATH in its trace-config.";
-  return new RunError("refused", `failed to set ${list}`, hint);
+  return new RunError("refused", ["failed to set ", ...list], hint);
 }
 
 /** Returns the values of the settings in `names`. */

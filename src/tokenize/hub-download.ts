@@ -5,7 +5,6 @@ import { dirname, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Dispatcher } from "undici/index.js";
 import { messageOf, RunError, UserError, userError } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 import { MOST_FILE_BYTES } from "../runtime/files.ts";
 import { openDispatcher, readBody, requestOnce, type UnreadResponse } from "../transport/request-once.ts";
 import { type Environment, type HubModel, isCommit, modelFolder } from "./hub-cache.ts";
@@ -21,6 +20,7 @@ const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
 /** Of the whole download, from a server that sends a little again and again. */
 const TOTAL_TIMEOUT_MS = 600_000;
+const AT = { setting: "inputs.tokenizer" } as const;
 const LOCAL = "a folder with the model's tokenizer.json, or a tiktoken encoding such as o200k_base.";
 
 /** A response of the hub. */
@@ -125,18 +125,12 @@ class Hub {
     const { host } = this.endpoint;
     if (status === 404) {
       const message = `${host} has no ${file} of this model at revision ${revision}`;
-      throw userError(
-        "missing",
-        setting("inputs.tokenizer"),
-        message,
-        `Check the name and the revision. Or give ${LOCAL}`,
-        id,
-      );
+      throw userError("missing", AT, message, `Check the name and the revision. Or give ${LOCAL}`, id);
     }
     if (status === 401 || status === 403) {
       const message = `${host} denies access to ${file} (HTTP ${status}): the model does not exist or is gated`;
       const hint = "Set HF_TOKEN to a token that may read the model, or download it and give the folder.";
-      throw userError("unreadable", setting("inputs.tokenizer"), message, hint, id);
+      throw userError("unreadable", AT, message, hint, id);
     }
     throw new RunError("refused", `${host} answered HTTP ${status} for ${file} of ${id}`, `Give ${LOCAL}`);
   }

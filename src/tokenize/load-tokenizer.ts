@@ -1,10 +1,10 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parseOutsideJson } from "../plan/document/json-depth.ts";
+import type { Text } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
-import { messageOf, notJson, RunError, UserError, unreadable, userError } from "../plan/problem.ts";
+import { notJson, RunError, textOf, UserError, unreadable, userError } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
-import { setting } from "../plan/setting-names.ts";
 import { loadFileText } from "../runtime/files.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision, listHubCache } from "./hub-cache.ts";
@@ -24,6 +24,7 @@ export interface TokenizerOptions {
 }
 
 const FILE = "tokenizer.json";
+const AT: Text = { setting: "inputs.tokenizer" };
 const MAX_SHOWN_PARTS = 5;
 const EXPORT_HINT =
   'Export it once on a machine with Python: AutoTokenizer.from_pretrained("…", trust_remote_code=True).save_pretrained("folder"); ' +
@@ -40,7 +41,7 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   registerSecret(env["HF_TOKEN"] ?? "");
   if (options.trustRemoteCode === true) {
     const message = "a model's own Python code is not run (trust_remote_code)";
-    throw userError("unsupported", setting("inputs.tokenizer"), message, EXPORT_HINT, name);
+    throw userError("unsupported", AT, message, EXPORT_HINT, name);
   }
   if (!isRevision(revision)) {
     const hint = "Give a branch, a tag or a commit, such as main.";
@@ -63,7 +64,7 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   const folder = await downloadFromHub(cache, { id: name, revision }, env).catch(async (error: unknown) => {
     throw local === undefined
       ? withSuggestion(error, await nearestTokenizer(name, env))
-      : noFile(name, [], `, and the hub's model of that name cannot be fetched: ${messageOf(error)}`);
+      : noFile(name, [], [", and the hub's model of that name cannot be fetched: ", textOf(error)]);
   });
   return readTokenizer(name, join(folder, FILE));
 }
@@ -77,9 +78,9 @@ export async function nearestTokenizer(name: string, env: Environment = process.
 function withSuggestion(error: unknown, near: string | undefined): unknown {
   if (near === undefined) return error;
   const start = `Did you mean ${near}?`;
-  if (error instanceof RunError) return error.reword(error.message, `${start} ${error.hint}`);
+  if (error instanceof RunError) return error.reword(error.text, [start, " ", error.hint]);
   if (!(error instanceof UserError)) return error;
-  return new UserError(error.problems.map((found) => ({ ...found, hint: `${start} ${found.hint}` })));
+  return new UserError(error.problems.map((found) => ({ ...found, hint: [start, " ", found.hint] })));
 }
 
 /** Files of a model: a `tokenizer.json` lies beside them or can be made from them. */
@@ -102,10 +103,10 @@ async function findLocal(name: string): Promise<Local | undefined> {
 }
 
 /** @param parts the model's files that the folder has instead */
-function noFile(name: string, parts: readonly string[], more = ""): UserError {
+function noFile(name: string, parts: readonly string[], more: Text = ""): UserError {
   const instead = parts.length === 0 ? "" : `, only ${parts.slice(0, MAX_SHOWN_PARTS).join(", ")}`;
-  const message = `the folder ${name} has no ${FILE}${instead}${more}`;
-  return userError("missing", setting("inputs.tokenizer"), message, `Give a folder that has one. ${EXPORT_HINT}`, name);
+  const message = [`the folder ${name} has no ${FILE}${instead}`, more];
+  return userError("missing", AT, message, `Give a folder that has one. ${EXPORT_HINT}`, name);
 }
 
 function isOffline(env: Environment): boolean {
@@ -119,7 +120,7 @@ function notFound(name: string, revision: string, cache: string): UserError {
   places.push(isHubId(name) ? "and downloads are switched off (HF_HUB_OFFLINE)" : "and not a valid name on the hub");
   const hint =
     "Give a folder with a tokenizer.json, a model of the hub (organisation/model), or an encoding (o200k_base).";
-  return userError("missing", setting("inputs.tokenizer"), `was not found: ${places.join(", ")}`, hint, name);
+  return userError("missing", AT, `was not found: ${places.join(", ")}`, hint, name);
 }
 
 /** Reads a `tokenizer.json` and the `tokenizer_config.json` beside it. */

@@ -1,5 +1,4 @@
 import { problem, UserError } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
 
 /** Access to the parts of a `tokenizer.json`: plain data whose fields depend on its `type`. */
 
@@ -15,7 +14,7 @@ export class TokenizerFileError extends UserError {
   readonly reason: string;
 
   constructor(reason: string) {
-    super([problem("unsupported", setting("inputs.tokenizer"), `cannot be used: ${reason}`, TOKENIZER_FILE_HINT)]);
+    super([problem("unsupported", { setting: "inputs.tokenizer" }, `cannot be used: ${reason}`, TOKENIZER_FILE_HINT)]);
     this.name = "TokenizerFileError";
     this.reason = reason;
   }

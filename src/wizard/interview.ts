@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
+import { type NameOf, word } from "../plan/messages.ts";
+import { messageOf, type Problem, problem, RunError, UserError, wordError } from "../plan/problem.ts";
 import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import { loadTokenizer, nearestTokenizer } from "../tokenize/load-tokenizer.ts";
@@ -246,8 +247,8 @@ export class Interview {
       this.isProbed = true;
     } catch (error) {
       if (!(error instanceof RunError || error instanceof UserError)) throw error;
-      if (this.manner === "ask") return this.askAfterFailure(messageOf(error));
-      throw error instanceof RunError ? error.reword(error.message, `${error.hint} ${NO_SERVER_HINT}`) : error;
+      if (this.manner === "ask") return this.askAfterFailure(messageOf(wordError(error, nameInQuestions)));
+      throw error instanceof RunError ? error.reword(error.text, [error.hint, ` ${NO_SERVER_HINT}`]) : error;
     }
     requireMeasurable(this.models, this.answers);
     return "done";
@@ -333,13 +334,18 @@ function requireMeasurable(models: readonly ListedModel[], answers: Answers): vo
   throw new RunError("refused", `${place} has no model ready that can be measured`, "Load one on the server.");
 }
 
+/** What the questions call settings. */
+const nameInQuestions: NameOf = (path) => (path === "target.url" ? "the address" : undefined);
+
 /** Returns why a tokenizer cannot be loaded; undefined when it can. */
 async function findTokenizerProblem(name: string): Promise<string | undefined> {
   try {
     await loadTokenizer(name);
     return undefined;
   } catch (error) {
-    return error instanceof UserError ? error.problems[0]?.message : `cannot be loaded: ${messageOf(error)}`;
+    return error instanceof UserError
+      ? word(error.problems[0]?.message ?? "")
+      : `cannot be loaded: ${messageOf(error)}`;
   }
 }
 

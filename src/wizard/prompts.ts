@@ -1,6 +1,5 @@
 import { isCancel, log, select, text } from "@clack/prompts";
 import { maskText } from "../plan/secrets.ts";
-import { nameSettings } from "../plan/setting-names.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import type { Answers } from "./answers.ts";
 import type { Choice, Question, Surroundings } from "./question.ts";
@@ -94,11 +93,10 @@ export function inform(message: string): void {
   log.info(clean(message));
 }
 
-/** Names settings, masks secrets, and escapes control characters, because names and messages come from the server. */
+/** Masks secrets, and escapes control characters, because names and messages come from the server. */
 function clean<T extends string | undefined>(text: T): T {
   if (text === undefined) return text;
-  const named = nameSettings(text, (path) => (path === "target.url" ? "the address" : path));
-  return escapeControls(maskText(named)) as T;
+  return escapeControls(maskText(text)) as T;
 }
 
 /** Prints the keys for moving between questions. */

@@ -4,7 +4,8 @@ import { describe, test } from "node:test";
 import { describeDiagnosis } from "../../src/cli/failure-hints.ts";
 import { inGenaiPerf } from "../../src/cli/genai-perf/setting-names.ts";
 import { inPerfAnalyzer } from "../../src/cli/perf-analyzer/setting-names.ts";
-import { type FrontDoor, inScenario, wordFor } from "../../src/cli/setting-names.ts";
+import { inScenario } from "../../src/cli/setting-names.ts";
+import { type NameOf, word } from "../../src/plan/messages.ts";
 import type { Diagnosis } from "../../src/run/judge/diagnosis.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { runRampart } from "./rampart-process.ts";
@@ -32,8 +33,8 @@ const DIAGNOSES: readonly Diagnosis[] = [
   { code: "tfserving-server", address, asked: "kserve" },
 ];
 
-function wordHint(diagnosis: Diagnosis, door: FrontDoor, protocol: "http" | "grpc"): string {
-  return wordFor(door, describeDiagnosis(diagnosis, protocol, door));
+function wordHint(diagnosis: Diagnosis, door: NameOf, protocol: "http" | "grpc"): string {
+  return word(describeDiagnosis(diagnosis, protocol), door);
 }
 
 test("a server of another kind is named, with what it speaks and how to use it", () => {

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { inGenaiPerf } from "../../src/cli/genai-perf/setting-names.ts";
 import { inPerfAnalyzer } from "../../src/cli/perf-analyzer/setting-names.ts";
-import { inScenario, wordError, wordFor, wordingIo, wordProblem } from "../../src/cli/setting-names.ts";
-import { problem, RunError, UserError } from "../../src/plan/problem.ts";
-import { type SettingPath, setting } from "../../src/plan/setting-names.ts";
+import { inScenario } from "../../src/cli/setting-names.ts";
+import { MESSAGES, type MessageCode, type Said, type SettingPath, type Text, word } from "../../src/plan/messages.ts";
+import { problem, RunError, UserError, wordError, wordProblem } from "../../src/plan/problem.ts";
+import { ERROR_FORM } from "../../src/plan/sent-error.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
 import { runCommand } from "./perf-analyzer/run-command.ts";
@@ -33,11 +34,11 @@ const NAMED: readonly (readonly [SettingPath, scenario: string, perfAnalyzer: st
 describe("a text names a setting in each front door's own terms:", () => {
   for (const [path, ...names] of NAMED)
     test(path, () => {
-      const text = `Raise ${setting(path)}, not {${path}}.`;
-      const worded = DOORS.map((door) => wordFor(door, text));
+      const text = ["Raise ", { setting: path }, `, not <${path}>.`] as const;
+      const worded = DOORS.map((door) => word(text, door));
       assert.deepEqual(
         worded,
-        names.map((name) => `Raise ${name}, not {${path}}.`),
+        names.map((name) => `Raise ${name}, not <${path}>.`),
       );
     });
 });
@@ -54,7 +55,6 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "inputs.format",
       "measurement.mode.requestsPerWindow",
       "outputs.files.perfAnalyzerCsv",
-      "telemetry.metrics",
       "telemetry.metrics.intervalMs",
       "telemetry.trace.count",
       "telemetry.trace.file",
@@ -89,7 +89,6 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "overrides.url",
       "target.pacing",
       "target.success",
-      "telemetry.metrics",
     ],
   ],
   [
@@ -111,25 +110,29 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "target.pacing",
       "target.protoFiles",
       "target.success",
-      "telemetry.metrics",
       "telemetry.metrics.intervalMs",
     ],
   ],
 ];
 
-/** Every setting that the source below `cli/` names, by the places where it marks one. */
+/** Every setting that the source below `cli/` names, by the places where it does. */
 function namedBelow(): SettingPath[] {
   const found = new Set(
-    ["csv", "html", "json", "junit", "markdown", "profileExport", "records"].map((key) => `outputs.files.${key}`),
+    ["csv", "html", "json", "junit", "markdown", "perfAnalyzerCsv", "profileExport", "records"].map(
+      (key) => `outputs.files.${key}`,
+    ),
   );
   found.add("client.kind");
+  for (const sentence of Object.values(MESSAGES)) for (const path of settingsIn(sentence)) found.add(path);
   for (const file of readdirSync("src", { recursive: true, encoding: "utf8" })) {
-    if (!file.endsWith(".ts") || file.startsWith("cli") || file === join("plan", "setting-names.ts")) continue;
+    if (!file.endsWith(".ts") || file.startsWith("cli")) continue;
     // Their other paths are of plans that no front door builds.
     if (["check-plan.ts", "conflicts.ts"].some((name) => file === join("registry", name))) continue;
     const text = readFileSync(join("src", file), "utf8");
-    if (!text.includes("setting-names.ts")) continue;
-    for (const [, path] of text.matchAll(/"((?:\w+\.)+\w+(?:=\w+)?)"/g)) if (isSetting(path)) found.add(path as string);
+    for (const [, path = ""] of text.matchAll(/\b(?:at|setting): "([\w.=-]+)"/g)) found.add(path);
+    if (!text.includes("SettingPath") || file === join("plan", "messages.ts")) continue;
+    for (const [, path] of text.matchAll(/"((?:\w+\.)+\w+(?:=[\w-]+)?)"/g))
+      if (isSetting(path)) found.add(path as string);
   }
   return [...found].sort() as SettingPath[];
 }
@@ -139,6 +142,11 @@ const PARTS =
 
 function isSetting(path = ""): boolean {
   return PARTS.test(path) && !/\.(?:ts|json)$/.test(path);
+}
+
+/** The settings that a sentence of the table names. */
+function settingsIn(sentence: string): SettingPath[] {
+  return [...sentence.matchAll(/<([\w.=-]+)>/g)].map(([, key]) => key as SettingPath).filter((key) => isSetting(key));
 }
 
 test("every setting that a text names has a name in each front door where it can be set", () => {
@@ -161,39 +169,80 @@ test("a scenario's names are fields of the reference, which is made from the typ
   for (const field of fields) assert.ok(reference.includes(`\`${field.split(".").at(-1)}`), field);
 });
 
-test("errors and problems are worded whole, and keep what else they have", () => {
-  const facts = { stage: "shared-memory", failure: { kind: "http", message: "no", status: 503 } } as const;
-  const error = new RunError(
-    "stalled",
-    `over ${setting("target.url")}`,
-    `Use ${setting("target.kind=triton")}.`,
-    facts,
-  );
-  const worded = wordError(inPerfAnalyzer, error) as RunError;
-  assert.deepEqual(
-    [worded.code, worded.message, worded.hint, worded.facts],
-    ["stalled", "over -u", "Use --service-kind triton.", facts],
-  );
-  const taken = problem("overwrite", setting("outputs.files.json"), "is taken", "Move it.", "{setting:x}");
-  assert.deepEqual(wordProblem(inScenario, taken), { ...taken, path: "--json" });
-  const { problems } = wordError(inScenario, new UserError(taken)) as UserError;
-  assert.equal(problems[0]?.path, "--json");
-  const defect = new TypeError("oops");
-  assert.equal(wordError(inScenario, defect), defect);
+/** A sentence with a value in each of its places. @param at the setting of a sentence about any */
+function sayWith(code: MessageCode, at: SettingPath): Said {
+  const places = [...MESSAGES[code].matchAll(/<(\w+)>/g)].map(([, key = ""]) => [
+    key,
+    key === "at" ? at : `VALUE OF ${key}`,
+  ]);
+  return { say: code, ...Object.fromEntries(places) } as Said;
+}
+
+describe("every sentence can be worded at every front door:", () => {
+  for (const door of DOORS)
+    test(door.name, () => {
+      for (const code of Object.keys(MESSAGES) as MessageCode[]) {
+        const said = structuredClone(sayWith(code, "target.url"));
+        const text = word(said, door);
+        assert.doesNotMatch(text, /[<>]|undefined|\[object/, code);
+        const rest = settingsIn(MESSAGES[code]).reduce((left, path) => {
+          const name = door(path) ?? path;
+          assert.ok(left.includes(name), `${code}: ${text} lacks ${name}`);
+          return left.replace(name, "");
+        }, text);
+        for (const path of settingsIn(MESSAGES[code])) assert.ok(!rest.includes(path), `${code}: ${text}`);
+        for (const [, key] of MESSAGES[code].matchAll(/<(\w+)>/g))
+          if (key !== "at") assert.ok(text.includes(`VALUE OF ${key}`), `${code}: ${text}`);
+      }
+    });
 });
 
-test("a front door prints its own names", () => {
-  const printed: string[] = [];
-  const io = { out: (text: string) => printed.push(`out ${text}`), err: (text: string) => printed.push(`err ${text}`) };
-  const worded = wordingIo(inGenaiPerf, io);
-  worded.out(setting("target.url"));
-  worded.err(setting("client.requestTimeoutMs"));
-  assert.deepEqual(printed, ["out --url", "err --request-timeout"]);
+const FACTS = { stage: "shared-memory", failure: { kind: "http", message: "no", status: 503 } } as const;
+/** A text with each part that a text can have. */
+const MANY: Text = [
+  "over ",
+  { setting: "target.url" },
+  { where: "client.isMpi", text: "!" },
+  { say: "use-setting", at: "target.kind=triton" },
+];
+
+test("errors and problems are worded whole, and keep what else they have, in another thread and on another host too", () => {
+  const error = new RunError("stalled", MANY, { say: "look-or-wait" }, FACTS);
+  for (const one of [error, ERROR_FORM.receive(structuredClone(ERROR_FORM.send(error)))]) {
+    const { code, message, hint, facts } = wordError(one, inPerfAnalyzer) as RunError;
+    assert.deepEqual(
+      [code, message, hint, facts],
+      ["stalled", "over -u!Use --service-kind triton.", "Look at the server, or raise --stall-timeout.", FACTS],
+    );
+  }
+  assert.equal(error.message, "over target.urlUse target.kind=triton.", "without a front door");
+  const taken = problem("overwrite", { setting: "outputs.files.json" }, "is taken", "Move it.", "<target.url>");
+  const users = new UserError([taken, problem("missing", "a.json", MANY, { say: "give-data" })]);
+  for (const one of [users, ERROR_FORM.receive(structuredClone(ERROR_FORM.send(users)))]) {
+    const { problems, message } = wordError(one, inScenario) as UserError;
+    assert.deepEqual(problems, [
+      { ...taken, path: "--json" },
+      {
+        code: "missing",
+        path: "a.json",
+        message: "over the target's addressUse triton(…).",
+        hint: "Give data for it in inputs.",
+      },
+    ]);
+    assert.equal(
+      message,
+      "--json: is taken (got <target.url>). Move it.\na.json: over the target's addressUse triton(…). Give data for it in inputs.",
+    );
+    assert.equal(word(users.text, inScenario), message);
+  }
+  assert.deepEqual(wordProblem(taken, inScenario), { ...taken, path: "--json" });
+  const defect = new TypeError("oops");
+  assert.equal(wordError(defect, inScenario), defect);
 });
 
 /** What a scenario's text must not have, and what a command line's must not. */
 const FLAG = /(?<![\w-])--?[a-z]/i;
-const FIELD = /maxFailureRatio|stallTimeout|requestTimeout|apiKeyEnv|openai\(|tls: |\{setting/;
+const FIELD = /maxFailureRatio|stallTimeout|requestTimeout|apiKeyEnv|openai\(|tls: |\[object/;
 
 /** The same failure, and how each front door says what to change. */
 interface FailureCase {

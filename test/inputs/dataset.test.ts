@@ -7,6 +7,7 @@ import { assembleBatch, assembleExpected } from "../../src/inputs/batches.ts";
 import type { DataStep, StepTensor } from "../../src/inputs/dataset.ts";
 import { readDirectory } from "../../src/inputs/directory.ts";
 import { applyShapes } from "../../src/inputs/shapes.ts";
+import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { makeModel, spec } from "./make-model.ts";
 
@@ -143,8 +144,8 @@ test("all mismatches in a directory are reported together", async () => {
         error.problems.map(({ path }) => path),
         ["X", "A", "T"].map((name) => join(folder, name)),
       );
-      assert.match(error.problems[1]?.message ?? "", /provided data for input A has byte size 7, expect 8/);
-      assert.match(error.problems[2]?.message ?? "", /is empty/);
+      assert.match(word(error.problems[1]?.message ?? ""), /provided data for input A has byte size 7, expect 8/);
+      assert.match(word(error.problems[2]?.message ?? ""), /is empty/);
       return true;
     });
   });
@@ -166,7 +167,7 @@ test("all mismatches in a directory are reported together", async () => {
     await assert.rejects(readDirectory(folder, varying), (error: unknown) => {
       assert.ok(error instanceof UserError);
       assert.equal(error.problems[0]?.path, join(folder, "A"));
-      assert.match(error.problems[0]?.message ?? "", /contains dynamic shape/);
+      assert.match(word(error.problems[0]?.message ?? ""), /contains dynamic shape/);
       return true;
     });
   });
@@ -182,9 +183,9 @@ test("given shapes change inputs that vary, and those only", () => {
   );
   assert.equal(warnings.length, 2);
   assert.match(
-    warnings[0] ?? "",
-    /^the shape 5 that \{setting:target\.shapes\} gives input 'F' has no effect: the model fixes it to \[4\]\.$/,
+    word(warnings[0] ?? ""),
+    /^the shape 5 that target\.shapes gives input 'F' has no effect: the model fixes it to \[4\]\.$/,
   );
-  assert.match(warnings[1] ?? "", /^the shape 1 .* input 'X' has no effect: model 'model' has no such input\.$/);
+  assert.match(word(warnings[1] ?? ""), /^the shape 1 .* input 'X' has no effect: model 'model' has no such input\.$/);
   assert.deepEqual(applyShapes(varying, { F: [4] }).warnings, []);
 });

@@ -7,6 +7,7 @@ import { assembleBatch, checkBatches } from "../../src/inputs/batches.ts";
 import type { Dataset } from "../../src/inputs/dataset.ts";
 import { readJsonFiles } from "../../src/inputs/json-file.ts";
 import { applyShapes } from "../../src/inputs/shapes.ts";
+import { word } from "../../src/plan/messages.ts";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
 import type { ModelInfo } from "../../src/service/service.ts";
 import { makeModel, spec } from "./make-model.ts";
@@ -46,7 +47,7 @@ async function problemsOf(
     found = error.problems;
   }
   for (const { hint } of found) assert.notEqual(hint, "");
-  return found.map(({ path, message }) => [basename(path), message]);
+  return found.map(({ path, message }) => [basename(word(path)), word(message)]);
 }
 
 const one = makeModel([spec("IN", "INT32", [4])], [spec("OUT", "INT32", [2])]);
@@ -465,7 +466,11 @@ test("the shape of an expected output is given beside it", async () => {
   const first = (text: string): Promise<readonly [string, string, string] | undefined> =>
     withFiles([text], (paths) => readJsonFiles(paths, model)).then(
       () => undefined,
-      ({ problems: [found] }: UserError) => [found?.path ?? "", found?.message ?? "", found?.hint ?? ""],
+      ({ problems: [found] }: UserError) => [
+        word(found?.path ?? ""),
+        word(found?.message ?? ""),
+        word(found?.hint ?? ""),
+      ],
     );
   const entry = (out: string): string => `{"data": [{"IN": [1, 2, 3, 4]}], "validation_data": [{"OUT": ${out}}]}`;
   const [path, message, hint] = (await first(entry("[1]"))) ?? [];
@@ -549,7 +554,7 @@ describe("files that are too large to be held", () => {
       await withFiles([text], async (paths) => {
         await assert.rejects(readJsonFiles(paths, one, false, undefined, 0), (error: unknown) => {
           assert.ok(error instanceof UserError);
-          assert.ok(error.problems[0]?.path.includes(place), error.problems[0]?.path);
+          assert.ok(error.message.includes(place), error.message);
           return true;
         });
       });

@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import type { DataOrder } from "../../src/inputs/dataset.ts";
 import { packEntries } from "../../src/inputs/held-entries.ts";
 import { readPayloadLists } from "../../src/inputs/payload-list.ts";
+import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 
 /** Payloads from a file. */
@@ -181,19 +182,19 @@ describe("a file that is too large to be held", () => {
     const read = (text: string, name?: string): Promise<unknown> =>
       withFile(text, (path) => readPayloadLists([path], "in-turn", undefined, 0), name);
     await assert.rejects(read('{"data": [{"payload": [{}]}, {"timestamp": [1]}]}'), (error: UserError) =>
-      /data\[1\]/.test(error.problems[0]?.path ?? ""),
+      /data\[1\]/.test(word(error.problems[0]?.path ?? "")),
     );
     await assert.rejects(read('{"data": [{"payload": [{}]}'), (error: UserError) =>
-      /byte 27/.test(error.problems[0]?.path ?? ""),
+      /byte 27/.test(word(error.problems[0]?.path ?? "")),
     );
     await assert.rejects(read('{"date": []}'), (error: UserError) =>
-      /no list 'data'/.test(error.problems[0]?.message ?? ""),
+      /no list 'data'/.test(word(error.problems[0]?.message ?? "")),
     );
     await assert.rejects(read('{"data": []}'), (error: UserError) =>
-      /no entries/.test(error.problems[0]?.message ?? ""),
+      /no entries/.test(word(error.problems[0]?.message ?? "")),
     );
     await assert.rejects(read('{"a":1}\n{"b"\n', "x.jsonl"), (error: UserError) =>
-      /line 2/.test(error.problems[0]?.path ?? ""),
+      /line 2/.test(word(error.problems[0]?.path ?? "")),
     );
   });
 });

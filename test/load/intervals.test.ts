@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as v from "valibot";
 import { intervalsMode, readIntervalsNs } from "../../src/load/intervals.ts";
+import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 
 function withText<T>(text: string, use: (path: string) => T): T {
@@ -24,7 +25,7 @@ function problemsOf(use: () => unknown): { path: string; message: string }[] {
   } catch (error) {
     assert.ok(error instanceof UserError);
     for (const problem of error.problems) assert.notEqual(problem.hint, "");
-    return error.problems.map(({ path, message }) => ({ path, message }));
+    return error.problems.map(({ path, message }) => ({ path: word(path), message: word(message) }));
   }
   assert.fail("nothing was refused");
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { canBePhase, type PhasesLoadPlan } from "../../src/load/phases.ts";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
+import { word } from "../../src/plan/messages.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
@@ -71,7 +72,7 @@ describe("a plan is checked", () => {
     try {
       checkPlan(planOf(load));
     } catch (error) {
-      if (error instanceof UserError) return error.problems.map(({ path }) => path);
+      if (error instanceof UserError) return error.problems.map(({ path }) => word(path));
       throw error;
     }
     return [];

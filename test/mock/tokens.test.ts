@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { createMockTokens } from "../../src/mock/tokens.ts";
+import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { loadTokenizer } from "../../src/tokenize/load-tokenizer.ts";
 import { inFolder } from "../cli/rampart-process.ts";
@@ -54,7 +55,7 @@ describe("the mock's tokens", () => {
     await inFolder({ "pairs.json": JSON.stringify(PAIRS) }, async (folder) => {
       const problems = await createMockTokens(join(folder, "pairs.json")).catch((error: UserError) => error);
       assert.ok(problems instanceof UserError);
-      assert.match(problems.problems[0]?.message ?? "", /no word of .*pairs\.json is always one token/);
+      assert.match(word(problems.problems[0]?.message ?? ""), /no word of .*pairs\.json is always one token/);
     });
   });
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { word } from "../../src/plan/messages.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
-import { setting } from "../../src/plan/setting-names.ts";
 import { NO_TRACE } from "../../src/plan/telemetry.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { INPUT_KINDS } from "../../src/registry/input-kinds.ts";
@@ -18,10 +18,10 @@ function pathsOf(plan: unknown): string[] {
   } catch (error) {
     assert.ok(error instanceof UserError, String(error));
     for (const { message, hint, path } of error.problems) {
-      assert.notEqual(message, "", path);
-      assert.notEqual(hint, "", path);
+      assert.notEqual(message, "", word(path));
+      assert.notEqual(hint, "", word(path));
     }
-    return error.problems.map(({ path }) => path).sort();
+    return error.problems.map(({ path }) => word(path)).sort();
   }
   return [];
 }
@@ -186,7 +186,7 @@ test("an unknown kind is reported with the known ones", () => {
       () => checkPlan(withValue(path, "none of them") as Plan),
       (error: unknown) => {
         assert.ok(error instanceof UserError);
-        for (const kind of Object.keys(table)) assert.ok(error.problems[0]?.hint.includes(kind), kind);
+        for (const kind of Object.keys(table)) assert.ok(word(error.problems[0]?.hint ?? "").includes(kind), kind);
         assert.equal(error.problems[0]?.value, "none of them");
         return true;
       },
@@ -200,8 +200,8 @@ const TIMED: Plan["inputs"] = { kind: "json", files: ["data.json"] };
 const MOCK: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
 
 const together: readonly (readonly [name: string, plan: Plan, path: string])[] = [
-  ["undici with gRPC", makePlan({ target: { protocol: "grpc" }, client: { kind: "undici" } }), setting("client.kind")],
-  ["grpc-js with HTTP", makePlan({ client: { kind: "grpc-js" } }), setting("client.kind")],
+  ["undici with gRPC", makePlan({ target: { protocol: "grpc" }, client: { kind: "undici" } }), "client.kind"],
+  ["grpc-js with HTTP", makePlan({ client: { kind: "grpc-js" } }), "client.kind"],
   [
     "traces of the embedded target",
     {
@@ -242,7 +242,7 @@ const together: readonly (readonly [name: string, plan: Plan, path: string])[] =
   [
     "memory shared with several servers",
     makePlan({ target: { moreUrls: ["b:1"], sharedMemory: "system" } }),
-    setting("target.url"),
+    "target.url",
   ],
   [
     "a fixed schedule of so many requests",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { word } from "../../src/plan/messages.ts";
 import { RunError } from "../../src/plan/problem.ts";
 import { guardReport, joinOutputErrors } from "../../src/report/guard-report.ts";
 import type { Report } from "../../src/report/report.ts";
@@ -50,7 +51,7 @@ describe("errors of several files are one", () => {
   test("with all messages, and each hint once", () => {
     const joined = joinOutputErrors([first, second, new RunError("output", "c failed", first.hint)]);
     assert.equal(joined?.message, "a failed; b failed; c failed");
-    assert.equal(joined?.hint, "Move a. Move b.");
+    assert.equal(word(joined?.hint ?? ""), "Move a. Move b.");
   });
 
   test("none without errors, and one alone is kept", () => {

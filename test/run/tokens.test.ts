@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { sketchOf } from "../../src/measure/tokens/token-measurement.ts";
 import { tokenWarnings } from "../../src/measure/tokens/token-warnings.ts";
 import { judge } from "../../src/measure/verdicts.ts";
+import { word } from "../../src/plan/messages.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import type { TokensPlan } from "../../src/plan/tokens.ts";
@@ -219,7 +220,7 @@ describe("a run of a language model", () => {
     const plan = planOf({ streaming: true, tokenizer: "/nowhere/tokenizer" }, { inputs: prompts({ file: "/x" }) });
     await assert.rejects(
       startPlan(plan, { openObserver: async () => ({}), check: async () => checkPlan(plan) }).result,
-      (error: unknown) => error instanceof UserError && /tokenizer/.test(error.problems[0]?.path ?? ""),
+      (error: unknown) => error instanceof UserError && /tokenizer/.test(word(error.problems[0]?.path ?? "")),
     );
   });
 });

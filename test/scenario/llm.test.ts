@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { word } from "../../src/plan/messages.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
@@ -309,13 +310,13 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
   [
     "audio without a length that can be heard",
     { target: multimodal, inputs: prompts({ audio: { length: "10 ms" } }) },
-    "{setting:inputs.audio.lengthS}",
+    "inputs.audio.lengthS",
     /is too short/,
   ],
   [
     "a sample rate that MP3 does not have",
     { target: multimodal, inputs: prompts({ audio: { length: "1 s", format: "mp3", sampleRatesHz: [17] } }) },
-    "{setting:inputs.audio.sampleRatesHz}",
+    "inputs.audio.sampleRatesHz",
     /is not a sample rate of MP3/,
   ],
   [
@@ -424,7 +425,7 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
     "assert.0",
     /only streamed answers/,
   ],
-  ["undici for streams", { client: "undici" }, "{setting:client.kind}", /does not report when each event/],
+  ["undici for streams", { client: "undici" }, "client.kind", /does not report when each event/],
 ];
 
 describe("a mistake in a generative model's scenario is named by its path", () => {
@@ -432,10 +433,10 @@ describe("a mistake in a generative model's scenario is named by its path", () =
     test(`${name} (${path})`, () => {
       const problems = problemsOf(change);
       assert.deepEqual(
-        problems.map((problem) => problem.path),
+        problems.map((problem) => word(problem.path)),
         [path],
       );
-      assert.match(problems[0]?.message ?? "", says);
+      assert.match(word(problems[0]?.message ?? ""), says);
       assert.notEqual(problems[0]?.hint, "");
     });
   }

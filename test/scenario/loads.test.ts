@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
+import { word } from "../../src/plan/messages.ts";
 import type { MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
@@ -124,7 +125,7 @@ describe("refused by its path:", () => {
             error.problems.map((problem) => problem.path),
             [path],
           );
-          assert.match(error.problems[0]?.message ?? "", message);
+          assert.match(word(error.problems[0]?.message ?? ""), message);
           return true;
         },
       );

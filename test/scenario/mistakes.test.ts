@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { word } from "../../src/plan/messages.ts";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
-import { setting } from "../../src/plan/setting-names.ts";
 import {
   average,
   errorRate,
@@ -225,12 +225,7 @@ const loads: readonly Mistake[] = [
     "warmupFor",
     /already fixes the number of requests/,
   ],
-  [
-    "a fixed schedule of data without times",
-    { load: fixedSchedule() },
-    setting("inputs.data"),
-    /needs data with times/,
-  ],
+  ["a fixed schedule of data without times", { load: fixedSchedule() }, "inputs.data", /needs data with times/],
   ["half a seed", { load: rate(1, { seed: 0.5 }) }, "load.seed", /whole number/],
 ];
 
@@ -307,10 +302,10 @@ describe("a mistake is named by its path", () => {
     test(`${name} (${path})`, () => {
       const problems = problemsOf({ ...least, ...change });
       assert.deepEqual(
-        problems.map((problem) => problem.path),
+        problems.map((problem) => word(problem.path)),
         [path],
       );
-      assert.match(problems[0]?.message ?? "", message);
+      assert.match(word(problems[0]?.message ?? ""), message);
       assert.notEqual(problems[0]?.hint, "");
     });
   }
@@ -355,7 +350,7 @@ describe("mistakes are reported together", () => {
       client: "x",
       surplus: 1,
     });
-    assert.deepEqual(problems.map(({ path }) => path).sort(), [
+    assert.deepEqual(problems.map((problem) => word(problem.path)).sort(), [
       "assert.0",
       "assert.2.limit",
       "client",
@@ -388,8 +383,8 @@ describe("mistakes are reported together", () => {
   test("those of the command line as overrides", () => {
     const problems = problemsOf({ ...least, target: embedded() }, { url: "h:1", client: "grpc-js" });
     assert.deepEqual(
-      problems.map(({ path }) => path),
-      ["{setting:overrides.client}", "{setting:overrides.url}"],
+      problems.map(({ path }) => word(path)),
+      ["overrides.client", "overrides.url"],
     );
   });
 });
@@ -403,13 +398,19 @@ test("all unknown fields are reported together, each with the nearest name", () 
     target: anyTriton("host:1", { modle: "m", model: "m", protcol: "grpc" }),
     load: anyHold(1, { reqests: 5 }),
   });
-  assert.deepEqual(problems.map(({ path, hint }) => [path, /^Did you mean (\w+)\?$/.exec(hint)?.[1]]).toSorted(), [
-    ["anything", undefined],
-    ["asserts", "assert"],
-    ["load.reqests", "requests"],
-    ["nme", "name"],
-    ["target.modle", "model"],
-    ["target.protcol", "protocol"],
-  ]);
-  assert.match(problems.find(({ path }) => path === "anything")?.hint ?? "", /The options are name, target, load, /);
+  assert.deepEqual(
+    problems.map(({ path, hint }) => [path, /^Did you mean (\w+)\?$/.exec(word(hint))?.[1]]).toSorted(),
+    [
+      ["anything", undefined],
+      ["asserts", "assert"],
+      ["load.reqests", "requests"],
+      ["nme", "name"],
+      ["target.modle", "model"],
+      ["target.protcol", "protocol"],
+    ],
+  );
+  assert.match(
+    word(problems.find(({ path }) => path === "anything")?.hint ?? ""),
+    /The options are name, target, load, /,
+  );
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { word } from "../../src/plan/messages.ts";
 import type { RepeatPlan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { extracted, outputTokensPerSec, p50, p99, throughput } from "../../src/scenario/assertions.ts";
@@ -94,7 +95,7 @@ describe("a repetition of runs", () => {
             error.problems.map((problem) => problem.path),
             [path],
           );
-          assert.match(error.problems[0]?.message ?? "", message);
+          assert.match(word(error.problems[0]?.message ?? ""), message);
           return true;
         },
       );

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { isTruthy, parseAnswerQuery } from "../../src/service/answer-query.ts";
 import { checkAnswerRules, createAnswerReader } from "../../src/service/answer-reader.ts";
@@ -20,7 +21,7 @@ test("a syntax error names the character where the expression goes wrong", () =>
       (error: unknown) => {
         assert.ok(error instanceof UserError);
         assert.equal(error.problems[0]?.path, "target.success.where");
-        assert.ok(error.problems[0]?.message.endsWith(place), `${text}: ${error.message}`);
+        assert.ok(word(error.problems[0]?.message ?? "").endsWith(place), `${text}: ${error.message}`);
         return true;
       },
     );

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { word } from "../../src/plan/messages.ts";
 import { RunError } from "../../src/plan/problem.ts";
 import { NO_TRACE } from "../../src/plan/telemetry.ts";
 import type { TraceValues } from "../../src/service/service.ts";
@@ -53,8 +54,8 @@ test("a plan's settings have their names in the protocol, without those that are
     trace_rate: ["2"],
   });
   assert.equal(
-    describeTrace(values),
-    "{setting:telemetry.trace.logFrequency} 0, {setting:telemetry.trace.count} -1, {setting:telemetry.trace.file} f, {setting:telemetry.trace.levels} TENSORS, {setting:telemetry.trace.rate} 2",
+    word(describeTrace(values)),
+    "telemetry.trace.logFrequency 0, telemetry.trace.count -1, telemetry.trace.file f, telemetry.trace.levels TENSORS, telemetry.trace.rate 2",
   );
   assert.deepEqual(toTraceValues(NO_TRACE), {});
 });
@@ -77,7 +78,7 @@ test("a refused setting is named with the server's words, and the others are set
     assert.equal(error.code, "refused");
     assert.equal(
       error.message,
-      "failed to set {setting:telemetry.trace.levels} TIMESTAMPS,TENSORS: trace file name is not given",
+      "failed to set telemetry.trace.levels TIMESTAMPS,TENSORS: trace file name is not given",
     );
     return true;
   });
@@ -92,7 +93,7 @@ test("all rejected settings are named, and nothing is restored that was not chan
   const asked = { log_frequency: ["1"], trace_file: ["f"], trace_rate: ["0"] };
   await assert.rejects(setTrace(asked, server), {
     message:
-      "failed to set {setting:telemetry.trace.file} f: location can not be updated; {setting:telemetry.trace.rate} 0: must be non-zero",
+      "failed to set telemetry.trace.file f: location can not be updated; telemetry.trace.rate 0: must be non-zero",
   });
   assert.deepEqual(server.settings, FORMER);
   assert.deepEqual(server.writes.at(-1), { log_frequency: ["0"] });
@@ -108,12 +109,12 @@ test("a setting that the server passes over is refused too", async () => {
   const { log_frequency: _, ...older } = FORMER;
   const server = new Server(undefined, older);
   await assert.rejects(setTrace({ ...ASKED, log_frequency: ["3"] }, server), {
-    message: "failed to set {setting:telemetry.trace.logFrequency} 3: the server has no such setting",
+    message: "failed to set telemetry.trace.logFrequency 3: the server has no such setting",
   });
   assert.deepEqual(server.settings, older);
   const stubborn: TraceAccess = { read: async () => FORMER, write: async () => FORMER };
   await assert.rejects(setTrace({ trace_rate: ["5"] }, stubborn), {
-    message: "failed to set {setting:telemetry.trace.rate} 5: the server keeps it at 1000",
+    message: "failed to set telemetry.trace.rate 5: the server keeps it at 1000",
   });
 });
 

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
+import { word } from "../../src/plan/messages.ts";
 import { formatProblem, type RunError, UserError } from "../../src/plan/problem.ts";
 import { loadTokenizer, type TokenizerOptions } from "../../src/tokenize/load-tokenizer.ts";
 
@@ -172,7 +173,7 @@ for (const [typed, near] of [
     // The same when the hub is asked for it.
     const env = { HF_HUB_CACHE: join(folder, "typo-cache"), HF_ENDPOINT: "http://127.0.0.1:1" };
     await assert.rejects(loadTokenizer(typed, { env }), (error: RunError) =>
-      error.hint.startsWith(`Did you mean ${near}? `),
+      word(error.hint).startsWith(`Did you mean ${near}? `),
     );
   });
 

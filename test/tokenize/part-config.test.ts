@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import {
   pickPart,
@@ -65,7 +66,7 @@ test("a file that cannot be used is one problem of the setting", () => {
   const error = new TokenizerFileError("it has no model");
   assert.ok(error instanceof UserError);
   assert.deepEqual(
-    error.problems.map(({ path, message }) => [path, message]),
-    [["{setting:inputs.tokenizer}", "cannot be used: it has no model"]],
+    error.problems.map(({ path, message }) => [word(path), message]),
+    [["inputs.tokenizer", "cannot be used: it has no model"]],
   );
 });

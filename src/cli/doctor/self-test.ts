@@ -6,7 +6,6 @@ import { hold } from "../../scenario/loads/levels.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { executePlan } from "../execute.ts";
-import { inScenario } from "../setting-names.ts";
 import { type AskedLoad, type Finding, impossible, ok, unknown, warning } from "./finding.ts";
 import type { Host } from "./host.ts";
 
@@ -29,7 +28,7 @@ export async function checkOwnRate(_host: Host, { concurrency, ratePerSec, proto
   const silent = { out: () => {}, err: () => {}, onInterrupt: () => () => {}, loadApi: async () => ({}) };
   let perSec: number;
   try {
-    const run = await executePlan(toPlan(scenario, process.cwd()), silent, { door: inScenario, onInterrupt: () => {} });
+    const run = await executePlan(toPlan(scenario, process.cwd()), silent, { onInterrupt: () => {} });
     const [level] = run.result.levels;
     if (level === undefined || run.result.failedCount > 0)
       return unknown(

@@ -1,8 +1,9 @@
-import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { word } from "../../plan/messages.ts";
+import { type Problem, problem, RunError, UserError, wordError, wordProblem } from "../../plan/problem.ts";
 import { VERSION } from "../../report/version.ts";
 import type { Peers } from "../../run/peers/peers.ts";
 import type { CommandIo } from "../execute.ts";
-import { wordingIo } from "../setting-names.ts";
+import { withNames } from "../setting-names.ts";
 import { EXIT } from "./exit-codes.ts";
 import { formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
@@ -24,7 +25,7 @@ import { formatUsageError } from "./usage.ts";
 
 /** Runs the command. Returns the exit code: 0 success, 1 failure, 2 usage error. */
 export async function runGenaiPerf(args: readonly string[], _command: string, plainIo: CommandIo): Promise<number> {
-  const io = wordingIo(inGenaiPerf, plainIo);
+  const io = withNames(plainIo, inGenaiPerf);
   const parsed = parseCommand(args);
   switch (parsed.kind) {
     case "help":
@@ -115,15 +116,17 @@ function nothingToPass({ subcommand }: Pick<GenaiSettings, "subcommand">): Probl
 async function explain(io: CommandIo, body: () => Promise<number>): Promise<number> {
   try {
     return await body();
-  } catch (error) {
+  } catch (thrown) {
+    const error = wordError(thrown, io.nameOf);
     if (error instanceof UserError) for (const problem of error.problems) io.err(formatProblem(problem));
-    else if (error instanceof RunError) io.err(`Error: ${error.message}\n  ${error.hint}\n`);
+    else if (error instanceof RunError) io.err(`Error: ${error.message}\n  ${word(error.hint)}\n`);
     else throw error;
     return EXIT.failed;
   }
 }
 
-function formatProblem({ path, message, value, hint }: Problem): string {
+function formatProblem(problem: Problem): string {
+  const { path, message, value, hint } = wordProblem(problem, inGenaiPerf);
   const got = value === undefined || message.includes(value) ? "" : ` (got '${value}')`;
   const where = path === "" || message.includes(path) ? "" : `${path}: `;
   return `Error: ${where}${message}${got}\n  ${hint}\n`;

@@ -1,4 +1,4 @@
-import type { SettingPath } from "../../plan/setting-names.ts";
+import type { SettingPath } from "../../plan/messages.ts";
 import { OPTIONS as PASSED_OPTIONS } from "../perf-analyzer/options/table.ts";
 import type { GenaiOption } from "./options/genai-option.ts";
 import { ALL_OPTIONS } from "./options/subcommands.ts";

@@ -1,6 +1,6 @@
-import { UserError } from "../../plan/problem.ts";
+import type { NameOf, SettingPath } from "../../plan/messages.ts";
+import { UserError, wordProblem } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import type { SettingPath } from "../../plan/setting-names.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
@@ -10,7 +10,7 @@ import { formatFlags, parseFlags } from "../flags.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { besideReports, findReadOutputs, inputFilesOf, silent } from "../output-files.ts";
 import { changePlan, conclude } from "../run.ts";
-import { type FrontDoor, inScenario, wordError, wordingIo } from "../setting-names.ts";
+import { inScenario, withNames } from "../setting-names.ts";
 import { FLAGS } from "./flags.ts";
 import { readScenario } from "./read-scenario.ts";
 
@@ -31,7 +31,7 @@ const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url=https": "write https:// before the address",
 };
 
-const inHttp: FrontDoor = (path) => FLAG_NAMES[path] ?? sharedNameOf("http", path) ?? inScenario(path);
+const inHttp: NameOf = (path) => FLAG_NAMES[path] ?? sharedNameOf("http", path) ?? inScenario(path);
 
 /** The flags of the fields of the scenario that the command makes, by the beginning of a problem's path. */
 const FIELDS: readonly (readonly [path: RegExp, flag: string])[] = [
@@ -49,7 +49,7 @@ const FIELDS: readonly (readonly [path: RegExp, flag: string])[] = [
 
 /** Runs `rampart http`. Returns the exit code. */
 export async function runHttpCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
-  const io = wordingIo(inHttp, rawIo);
+  const io = withNames(rawIo, inHttp);
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
     if (flags.has("help")) {
@@ -70,9 +70,9 @@ export async function runHttpCommand(args: readonly string[], command: string, r
         io.err(
           `rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`,
         );
-      return conclude(plan, await executePlan(plan, reportIo, { door: inHttp, onInterrupt }), flags, io);
+      return conclude(plan, await executePlan(plan, reportIo, { onInterrupt }), flags, io);
     } catch (error) {
-      throw inFlags(wordError(inHttp, error));
+      throw inFlags(error);
     }
   });
 }
@@ -81,7 +81,8 @@ export async function runHttpCommand(args: readonly string[], command: string, r
 function inFlags(error: unknown): unknown {
   if (!(error instanceof UserError)) return error;
   return new UserError(
-    error.problems.map((problem) => {
+    error.problems.map((found) => {
+      const problem = wordProblem(found, inHttp);
       const [path, flag] = FIELDS.find(([pattern]) => pattern.test(problem.path)) ?? [];
       const hint = problem.hint.replace(" in the scenario", "");
       return { ...problem, hint, path: path === undefined ? problem.path : problem.path.replace(path, flag ?? "") };

@@ -1,7 +1,7 @@
+import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, RunError, UserError } from "../../plan/problem.ts";
+import { type Problem, RunError, UserError, wordProblem } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/levels.ts";
 import { VERSION } from "../../report/version.ts";
@@ -9,7 +9,7 @@ import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { besideReports, findReadOutputs, findTwins, inputFilesOf } from "../output-files.ts";
-import { wordingIo } from "../setting-names.ts";
+import { withNames } from "../setting-names.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import { parseOptions, readSettings } from "./read-settings.ts";
 import { inPerfAnalyzer } from "./setting-names.ts";
@@ -23,7 +23,7 @@ const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
 /** Runs the command. Returns the exit code. @param command the command as it was called, for help */
 export async function runPerfAnalyzer(args: readonly string[], command: string, plainIo: CommandIo): Promise<number> {
-  const io = wordingIo(inPerfAnalyzer, plainIo);
+  const io = withNames(plainIo, inPerfAnalyzer);
   const { settings, problems, warnings, lines } = readSettings(parseOptions(args));
   for (const line of lines) io.err(`${line}\n`);
   if (settings.isHelp) {
@@ -60,13 +60,13 @@ async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
 
 async function measure(plan: Plan, io: CommandIo): Promise<number> {
   const reportIo = besideReports(io, { ...plan.outputs.files });
-  const peers = await joinPeers(plan.client.isMpi, (line) => io.err(`${line}\n`));
+  const peers = await joinPeers(plan.client.isMpi, (line) => io.err(`${word(line, io.nameOf)}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>
       reportIo.out(
         `Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`,
       );
-    const { result, outputError } = await executePlan(plan, reportIo, { door: inPerfAnalyzer, onInterrupt, peers });
+    const { result, outputError } = await executePlan(plan, reportIo, { onInterrupt, peers });
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
@@ -80,11 +80,12 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
 
 /** Adds the option's name to the message, because the messages of perf_analyzer's rules begin with it. */
 function nameInMessage(problem: Problem): Problem {
-  return { ...problem, message: `${problem.path} ${problem.message}` };
+  return { ...problem, message: [problem.path, " ", problem.message] };
 }
 
 function printProblems(problems: readonly Problem[], command: string, io: CommandIo): void {
-  for (const { message, value, hint } of problems) {
+  for (const problem of problems) {
+    const { message, value, hint } = wordProblem(problem, io.nameOf);
     const isSaid = value === undefined || message.includes(`'${value}'`) || message.endsWith(`: ${value}`);
     const got = isSaid ? "" : ` (got '${value}')`;
     io.err(`Error: ${message}${got}\n  ${hint}\n`);
@@ -127,7 +128,7 @@ function printLaneErrors(result: RunResult, { message: reason, hint }: RunError,
   );
   for (const error of result.laneErrors) io.err(`Thread [${error.lane}] had error: ${wordLaneError(error, result)}\n`);
   if (!result.laneErrors.some(({ message }) => message === reason)) io.err(`rampart: ${reason}\n`);
-  io.err(`\n${hint}\n`);
+  io.err(`\n${word(hint, io.nameOf)}\n`);
 }
 
 /** Formats a failure like perf_analyzer's client for the kind of service. */
@@ -138,7 +139,8 @@ function wordLaneError(error: LaneError, { prepared }: RunResult): string {
 
 function explain(error: unknown, io: CommandIo): number {
   if (error instanceof UserError) {
-    for (const { path, message, value, hint } of error.problems) {
+    for (const problem of error.problems) {
+      const { path, message, value, hint } = wordProblem(problem, io.nameOf);
       const got = value === undefined ? "" : ` (got ${value})`;
       io.err(`error: Failed to init manager inputs: ${path}: ${message}${got}\n  ${hint}\n`);
     }
@@ -151,14 +153,13 @@ function explain(error: unknown, io: CommandIo): number {
   throw error;
 }
 
-function printRunError({ message, hint }: RunError, io: CommandIo): void {
-  io.err(`error: ${message}\n  ${hint}\n`);
+function printRunError({ text, hint }: RunError, io: CommandIo): void {
+  io.err(`error: ${word(text, io.nameOf)}\n  ${word(hint, io.nameOf)}\n`);
 }
 
 /** Replaces the error's message by perf_analyzer's where scripts may search for it. */
 function wordLikeOriginal(error: RunError): RunError {
-  if (error.facts.stage === "shared-memory") return error.reword(`Unable to init infer data manager: ${error.message}`);
+  if (error.facts.stage === "shared-memory") return error.reword(["Unable to init infer data manager: ", error.text]);
   if (error.code !== "no-valid-requests") return error;
-  const hint = `Raise ${setting("measurement.mode.windowMs")}, or find out why no request ends in time.`;
-  return error.reword(NO_VALID_REQUESTS, hint);
+  return error.reword(NO_VALID_REQUESTS, { say: "no-request-ends" });
 }

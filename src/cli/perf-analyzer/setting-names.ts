@@ -1,4 +1,4 @@
-import type { SettingPath } from "../../plan/setting-names.ts";
+import type { SettingPath } from "../../plan/messages.ts";
 import { OPTIONS } from "./options/table.ts";
 
 /** Names that no single option has, or that read better as a phrase. */

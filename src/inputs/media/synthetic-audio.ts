@@ -1,5 +1,5 @@
+import type { Text } from "../../plan/messages.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 import type { Spread } from "../lengths.ts";
@@ -28,23 +28,23 @@ const PCM = 1;
 /** Returns the problems of the settings; empty when they are valid. */
 export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, format }: AudioSettings): Problem[] {
   const problems: Problem[] = [];
-  const add = (path: string, message: string, value: unknown, hint: string): void => {
+  const add = (path: Text, message: string, value: unknown, hint: string): void => {
     problems.push(problem("invalid-value", path, message, hint, String(value)));
   };
   if (lengthS.mean < SHORTEST_S) {
-    add(setting("inputs.audio.lengthS"), "is too short", lengthS.mean, `Give ${SHORTEST_S} seconds or more.`);
+    add({ setting: "inputs.audio.lengthS" }, "is too short", lengthS.mean, `Give ${SHORTEST_S} seconds or more.`);
   }
   const depth = depthsBits.find((bits) => !DEPTHS_BITS.includes(bits));
   if (depth !== undefined)
-    add(setting("inputs.audio.depthsBits"), "is not a bit depth", depth, `Choose from ${DEPTHS_BITS.join(", ")}.`);
+    add({ setting: "inputs.audio.depthsBits" }, "is not a bit depth", depth, `Choose from ${DEPTHS_BITS.join(", ")}.`);
   const rate = sampleRatesHz.find((hz) => !(hz >= 1));
   if (rate !== undefined)
-    add(setting("inputs.audio.sampleRatesHz"), "is not a sample rate", rate / 1000, "Give kHz, such as 16.");
+    add({ setting: "inputs.audio.sampleRatesHz" }, "is not a sample rate", rate / 1000, "Give kHz, such as 16.");
   const unsupported = sampleRatesHz.find((hz) => hz >= 1 && !(MP3_RATES_HZ as readonly number[]).includes(hz));
   if (format === "mp3" && unsupported !== undefined) {
     const known = MP3_RATES_HZ.map((hz) => hz / 1000).join(", ");
     add(
-      setting("inputs.audio.sampleRatesHz"),
+      { setting: "inputs.audio.sampleRatesHz" },
       "is not a sample rate of MP3",
       unsupported / 1000,
       `Choose from ${known} kHz.`,
@@ -52,7 +52,7 @@ export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, f
   }
   if (channelCount !== 1 && channelCount !== 2) {
     add(
-      setting("inputs.audio.channelCount"),
+      { setting: "inputs.audio.channelCount" },
       "is not a number of channels",
       channelCount,
       "Choose 1 (mono) or 2 (stereo).",

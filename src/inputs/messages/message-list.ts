@@ -1,6 +1,6 @@
+import { type Text, word } from "../../plan/messages.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { notJson, type Problem, problem, UserError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { parseLossless } from "../../service/lossless-json.ts";
 import type { MessageForm, ModelInfo } from "../../service/service.ts";
@@ -43,8 +43,9 @@ export async function readMessageLists(
   const list = new MessageList(name, messages, folder);
   for (const file of files)
     await list.addAll(readEntries(file, await readWhole(file)), (index) => `${file}, data[${index}]`);
-  const own = setting("inputs.entries");
-  await list.addAll(entries, (index) => (entries.length === 1 ? own : `${own}.calls[${index}]`));
+  await list.addAll(entries, (index) => (entries.length === 1 ? "" : `.calls[${index}]`), {
+    setting: "inputs.entries",
+  });
   return list.finish();
 }
 
@@ -68,6 +69,8 @@ class MessageList {
   /** The one that entries are added to. */
   private stream: DataStep[] = [];
   private readonly problems: Problem[] = [];
+  /** What the places of entries begin with. */
+  private root: Text = "";
   private readonly method: string;
   private readonly form: MessageForm;
   private readonly folder: string | undefined;
@@ -78,7 +81,8 @@ class MessageList {
     this.folder = folder;
   }
 
-  async addAll(entries: readonly unknown[], placeOf: (index: number) => string): Promise<void> {
+  async addAll(entries: readonly unknown[], placeOf: (index: number) => string, root: Text = ""): Promise<void> {
+    this.root = root;
     for (const [index, element] of entries.entries()) {
       if (this.problems.length >= MAX_PROBLEMS) return;
       await this.addElement(element, placeOf(index));
@@ -142,7 +146,7 @@ class MessageList {
     const encode = this.form.encode;
     if (encode === undefined) {
       const message = `the message type of ${this.method} is not known: the server has no reflection`;
-      this.report(place, message, `Name the .proto file in ${setting("target.protoFiles")}, or give encoded messages.`);
+      this.report(place, message, { say: "encode-messages" });
       return undefined;
     }
     const encoded = encode(value);
@@ -191,11 +195,15 @@ class MessageList {
       this.report(place, message, "Write an entry for each call.");
       return;
     }
-    this.stream.push({ payload, messages, inputs: NO_TENSORS, expected: NO_TENSORS, place });
+    this.stream.push({ payload, messages, inputs: NO_TENSORS, expected: NO_TENSORS, place: word(this.at(place)) });
   }
 
-  private report(place: string, message: string, hint: string, value?: string): void {
-    this.problems.push(problem("invalid-value", place, message, hint, value));
+  private report(place: string, message: string, hint: Text, value?: string): void {
+    this.problems.push(problem("invalid-value", this.at(place), message, hint, value));
+  }
+
+  private at(place: string): Text {
+    return this.root === "" ? place : [this.root, place];
   }
 }
 

@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 import { userError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
 import { LIST_KEYS } from "./conversations.ts";
 import { isObject } from "./json-lines.ts";
@@ -39,8 +38,8 @@ function detectRecord(path: string, record: Readonly<Record<string, Json>>): Exc
   if (PAYLOAD_KEYS.some((key) => keys.includes(key))) return "payload";
   if (LIST_KEYS.some((key) => Array.isArray(record[key]))) return "sharegpt";
   const message = `${path} has an unknown format: its first line has no text, image, audio, ${PAYLOAD_KEYS.join(", ")} or list of messages`;
-  const hint = `Write {"text": "…"} on each line, or give the format with ${setting("inputs.format")}.`;
-  throw userError("invalid-value", setting("inputs.file"), message, hint, keys.slice(0, 10).join(", ") || "no keys");
+  const found = keys.slice(0, 10).join(", ") || "no keys";
+  throw userError("invalid-value", { setting: "inputs.file" }, message, { say: "give-format" }, found);
 }
 
 /** Whether the text contains a conversation, possibly spread over several lines. */

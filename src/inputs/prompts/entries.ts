@@ -1,5 +1,4 @@
 import { problem, UserError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { readConversations } from "./conversations.ts";
@@ -29,7 +28,7 @@ export async function* createEntries(
   const { source } = settings;
   throw new UserError([
     source.kind === "synthetic"
-      ? problem("missing", setting("inputs.count"), "leaves no request to send", "Give at least 1.")
+      ? problem("missing", { setting: "inputs.count" }, "leaves no request to send", "Give at least 1.")
       : problem("missing", source.path, "has no requests", "Give a file with at least one request."),
   ]);
 }

@@ -1,6 +1,6 @@
+import type { Text } from "../../plan/messages.ts";
 import { userError } from "../../plan/problem.ts";
 import type { PromptsPlan } from "../../plan/prompts.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { createPayload, type PayloadFormat, type PayloadSettings } from "../../service/openai/payload.ts";
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
@@ -9,8 +9,6 @@ import { toPayload, toPayloadStep } from "../payload-entry.ts";
 import { groupBySession } from "../payload-list.ts";
 import { createEntries } from "./entries.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, type SessionSettings } from "./settings.ts";
-
-const SESSIONS = setting("load.kind=sessions");
 
 /**
  * Creates all requests of a plan's prompts, before the run.
@@ -59,9 +57,9 @@ function sourceOf({ file, isTrace, fileFormat }: PromptsPlan, order: DataOrder):
 function checkSession({ file }: PromptsPlan, entry: PromptEntry, order: DataOrder): void {
   const isTurn = entry.sessionId !== undefined || entry.delayMs !== undefined;
   if (isTurn === (order === "in-sessions")) return;
-  const [message, hint] = isTurn
-    ? ["has requests with sessions or delays", `Use ${SESSIONS}, or omit session_id and delay.`]
-    : ["has requests without a session", `Give every request a session_id, or do not use ${SESSIONS}.`];
+  const [message, hint]: readonly [string, Text] = isTurn
+    ? ["has requests with sessions or delays", { say: "use-sessions" }]
+    : ["has requests without a session", { say: "no-sessions" }];
   throw userError("unsupported", "inputs", message, hint, file === "" ? undefined : file);
 }
 

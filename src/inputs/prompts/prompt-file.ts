@@ -1,7 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { unreadable, userError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import type { AudioClip, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readPromptText, readStrings } from "./fields.ts";
@@ -32,7 +31,7 @@ export async function* readRankings(path: string, maker: PromptMaker): AsyncGene
   const missing = ["queries.jsonl", "passages.jsonl"].filter((name) => !files.includes(name));
   if (missing.length > 0) {
     const message = "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets";
-    const hint = `Give a folder with ${missing.join(" and ")}, or ${setting("inputs.file=rankings")}.`;
+    const hint = { say: "give-rankings", missing: missing.join(" and ") } as const;
     throw userError("missing", path, message, hint);
   }
   const passages = readPromptFile(join(path, "passages.jsonl"), maker);
@@ -107,7 +106,7 @@ async function readContent(record: JsonRecord, path: string) {
   const audio = readStrings(record, "audio", "audios");
   if (text === undefined && images.length + audio.length === 0) {
     const message = "has no 'text', 'text_input', 'image' or 'audio'";
-    const hint = `Write {"text": "…"}, or for other formats ${setting("inputs.file=other")}.`;
+    const hint = { say: "other-format" } as const;
     throw userError("missing", record.place, message, hint, Object.keys(record.value).join(", ") || "no keys");
   }
   const at = { path, place: record.place };

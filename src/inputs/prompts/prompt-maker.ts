@@ -1,6 +1,5 @@
 import { userError } from "../../plan/problem.ts";
 import { MOST_PROMPT_TOKENS } from "../../plan/prompts.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex, type Random } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
@@ -159,8 +158,7 @@ export class PromptMaker {
     if (this.writerMade !== undefined) return this.writerMade;
     if (this.tokenizer === undefined) {
       const message = "is needed to generate prompts, because their length is counted in tokens";
-      const hint = `Give a tokenizer, or give the prompts with ${setting("inputs.file")}.`;
-      throw userError("missing", setting("inputs.tokenizer"), message, hint);
+      throw userError("missing", { setting: "inputs.tokenizer" }, message, { say: "give-tokenizer" });
     }
     this.writerMade = new PromptWriter(this.tokenizer);
     return this.writerMade;

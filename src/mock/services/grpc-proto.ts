@@ -1,7 +1,6 @@
 import type protobuf from "protobufjs";
 import { DEFAULT_MOCK, type MockPlan } from "../../plan/mock.ts";
 import { messageOf } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { msToNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { findMethods, type GrpcMethod } from "../../service/dynamic-grpc/methods.ts";
@@ -18,7 +17,7 @@ export const grpcProtoService: MockService = {
   value: "FILE",
   help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has as many responses as the language model has tokens, at the same distance, and the same share of streams is cut off.",
   create: (plan, file) => {
-    const root = readProtoFiles([file], [], setting("mock.grpcProto"));
+    const root = readProtoFiles([file], [], { setting: "mock.grpcProto" });
     const methods = findMethods(root);
     const pacing = createPacing(plan);
     const entries = methods.map((method): [string, MockMethod] => [

@@ -1,3 +1,4 @@
+import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { joinOutputErrors } from "../guard-report.ts";
@@ -19,8 +20,8 @@ export type ArtifactKey = Exclude<keyof ArtifactFiles, "plots" | "profileExport"
 const FORMATS: Readonly<Record<ArtifactKey, (measured: Measured, sink: TextSink) => string | undefined>> = {
   genaiPerfJson: ({ result, about }) => formatGenAiPerfJson(result, about.inputConfig),
   genaiPerfCsv: ({ result }) => formatGenAiPerfCsv(result),
-  genaiPerfRampart: (measured, { word = String }) =>
-    formatRampartJson(measured, [...measured.doubts.map(word), ...measured.warnings]),
+  genaiPerfRampart: (measured, { nameOf }) =>
+    formatRampartJson(measured, [...measured.doubts.map((doubt) => word(doubt, nameOf)), ...measured.warnings]),
   serverMetricsJson: ({ run }) => run?.scrape && formatServerMetricsJson(run.scrape),
   serverMetricsCsv: ({ run }) => run?.scrape && formatServerMetricsCsv(run.scrape),
 };

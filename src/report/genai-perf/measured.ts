@@ -5,6 +5,7 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { measureColumns } from "../../measure/tokens/token-tally.ts";
 import { tokenWarnings } from "../../measure/tokens/token-warnings.ts";
+import type { Text } from "../../plan/messages.ts";
 import { isMeasured } from "../../result/is-measured.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
@@ -52,7 +53,7 @@ export interface Measured {
   readonly result: GenAiPerfResult;
   readonly summary: RunSummary;
   /** Warnings that the numbers may be misleading; whole sentences. First those about the run, then those about single requests. */
-  readonly doubts: readonly string[];
+  readonly doubts: readonly Text[];
   readonly warnings: readonly string[];
   /** Undefined for merged exports. */
   readonly run: RunResult | undefined;

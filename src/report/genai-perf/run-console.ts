@@ -1,5 +1,6 @@
 import { summarize } from "../../measure/statistics.ts";
 import { entryOf, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
+import { type Text, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatRampartWarning } from "../warnings.ts";
@@ -17,11 +18,11 @@ import { formatTelemetryConsole } from "./telemetry/telemetry.ts";
 /** Creates the report. */
 export function createGenaiPerfConsole({ outputs }: Plan, sink: TextSink): Report {
   const isVerbose = outputs.genaiPerf?.isVerbose === true;
-  const note = (text: string): void => sink.err(`rampart: ${text}\n`);
+  const note = (text: Text): void => sink.err(`rampart: ${word(text, sink.nameOf)}\n`);
   return {
     onWarning: (warning) => {
       // perf_analyzer's console also prints them.
-      if (outputs.verbosity === 0) sink.err(`${formatRampartWarning(warning)}\n`);
+      if (outputs.verbosity === 0) sink.err(`${formatRampartWarning(warning, sink.nameOf)}\n`);
     },
     finish: (run) => {
       if (isVerbose) reportCourse(run, note);

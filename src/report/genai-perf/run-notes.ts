@@ -3,8 +3,8 @@ import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
 import { percentileAt } from "../../measure/sketch.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import type { Text } from "../../plan/messages.ts";
 import { formatRunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { formatDurationNs, nsToSec } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
@@ -14,10 +14,10 @@ import { describeCutSessions, describeLoadNotes, describeRepeats, describeResend
 /** Notes on a run besides its numbers. */
 
 /** Returns warnings that a run's numbers may be misleading; whole sentences. */
-export function findDoubts(result: RunResult): string[] {
+export function findDoubts(result: RunResult): Text[] {
   const { failedCount, sentCount, error, isInterrupted, prepared, levels, sessions } = result;
   const isSynthetic = prepared.plan.outputs.genaiPerf?.isSynthetic === true;
-  const doubts = [...prepared.warnings];
+  const doubts: Text[] = [...prepared.warnings];
   const resends = describeResends(result);
   if (resends !== undefined) doubts.push(resends);
   if (
@@ -28,8 +28,7 @@ export function findDoubts(result: RunResult): string[] {
       `the server closed connections between requests: ${result.connectionCount} were opened for ${sentCount} requests, whose times include that`,
     );
   const repeats = describeRepeats(result);
-  if (repeats !== undefined)
-    doubts.push(isSynthetic ? `${repeats}; ${setting("inputs.count")} makes more of them` : repeats);
+  if (repeats !== undefined) doubts.push(isSynthetic ? { say: "more-prompts", repeats } : repeats);
   const cut = describeCutSessions(sessions);
   if (cut !== undefined) doubts.push(cut);
   if (error !== undefined) doubts.push(formatRunError(error));
@@ -50,10 +49,10 @@ export function findDoubts(result: RunResult): string[] {
 }
 
 /** Explains why the run did not become stable and what would help; empty if it was stable. */
-function describeInstability({ levels, prepared: { plan } }: RunResult): string[] {
-  return levels.flatMap((level) => {
+function describeInstability({ levels, prepared: { plan } }: RunResult): Text[] {
+  return levels.flatMap((level): Text[] => {
     const why = whyUnstable(plan, level);
-    if (why !== undefined) return [`the measurement is not stable: ${why.moved}; ${why.cause}. ${why.advice}`];
+    if (why !== undefined) return [[`the measurement is not stable: ${why.moved}; ${why.cause}. `, why.advice, "."]];
     return level.isLatencyUnstable ? [`${ONLY_THROUGHPUT}.`] : [];
   });
 }
@@ -94,11 +93,7 @@ function toOneLine(text: string): string {
 }
 
 /** Reports the requests without a valid answer, by cause. @param columns the measured requests, if any */
-export function reportFailures(
-  result: RunResult,
-  columns: TokenColumns | undefined,
-  note: (text: string) => void,
-): void {
+export function reportFailures(result: RunResult, columns: TokenColumns | undefined, note: (text: Text) => void): void {
   const { failures, cancelledCount } = result;
   const warmup = result.warmup ?? { sentCount: 0, failedCount: 0 };
   const sentCount = result.sentCount - warmup.sentCount;
@@ -119,7 +114,7 @@ export function reportFailures(
     const { target } = result.prepared.plan;
     const isUnreached = unreadCount === 0 && failures.every(({ kind }) => kind === "connect");
     if (result.hint !== undefined && result.error === undefined) note(result.hint);
-    if (isUnreached && "url" in target) note(`is there a server at ${target.url}? check ${setting("target.url")}`);
+    if (isUnreached && "url" in target) note({ say: "check-address", url: target.url });
   }
   if (cancelledCount > 0) {
     note(

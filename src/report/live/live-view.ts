@@ -54,7 +54,7 @@ class Live implements LiveView {
     this.sink = {
       out: guard((text) => sink.out(text)),
       err: guard((text) => sink.err(text)),
-      ...(sink.word === undefined ? {} : { word: sink.word }),
+      nameOf: sink.nameOf,
       isQuiet: sink.isQuiet,
       // Getters, because the process creates its streams when they are read.
       get hasColor() {

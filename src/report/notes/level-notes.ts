@@ -5,6 +5,7 @@ import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Verdict } from "../../measure/verdicts.ts";
+import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -30,7 +31,7 @@ export function findInLevel(
   result: LevelResult,
   open: readonly Verdict[],
   isOnly: boolean,
-): Finding[] {
+): Finding<Text>[] {
   const { window } = result;
   if (window.requestCount + window.failedCount === 0) return [];
   const plan = planOfPhase(whole, result.phase?.index);
@@ -90,12 +91,12 @@ function finding(code: string, severity: Severity, ...texts: string[]): Finding 
   return { code, severity, texts };
 }
 
-function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding[] {
+function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding<Text>[] {
   const { repeats, isLatencyUnstable } = result;
   const why = whyUnstable(plan, result, throughputUnitOf(whole.target));
-  const texts = why === undefined ? [] : [`not stable: ${why.moved}`, why.cause, why.advice.replace(/\.$/, "")];
+  const texts = why === undefined ? [] : [`not stable: ${why.moved}`, why.cause, why.advice];
   return [
-    ...(why === undefined ? [] : [finding("not-stable", "wrong", ...texts)]),
+    ...(why === undefined ? [] : [{ code: "not-stable", severity: "wrong", texts } as const]),
     ...(repeats === undefined ? [] : [finding("measured-again", "detail", describeRepeats(whole, repeats))]),
     ...(isLatencyUnstable ? [finding("latency-not-stable", "caution", ONLY_THROUGHPUT)] : []),
   ];

@@ -99,8 +99,8 @@ function askedRate({ load }: Plan, level: number): AskedRate | undefined {
 }
 
 /**
- * Says what varied in a level that did not become stable, the likely cause, and in a sentence with its full stop what to change; undefined when
- * it did. @param unit of throughput. Default: perf_analyzer's
+ * Says what varied in a level that did not become stable, the likely cause, and in a sentence without a full stop what to change; undefined when it
+ * did. @param unit of throughput. Default: perf_analyzer's
  */
 export function whyUnstable(plan: Plan, { instability, window, level }: LevelResult, unit?: string) {
   if (instability === undefined) return undefined;

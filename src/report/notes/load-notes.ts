@@ -4,6 +4,7 @@ import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { Quantity } from "../../measure/metrics/metric.ts";
 import { MISSED_RATIO } from "../../measure/rate-shortfall.ts";
 import { STABILITY_WINDOWS } from "../../measure/stability.ts";
+import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, msToNs, nsToSec } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
@@ -21,9 +22,9 @@ const FEW_UNSENT = 2;
 /** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
 
 /** What was noticed about a level. */
-export interface Finding extends Pick<Note, "code" | "severity" | "metric"> {
+export interface Finding<T extends Text = string> extends Pick<Note, "code" | "severity" | "metric"> {
   /** One or several sentences, each without its full stop. */
-  readonly texts: readonly string[];
+  readonly texts: readonly T[];
   /** Findings of one code, metric and kind become one note. Default: the texts without their numbers, so that only equal sentences do. */
   readonly kind?: string;
   /** How bad it is, among findings of one note. Default: 0. */

@@ -1,3 +1,4 @@
+import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { joinLevels } from "../../registry/level-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
@@ -22,16 +23,12 @@ const ORDER: readonly Severity[] = ["wrong", "caution", "detail"];
 export interface NoteOptions {
   /** Warnings that were reported during the runs, as sentences without a full stop. Default: none */
   readonly warned?: readonly string[];
-  /** Puts the front door's names of settings into a text. Default: they keep their paths in the plan */
-  readonly word?: ((text: string) => string) | undefined;
+  /** The user's front door's names of settings. Default: they keep their paths in the plan */
+  readonly nameOf?: NameOf | undefined;
 }
 
 /** Makes the notes on runs of one plan; `wrong` first. Those that say the same about several levels become one. */
-export function makeNotes(
-  plan: Plan,
-  runs: readonly RunResult[],
-  { warned = [], word = (text) => text }: NoteOptions = {},
-): Note[] {
+export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [], nameOf }: NoteOptions = {}): Note[] {
   const levels = runs.flatMap((result, run) =>
     result.levels
       .filter(({ window }) => window.requestCount + window.failedCount > 0)
@@ -40,13 +37,19 @@ export function makeNotes(
   const open = openVerdicts(plan, runs);
   const placed = levels.flatMap(({ result, run, level, name }) =>
     findInLevel(plan, result.prepared, level, open, levels.length === 1).map(
-      (finding): Placed => ({ finding, run, level: name }),
+      ({ texts, ...rest }): Placed => ({
+        finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) },
+        run,
+        level: name,
+      }),
     ),
   );
   const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
   const merged = [...groups.values()].map((group) => mergeNotes(group, levels));
   const whole = [
-    ...[...new Set(runs.flatMap(({ prepared }) => prepared.warnings))].map((text) => ["prepared", text] as const),
+    ...[...new Set(runs.flatMap(({ prepared }) => prepared.warnings.map((text) => word(text, nameOf))))].map(
+      (text) => ["prepared", text] as const,
+    ),
     ...[...new Set(warned)].map((text) => ["warning", text] as const),
     ...[...new Set(runs.flatMap((run) => describeRepeats(run) ?? []))].map(
       (text) => ["repeated-prompts", text] as const,
@@ -56,8 +59,7 @@ export function makeNotes(
     const severity = code === SENT_AGAIN ? "caution" : "detail";
     return { code, severity, levels: [], text: toSentences([text]) };
   });
-  const notes = [...merged, ...whole].map((note) => ({ ...note, text: word(note.text) }));
-  return notes.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+  return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
 /** A server that closes kept connections costs time in every such request. */

@@ -1,5 +1,6 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
+import { windowSettingOf } from "../../measure/instability.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import {
   inferPerSec,
@@ -11,8 +12,8 @@ import {
 import type { PageReadings } from "../../measure/page-readings.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { deviationOf, percentileUs } from "../../measure/sketch.ts";
+import { type Text, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
@@ -62,12 +63,12 @@ class PerfAnalyzerConsole implements Report {
 
   onWarning(warning: RunWarning): void {
     if (warning.kind === "metrics-unreachable") this.hasSaidWhyNoMetrics = true;
-    this.sink.err(`${formatPerfAnalyzerWarning(warning)}\n`);
+    this.sink.err(`${formatPerfAnalyzerWarning(warning, this.sink.nameOf)}\n`);
   }
 
   onPrepared(prepared: PreparedRun): void {
     this.prepared = prepared;
-    for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
+    for (const warning of prepared.warnings) this.note(warning);
     const { startedLine } = targetKindOf(this.plan.target);
     if (startedLine !== undefined) this.sink.out(`${startedLine}\n`);
     const { dataset } = prepared;
@@ -161,12 +162,12 @@ class PerfAnalyzerConsole implements Report {
   private explainUnstable(result: LevelResult): string {
     const { mode } = this.plan.measurement;
     if (LEVEL_UNITS[result.unit].isScheduled) return "Failed to obtain stable measurement.";
-    const path = mode.kind === "count-windows" ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs";
-    return `Failed to obtain stable measurement within ${result.trials} measurement windows for concurrency ${result.level}. Please try to increase the ${setting(path)}.`;
+    const { trials, level } = result;
+    return word({ say: "unstable", trials, level, at: windowSettingOf(mode) }, this.sink.nameOf);
   }
 
-  private note(line: string): void {
-    this.sink.err(`rampart: ${line}\n`);
+  private note(line: Text): void {
+    this.sink.err(`rampart: ${word(line, this.sink.nameOf)}\n`);
   }
 
   private printLevel(result: LevelResult): void {

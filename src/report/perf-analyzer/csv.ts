@@ -6,8 +6,8 @@ import { interpolatedPercentile, percentileUs } from "../../measure/sketch.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { shownSketches } from "../../measure/tokens/token-measurement.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
+import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
@@ -102,9 +102,7 @@ function serverColumns(window: LevelResult["window"], isCached: boolean, sink: T
   const waitNs = window.latency.mean - window.sendMeanNs - window.receiveMeanNs;
   const networkNs = Math.max(0, waitNs - times.accountedNs);
   if (networkNs === 0) {
-    sink.err(
-      `Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with \`${setting("measurement.mode.windowMs")}\`.\n`,
-    );
+    sink.err(`${word({ say: "network-below-zero" }, sink.nameOf)}\n`);
   }
   return [networkNs, ...times.columnsNs(isCached)].map(toWholeUs);
 }

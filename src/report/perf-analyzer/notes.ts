@@ -2,8 +2,8 @@ import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { inferPerSec, meanGapNs, responsesPerSec } from "../../measure/metrics.ts";
 import type { RateShortfall } from "../../measure/rate-shortfall.ts";
 import { percentileUs } from "../../measure/sketch.ts";
+import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import { describeDelivery, describeUndelivered, whyLate, whyUnstable } from "../notes/load-delivery.ts";
 import { describeLoadNotes } from "../notes/load-notes.ts";
@@ -11,17 +11,17 @@ import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { reportedPercentiles } from "./levels.ts";
 
 /** Explains what varied in a level that did not become stable, why, and which setting would help. */
-export function unstableNotes(level: LevelResult, plan: Plan): string[] {
+export function unstableNotes(level: LevelResult, plan: Plan): Text[] {
   const why = whyUnstable(plan, level);
-  return why === undefined ? [] : [`${why.moved}.`, `${why.cause}. ${why.advice}`];
+  return why === undefined ? [] : [`${why.moved}.`, [`${why.cause}. `, why.advice, "."]];
 }
 
 /** Compares a schedule with what was sent, and explains the difference; empty without one. */
-export function scheduleNotes(level: LevelResult, prepared: PreparedRun): string[] {
+export function scheduleNotes(level: LevelResult, prepared: PreparedRun): Text[] {
   const shortfall = whyLate(prepared, level);
   if (shortfall === undefined) return [];
   const { achieved, cause, bound } = shortfall;
-  return [`${achieved}.`, `${cause}. ${SHORTFALL_ADVICE[bound]}`];
+  return [`${achieved}.`, [`${cause}. `, SHORTFALL_ADVICE[bound]]];
 }
 
 /**
@@ -38,9 +38,9 @@ export function loadNotes(level: LevelResult, plan: Plan, isExplained: boolean):
   ];
 }
 
-const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], string>> = {
-  lanes: `Give ${setting("client.callMode=async")}, or raise ${setting("client.maxLanes")}.`,
-  sequences: `Raise ${setting("sequences.concurrent")}, or lower the rate.`,
+const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], Text>> = {
+  lanes: { say: "more-lanes" },
+  sequences: { say: "more-sequences" },
   outstanding: "Lower the rate, or give the client more CPU time.",
   client: "Lower the rate, or give the client more CPU time.",
 };
@@ -60,17 +60,14 @@ export function responsesNote(window: Measurement): string {
 }
 
 /** Reports results of periodic concurrency and of sessions, for which perf_analyzer prints nothing. */
-export function silentNote({ window, outcome }: LevelResult, { target, outputs, measurement }: Plan): string {
+export function silentNote({ window, outcome }: LevelResult, { target, outputs, measurement }: Plan): Text {
   const { requestCount, responseCount, latency } = window;
   const throughput = `${formatStreamNumber(inferPerSec(window, target.batchSize))} infer/sec, ${formatStreamNumber(responsesPerSec(window))} responses/sec`;
   const latencyUs = `latency avg ${toWholeUs(latency.mean)} usec, p99 ${percentileUs(latency, 99)} usec`;
   const first = responseCount === requestCount ? "" : `; ${firstResponseNote(window, measurement.percentile)}`;
   const limit = `the latency is over the limit of ${measurement.latencyLimitMs} msec; `;
   const { profileExport } = outputs.files;
-  const place =
-    profileExport === undefined
-      ? `give ${setting("outputs.files.profileExport")} to keep the requests`
-      : `the requests are in ${profileExport}`;
-  const end = `${outcome === "over-limit" ? limit : ""}${place}`;
-  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}${first}; ${outcome === "partial" ? "the run ended early" : end}`;
+  const place: Text = profileExport === undefined ? { say: "keep-requests" } : `the requests are in ${profileExport}`;
+  const end: Text = outcome === "partial" ? "the run ended early" : [outcome === "over-limit" ? limit : "", place];
+  return [`${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}${first}; `, end];
 }

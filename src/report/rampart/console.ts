@@ -1,6 +1,7 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
+import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
@@ -34,18 +35,18 @@ class RampartConsole implements Report {
     this.sink = sink;
     const { verbosity, showsLines } = plan.outputs;
     const render = (model: ReportModel): string =>
-      renderText(model, { isVerbose: verbosity > 0, showsLines, hasColor: sink.hasColor });
+      renderText(model, { isVerbose: verbosity > 0, showsLines, hasColor: sink.hasColor, nameOf: sink.nameOf });
     this.report = createModelReport(plan, sink, render, (text) => sink.out(text));
   }
 
   onPrepared({ warnings }: PreparedRun): void {
     if (this.run > 1) return;
-    for (const warning of warnings) this.sink.err(`rampart: ${warning}\n`);
+    for (const warning of warnings) this.sink.err(`rampart: ${word(warning, this.sink.nameOf)}\n`);
   }
 
   onWarning(warning: RunWarning): void {
     this.report.onWarning?.(warning);
-    this.sink.err(`${formatRampartWarning(warning)}\n`);
+    this.sink.err(`${formatRampartWarning(warning, this.sink.nameOf)}\n`);
   }
 
   onLevelStart(_unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {

@@ -1,5 +1,5 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
-import { setting } from "../../plan/setting-names.ts";
+import { type NameOf, word } from "../../plan/messages.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
 import { MARK } from "../model/values.ts";
@@ -18,6 +18,8 @@ export interface TextStyle {
   readonly maxColumns?: number;
   /** How the user asks for all notes. Default: the flag of the verbosity. */
   readonly moreFlag?: string;
+  /** The user's front door's names of settings. Absent: they keep their paths in the plan. */
+  readonly nameOf?: NameOf | undefined;
 }
 
 const MAX_COLUMNS = 80;
@@ -35,7 +37,7 @@ type Paint = (text: string, color: "green" | "red" | "yellow") => string;
 /** Formats a report, with a line break at its end. */
 export function renderText(model: ReportModel, style: TextStyle = {}): string {
   const { isVerbose = false, hasColor = false, maxColumns = MAX_COLUMNS } = style;
-  const { moreFlag = setting("outputs.verbosity") } = style;
+  const { moreFlag = word({ setting: "outputs.verbosity" }, style.nameOf) } = style;
   const color: Paint = hasColor ? paint : (text) => text;
   const sections = model.sections.filter(({ isSummary }) => isVerbose || isSummary);
   const single = style.showsLines === true && !isVerbose ? headLines(model, maxColumns, color) : undefined;

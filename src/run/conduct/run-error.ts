@@ -6,7 +6,7 @@ import { LevelError } from "./level-frame.ts";
 /** Converts an exception during a run into an error for the user. */
 export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
-  if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
+  if (error instanceof UserError) return new RunError("unsupported", error.text, "Correct the input data.");
   if (error instanceof LevelError) {
     const hint = "Measure for longer, or find out why no request ends in time.";
     return new RunError("no-valid-requests", error.message, hint);

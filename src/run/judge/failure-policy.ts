@@ -1,6 +1,6 @@
+import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { formatCount } from "../../plan/units.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
@@ -47,13 +47,7 @@ export class FailurePolicy {
       this.laneErrors.push({ lane, message, ...facts });
     }
     if (this.plan.failures.maxRatio === 0) {
-      this.signal.fail(
-        new RunError(
-          kindOf(failure),
-          message,
-          `Raise ${setting("failures.maxRatio")} to measure despite failed requests.`,
-        ),
-      );
+      this.signal.fail(new RunError(kindOf(failure), message, { say: "allow-failures" }));
       return;
     }
     this.checkReachable(failure, sentNs);
@@ -86,7 +80,7 @@ export class FailurePolicy {
       new RunError(
         "failed-request",
         `${failedCount} of ${total} requests failed, more than the ${limitPct} % allowed; for example: ${example}`,
-        `Raise ${setting("failures.maxRatio")} or look at the server.`,
+        { say: "allow-more-failures" },
       ),
     );
   }
@@ -111,9 +105,9 @@ export class FailurePolicy {
       this.signal.fail(cannotConnect(this.plan, failure));
       return;
     }
-    const [message, hint] =
+    const [message, hint]: readonly [string, Text] =
       reach === "stalled"
-        ? ["the target stopped answering", `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`]
+        ? ["the target stopped answering", { say: "look-or-wait" }]
         : [
             "the target can no longer be reached",
             completedCount === 0

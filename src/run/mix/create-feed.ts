@@ -4,7 +4,6 @@ import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Sequences } from "../../load/sequences.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { membersOf } from "../../registry/mix.ts";
@@ -103,8 +102,6 @@ function checkIds({ sequences }: Plan, search: LevelSearch): void {
   throw new RunError(
     "unsupported",
     "sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur.",
-    atOnce === undefined
-      ? `Give the concurrency an end, or leave out ${setting("sequences.idCount")}.`
-      : `${atOnce} sequences are in flight at once: widen ${setting("sequences.idCount")} to that many ids, or lower the load.`,
+    atOnce === undefined ? { say: "end-or-no-ids" } : { say: "more-ids", atOnce },
   );
 }

@@ -1,5 +1,6 @@
 import type { DataStep } from "../../inputs/dataset.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { memberPlansOf } from "../../registry/mix.ts";
@@ -82,12 +83,13 @@ function joinErrors(names: readonly string[], settled: readonly PromiseSettledRe
   const unknown = failed.find(({ error }) => !(error instanceof UserError) && !(error instanceof RunError));
   if (unknown !== undefined) return unknown.error as Error;
   const problems = failed.flatMap(({ name, error }): Problem[] =>
-    error instanceof UserError ? error.problems.map((found) => ({ ...found, path: `${name}: ${found.path}` })) : [],
+    error instanceof UserError ? error.problems.map((found) => ({ ...found, path: [`${name}: `, found.path] })) : [],
   );
   if (problems.length > 0) return new UserError(problems);
   const errors = failed as readonly { readonly name: string; readonly error: RunError }[];
   const { code, hint, facts } = (errors[0] as { readonly error: RunError }).error;
-  return new RunError(code, errors.map(({ name, error }) => `${name}: ${error.message}`).join("; "), hint, facts);
+  const texts = errors.map(({ name, error }, index): Text => [index === 0 ? "" : "; ", `${name}: `, error.text]);
+  return new RunError(code, texts, hint, facts);
 }
 
 /** Returns the session with requests that name the member that they go to. */
@@ -111,7 +113,7 @@ function mixSessions(members: readonly MemberSession[], answers: readonly Answer
   return {
     service: mixServices(members),
     dataset: { streams, isFromJson: true, warnings: [] },
-    warnings: members.flatMap(({ name, session }) => session.warnings.map((warning) => `${name}: ${warning}`)),
+    warnings: members.flatMap(({ name, session }) => session.warnings.map((warning): Text => [`${name}: `, warning])),
     members,
     answers,
     counters: async () => undefined,

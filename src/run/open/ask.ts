@@ -1,5 +1,4 @@
 import { messageOf, RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, Query, ServiceAddress } from "../../service/service.ts";
@@ -65,7 +64,7 @@ function toRunError(error: unknown, address: ServiceAddress, serverName: string,
       return new RunError(
         "stalled",
         `${failed}${server} accepted the connection but did not answer: ${failure.message}`,
-        `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`,
+        { say: "look-or-wait" },
       );
     case "limit":
       return new RunError("refused", `${failed}${failure.message}`, `Check what ${server} answers to such requests.`);

@@ -1,6 +1,5 @@
 import { userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
-import { setting } from "../../plan/setting-names.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import type { ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
@@ -52,7 +51,7 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     rest.includes("#")
   ) {
     const hint = "Write host:port, http://host:port or https://host:port.";
-    throw userError("invalid-value", setting("target.url"), "is not an address", hint, text);
+    throw userError("invalid-value", { setting: "target.url" }, "is not an address", hint, text);
   }
   return {
     host,

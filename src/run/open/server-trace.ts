@@ -19,16 +19,16 @@ export async function setServerTrace(
   observer: RunObserver,
 ): Promise<() => Promise<void>> {
   if (front.traceQueries === undefined)
-    throw new RunError(
-      "unsupported",
-      "this kind of server has no trace settings",
-      `Leave out ${describeTrace(toTraceValues(trace))}.`,
-    );
+    throw new RunError("unsupported", "this kind of server has no trace settings", [
+      "Leave out ",
+      describeTrace(toTraceValues(trace)),
+      ".",
+    ]);
   const queries = await front.traceQueries();
   const asked = toTraceValues(trace);
   const explain = (error: unknown): never => {
     if (!(error instanceof RunError) || error.code !== "refused") throw error;
-    throw error.reword(error.message, `This server offers no trace settings: leave out ${describeTrace(asked)}.`);
+    throw error.reword(error.text, ["This server offers no trace settings: leave out ", describeTrace(asked), "."]);
   };
   const restore = await setTrace(asked, {
     read: async () => queries.parse(await ask(queries.read(), "the server's trace settings").catch(explain)),

@@ -3,6 +3,7 @@ import type { HeldEntries } from "../../inputs/held-entries.ts";
 import { applyShapes } from "../../inputs/shapes.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { maxResponseBytesOf } from "../../plan/response-limit.ts";
@@ -54,7 +55,7 @@ export type Session = TargetSession | MixSession;
 
 interface SessionBase {
   readonly dataset: Dataset;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Text[];
   /** Returns the server's current counters; undefined when it has none. */
   counters(): Promise<ServerCounters[] | undefined>;
 }

@@ -3,7 +3,6 @@ import type { Dataset } from "../../inputs/dataset.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { msToNs } from "../../plan/units.ts";
 import { nowNs, sleepMs, sleepUnless } from "../../runtime/clock.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
@@ -62,8 +61,8 @@ export async function shareTensors({ plan, memory, search, service, dataset, ask
     });
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
-    const { code, message, hint, facts } = error;
-    throw new RunError(code, message, hint, { ...facts, stage: "shared-memory" });
+    const { code, text, hint, facts } = error;
+    throw new RunError(code, text, hint, { ...facts, stage: "shared-memory" });
   }
 }
 
@@ -234,8 +233,7 @@ export class SharedTensors {
     const sizeBytes = (itemBytes < 0 ? memory.outputBytes : itemBytes) * service.batchSize;
     if (sizeBytes === 0) {
       const message = `unable to allocate shared memory of 0 bytes for output '${name}', whose size the model leaves open`;
-      const hint = `Set ${setting("target.outputSharedMemoryBytes")} to the size of the largest output in bytes.`;
-      throw new RunError("unsupported", message, hint);
+      throw new RunError("unsupported", message, { say: "output-bytes" });
     }
     const regionBytes = slotCount > 1 ? strideOf(sizeBytes) * slotCount : sizeBytes;
     const region = await this.register(name, regionBytes, NO_BYTES);
@@ -292,15 +290,11 @@ export class SharedTensors {
       } catch (error) {
         if (messageOf(error).includes("already in manager")) return false;
         if (!(error instanceof RunError) || error.code !== "refused") throw error;
-        if (error instanceof MissingCallError)
-          throw error.reword(
-            error.message,
-            `This server has no shared memory for tensors: leave out ${setting("target.sharedMemory")}.`,
-          );
+        if (error instanceof MissingCallError) throw error.reword(error.text, { say: "no-shared-memory" });
         if (this.memory.widenAccess(region)) continue;
         const hint =
           "Shared memory needs a server on this machine with the same memory: not in a separate container, and on the same GPU.";
-        throw new RunError("refused", error.message, hint);
+        throw new RunError("refused", error.text, hint);
       }
     }
   }

@@ -1,5 +1,5 @@
+import type { Text } from "../../plan/messages.ts";
 import { messageOf } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { ALONE, type Peers } from "./peers.ts";
 
 /**
@@ -7,18 +7,18 @@ import { ALONE, type Peers } from "./peers.ts";
  * @param isMpi whether the plan requests it
  * @param print prints a line for the user
  */
-export async function joinPeers(isMpi: boolean, print: (line: string) => void): Promise<Peers> {
+export async function joinPeers(isMpi: boolean, print: (line: Text) => void): Promise<Peers> {
   if (!isMpi) return ALONE;
   const { isMpiRank, openMpi } = await import("../../runtime/mpi.ts");
   if (!isMpiRank()) {
-    print(`rampart: ${setting("client.isMpi")} has no effect: this process was not started by mpirun.`);
+    print(["rampart: ", { say: "no-mpirun" }]);
     return ALONE;
   }
   try {
     const { MpiPeers } = await import("./mpi-peers.ts");
     return new MpiPeers(await openMpi(), print);
   } catch (error) {
-    print(`rampart: ${setting("client.isMpi")} has no effect, and this rank measures alone: ${messageOf(error)}`);
+    print(["rampart: ", { say: "no-mpi", why: messageOf(error) }]);
     return ALONE;
   }
 }

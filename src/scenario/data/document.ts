@@ -1,6 +1,6 @@
 import { type Document, type ErrorCode, isMap, isScalar, isSeq, type Node } from "yaml";
 import { readYaml, type YamlFault } from "../../plan/document/read-yaml.ts";
-import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { messageOf, movePath, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { copyPlainData } from "../plain-data.ts";
 import { type Family, inputFamily, loadFamily, parameterFamily, searchedFamily, targetFamily } from "./families.ts";
 
@@ -68,7 +68,7 @@ function toData(document: Document, file: string): unknown {
     return copyPlainData(document.toJS());
   } catch (error) {
     if (error instanceof UserError)
-      throw new UserError(error.problems.map((found) => ({ ...found, path: `${file}, ${found.path}` })));
+      throw new UserError(error.problems.map((found) => movePath(found, (path) => `${file}, ${path}`)));
     throw new UserError(problem("invalid-value", file, lowerFirst(messageOf(error)), "Correct the file."));
   }
 }
@@ -83,11 +83,13 @@ const FIELD_PATH = /^[A-Za-z]\w*(?:\.[^\s.,/\\]+)*$/;
 const OF_KEYS: readonly Problem["code"][] = ["unknown-name", "unsupported"];
 
 function placeProblem(found: Problem, document: Document, positionAt: (offset: number) => string): Problem {
-  if (found.path === "the scenario") return { ...found, path: positionAt(0) };
-  if (!FIELD_PATH.test(found.path)) return found;
-  const { keys, keyOffset, valueOffset } = locate(document, found.path.split("."));
-  const offset = OF_KEYS.includes(found.code) ? keyOffset : valueOffset;
-  return { ...found, path: `${positionAt(offset)}, ${keys.join(".")}` };
+  return movePath(found, (path) => {
+    if (path === "the scenario") return positionAt(0);
+    if (!FIELD_PATH.test(path)) return path;
+    const { keys, keyOffset, valueOffset } = locate(document, path.split("."));
+    const offset = OF_KEYS.includes(found.code) ? keyOffset : valueOffset;
+    return `${positionAt(offset)}, ${keys.join(".")}`;
+  });
 }
 
 interface Location {

@@ -3,7 +3,7 @@ import { canBePhase } from "../../load/phases.ts";
 import type { PhasePlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
-import { type Problem, problem } from "../../plan/problem.ts";
+import { movePath, type Problem, problem } from "../../plan/problem.ts";
 import { kindSchema, lazySchema, type Schema } from "../../plan/schema.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { DataForm } from "../form.ts";
@@ -195,7 +195,7 @@ function createReader(folder: string): PhaseReader {
     const builder = builderOf(load) as LoadBuilder;
     const plan = builder.toPlan(load, folder);
     const found = builder.check?.(load) ?? [];
-    const problems = found.map((one) => ({ ...one, path: one.path.replace(/^load/, path) }));
+    const problems = found.map((one) => movePath(one, (place) => place.replace(/^load/, path)));
     return { plan, problems: [...problems, ...checkContinues(path, load, builder, plan)], builder };
   };
   const read: PhaseReader = {

@@ -1,8 +1,8 @@
+import type { Text } from "../../plan/messages.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import type { ParameterSource, ParametersPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { HIDDEN_VALUE, maskSecrets, registerSecret } from "../../plan/secrets.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { PARAMETER_KINDS } from "./kinds.ts";
 import type { ParameterValue } from "./parameter.ts";
@@ -26,11 +26,12 @@ export interface ReadParameters {
 interface GivenText {
   readonly from: ParameterSource;
   /** As an error names it: `--set users` or `RAMPART_USERS`. */
-  readonly path: string;
+  readonly path: Text;
   readonly text: string;
 }
 
-const FLAG = setting("overrides.set");
+/** The option that gives a parameter. */
+const SET: Text = { setting: "overrides.set" };
 
 /** Reads the values: from the command line, else from the environment, else the defaults. @param problems gets all problems */
 export function readParameters(params: unknown, { sets, env }: GivenValues, problems: Problem[]): ReadParameters {
@@ -62,14 +63,14 @@ function readAssignments(
   for (const set of sets) {
     const [name = ""] = set.split("=", 1);
     const parameter = parameters?.find((other) => other.name === name);
-    const path = `${FLAG} ${name}`;
+    const path = [SET, ` ${name}`];
     if (parameter === undefined) {
       if (parameters !== undefined) problems.push(unknownName(name, parameters));
     } else if (set.includes("=")) assigned.set(name, { from: "command line", path, text: set.slice(name.length + 1) });
     else if (parameter.kind === "flag") assigned.set(name, { from: "command line", path, text: "true" });
     else {
-      const hint = `Write ${FLAG} ${name}=${PARAMETER_KINDS[parameter.kind].placeholder}.`;
-      problems.push(problem("missing", path, "needs a value", hint));
+      const assignment = `${name}=${PARAMETER_KINDS[parameter.kind].placeholder}`;
+      problems.push(problem("missing", path, "needs a value", { say: "write-parameter", assignment }));
     }
   }
   return assigned;
@@ -81,13 +82,13 @@ function unknownName(name: string, parameters: readonly CheckedParameter[]): Pro
   const known =
     names.length === 0 ? "The scenario has no parameters (params)." : `The parameters are ${names.join(", ")}.`;
   const hint = near === undefined ? known : `Did you mean ${near}?`;
-  return problem("unknown-name", `${FLAG} ${name}`, "is not a parameter of the scenario", hint);
+  return problem("unknown-name", [SET, ` ${name}`], "is not a parameter of the scenario", hint);
 }
 
 function readDefault({ name, variable, kind, initial }: CheckedParameter, problems: Problem[]) {
   if (initial !== undefined) return initial;
-  const hint = `Give it with ${FLAG} ${name}=${PARAMETER_KINDS[kind].placeholder}, or in the environment as ${variable}.`;
-  problems.push(problem("missing", `${FLAG} ${name}`, "this parameter has no default", hint));
+  const hint = { say: "give-parameter", assignment: `${name}=${PARAMETER_KINDS[kind].placeholder}`, variable } as const;
+  problems.push(problem("missing", [SET, ` ${name}`], "this parameter has no default", hint));
   return undefined;
 }
 

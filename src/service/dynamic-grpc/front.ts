@@ -1,7 +1,6 @@
 import type protobuf from "protobufjs";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { messageOf, problem, RunError, UserError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { listNames } from "../../plan/show-value.ts";
 import { createAnswerReader } from "../answer-reader.ts";
 import type { Ask, ListedModel, MessageForm, ModelInfo, Service, ServiceFront } from "../service.ts";
@@ -33,13 +32,12 @@ function describeService(target: GrpcTargetPlan, method: GrpcMethod | undefined,
   const hasStream = callType === "client-stream" || callType === "bidi-stream";
   if (pacing === "after-response" && callType !== "bidi-stream") {
     const message = `${name} is ${DESCRIBED[callType]}, so its messages cannot wait for responses`;
-    throw new UserError([problem("conflict", setting("target.pacing"), message, "Leave it out.")]);
+    throw new UserError([problem("conflict", { setting: "target.pacing" }, message, "Leave it out.")]);
   }
   const hasManyResponses = callType === "server-stream" || callType === "bidi-stream";
   const answerReader = createAnswerReader(target, (bodies) => readAnswer(responseType, bodies, hasManyResponses));
   if (answerReader !== undefined && responseType === undefined) {
-    const message = `the type of the responses of ${name} is not known, so ${setting("target.success")} and extract cannot read them`;
-    throw new RunError("unsupported", message, DESCRIPTION_HINT);
+    throw new RunError("unsupported", { say: "unknown-responses", method: name }, { say: "describe-method" });
   }
   return {
     model: toModel(target.model, toForm(hasStream, requestType)),
@@ -59,8 +57,6 @@ function readAnswer(type: protobuf.Type | undefined, bodies: readonly Uint8Array
   const answers = type === undefined ? [] : bodies.map((body) => decodeToJson(type, body));
   return isList ? answers : answers[0];
 }
-
-const DESCRIPTION_HINT = `Name the .proto file in ${setting("target.protoFiles")}, or turn on the server's reflection.`;
 
 const DESCRIBED = {
   unary: "a unary method",
@@ -126,7 +122,7 @@ function refuseMethod(name: string, names: readonly string[], whoHas: string): n
   const known = names.length === 0 ? `${whoHas} no methods` : `${whoHas} ${listNames(names)}`;
   const hint = near === undefined ? "Give one of them." : `Did you mean ${near}?`;
   throw new UserError([
-    problem("unknown-name", setting("target.method"), `there is no such method: ${known}`, hint, name),
+    problem("unknown-name", { setting: "target.method" }, `there is no such method: ${known}`, hint, name),
   ]);
 }
 

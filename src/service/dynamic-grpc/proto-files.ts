@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import protobuf from "protobufjs";
+import type { Text } from "../../plan/messages.ts";
 import { messageOf, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { resolveTypes } from "./methods.ts";
 
@@ -19,7 +19,7 @@ const PARSE_OPTIONS: protobuf.IParseOptions = { keepCase: true };
 export function readProtoFiles(
   files: readonly string[],
   importPaths: readonly string[],
-  place = setting("target.protoFiles"),
+  place: Text = { setting: "target.protoFiles" },
 ): protobuf.Root {
   const reader = new ProtoFileReader(importPaths, place);
   for (const file of files) reader.add(file);
@@ -29,11 +29,11 @@ export function readProtoFiles(
 class ProtoFileReader {
   private readonly root = new protobuf.Root();
   private readonly importPaths: readonly string[];
-  private readonly place: string;
+  private readonly place: Text;
   private readonly problems: Problem[] = [];
   private readonly seen = new Set<string>();
 
-  constructor(importPaths: readonly string[], place: string) {
+  constructor(importPaths: readonly string[], place: Text) {
     this.importPaths = importPaths;
     this.place = place;
   }
@@ -86,7 +86,7 @@ class ProtoFileReader {
       if (!this.seen.has(name)) this.root.addJSON(known.nested ?? {});
       this.seen.add(name);
     } else if (!IGNORED_IMPORTS.has(name)) {
-      const hint = `Give the folder that ${name} starts at as ${setting("target.importPaths")}.`;
+      const hint = { say: "import-folder", file: name } as const;
       this.problems.push(problem("missing", from, `imports ${name}, which is in no folder of imports`, hint));
     }
   }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
-import { type Problem, problem } from "../../plan/problem.ts";
+import { movePath, type Problem, problem } from "../../plan/problem.ts";
 import { lazySchema, type Schema } from "../../plan/schema.ts";
 import { type MixMemberPlan, type MixTargetPlan, memberPlanOf } from "../../plan/split/mix.ts";
 import { tagsSchema } from "../../plan/split/tags.ts";
@@ -89,10 +89,9 @@ function checkMember(
 ): Problem[] {
   const { target } = member;
   const kind = kindOf(target);
-  const problems = (kind.check?.(target, memberPlanOf(plan, member)) ?? []).map((found) => ({
-    ...found,
-    path: found.path.startsWith("target.") ? `${path}.${found.path}` : found.path,
-  }));
+  const problems = (kind.check?.(target, memberPlanOf(plan, member)) ?? []).map((found) =>
+    movePath(found, (place) => (place.startsWith("target.") ? `${path}.${place}` : place)),
+  );
   if (kind.isInProcess === true) {
     const message = "runs in a process of the run and cannot share its load with other targets";
     problems.push(problem("unsupported", `${path}.target`, message, "Measure it alone, or start a server."));

@@ -1,5 +1,5 @@
+import type { Text } from "../../plan/messages.ts";
 import { RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { decodeMessage, encodeMessage, formatText, type MessageSpec, type ProtoObject } from "../protobuf/message.ts";
 import type { Ask, Query, Service, ServiceFront } from "../service.ts";
 import { createPredictCodec, predictionPath, toModelSpec } from "./codec.ts";
@@ -48,12 +48,12 @@ async function askMetadata(target: TfServingTargetPlan, ask: Ask): Promise<unkno
     );
   } catch (error) {
     if (!(error instanceof RunError) || error.code !== "refused") throw error;
-    throw error.reword(error.message, await explainModel(target, ask));
+    throw error.reword(error.text, await explainModel(target, ask));
   }
 }
 
 /** Describes the versions of a model that the server refuses. */
-async function explainModel({ model, modelVersion }: TfServingTargetPlan, ask: Ask): Promise<string> {
+async function explainModel({ model, modelVersion }: TfServingTargetPlan, ask: Ask): Promise<Text> {
   const payload = encodeMessage(messages.STATUS_REQUEST, { model_spec: { name: model } });
   try {
     const status = (await ask(toQuery(STATUS_PATH, payload, messages.STATUS_RESPONSE), "")) as ProtoObject;
@@ -62,7 +62,7 @@ async function explainModel({ model, modelVersion }: TfServingTargetPlan, ask: A
       state === AVAILABLE ? String(version) : `${version} (not available)`,
     );
     const label = modelVersion === "" || /^\d+$/.test(modelVersion) ? "" : " Text that is not a number is a label.";
-    return `Model '${model}' has the versions ${versions.join(", ")}: give one in ${setting("target.modelVersion")}.${label}`;
+    return { say: "give-version", model, versions: versions.join(", "), label };
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     return `Check the model's name: the server has no model '${model}', and it has no call that lists its models.`;

@@ -1,7 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { type TfServingTargetPlan, tfServingTargetSchema } from "./target.ts";
@@ -58,6 +57,6 @@ const SEQUENCE_SETTINGS = ["length", "lengthVariationPct", "idCount", "concurren
 /** Returns the settings of a plan that TensorFlow Serving has no counterpart for. */
 function checkTfServing(_target: TfServingTargetPlan, { sequences }: Plan): Problem[] {
   return SEQUENCE_SETTINGS.filter((name) => sequences[name] !== DEFAULT_SEQUENCES[name]).map((name) =>
-    problem("unsupported", setting(`sequences.${name}`), "TensorFlow Serving has no sequences", "Leave it out."),
+    problem("unsupported", { setting: `sequences.${name}` }, "TensorFlow Serving has no sequences", "Leave it out."),
   );
 }

@@ -1,5 +1,4 @@
 import { RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { shorten } from "../../plan/show-value.ts";
 import { AnswerObject } from "../answer.ts";
 import type { ModelInfo } from "../service.ts";
@@ -69,7 +68,7 @@ function findSignature(metadata: unknown, { model, signatureName }: TfServingTar
     `failed to create model parser: Failed to find signature_name "${signatureName}" in the metadata`,
     names.length === 0
       ? `Model '${model}' has no signatures.`
-      : `Model '${model}' has the signatures ${names.sort().join(", ")}: give one in ${setting("target.signatureName")}.`,
+      : { say: "give-signature", model, signatures: names.sort().join(", ") },
   );
 }
 

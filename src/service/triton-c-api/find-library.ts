@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Problem, problem } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { listNames } from "../../plan/show-value.ts";
 import type { TritonInProcessTargetPlan } from "./target.ts";
 
@@ -34,20 +33,18 @@ export function checkInstallation({ directory, modelRepository, model }: TritonI
       ? `there is no lib/libtritonserver.so; the folder contains ${listed(namesIn(directory))}`
       : "there is no such folder";
     const hint = "Give Triton's installation: the folder with lib/libtritonserver.so and backends.";
-    problems.push(problem("missing", setting("target.directory"), message, hint, directory));
+    problems.push(problem("missing", { setting: "target.directory" }, message, hint, directory));
   }
   // Other places, such as s3://…, are only known to the library.
   if (modelRepository.includes("://")) return problems;
   if (!isFolder(modelRepository)) {
     const hint = "Give the folder that contains the models' folders.";
-    problems.push(
-      problem("missing", setting("target.modelRepository"), "there is no such folder", hint, modelRepository),
-    );
+    const at = { setting: "target.modelRepository" } as const;
+    problems.push(problem("missing", at, "there is no such folder", hint, modelRepository));
   } else if (!isFolder(join(modelRepository, model))) {
     const message = `the model repository ${modelRepository} has no such model`;
-    problems.push(
-      problem("unknown-name", setting("target.model"), message, `It has ${listed(modelsIn(modelRepository))}.`, model),
-    );
+    const hint = `It has ${listed(modelsIn(modelRepository))}.`;
+    problems.push(problem("unknown-name", { setting: "target.model" }, message, hint, model));
   }
   return problems;
 }

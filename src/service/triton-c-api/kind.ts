@@ -1,5 +1,5 @@
+import type { Text } from "../../plan/messages.ts";
 import { problem, RunError, UserError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import type { ServiceKind } from "../service.ts";
 import { tritonKind } from "../triton/kind.ts";
 import { type TritonInProcessTargetPlan, toTritonTarget, tritonInProcessSchema } from "./target.ts";
@@ -22,15 +22,15 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
     headers: [],
   }),
   check: (_target, { client, telemetry }) => {
-    const reasons: readonly (readonly [isBroken: boolean, path: string, message: string, hint: string])[] = [
+    const reasons: readonly (readonly [isBroken: boolean, path: Text, message: string, hint: string])[] = [
       [
         telemetry.trace !== null,
-        setting("telemetry.trace.levels"),
+        { setting: "telemetry.trace.levels" },
         "Triton in process has no trace settings",
         "Leave them out.",
       ],
       [telemetry.metrics !== null, "telemetry.metrics", "Triton in process has no page of metrics", "Leave it out."],
-      [client.kind !== "own", setting("client.kind"), "Triton in process has a client of its own", "Leave it out."],
+      [client.kind !== "own", { setting: "client.kind" }, "Triton in process has a client of its own", "Leave it out."],
     ];
     return reasons
       .filter(([isBroken]) => isBroken)

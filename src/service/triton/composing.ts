@@ -1,12 +1,9 @@
 import { RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
 import type { Ask } from "../service.ts";
 import type { ComposingModel } from "../statistics.ts";
 import type { ModelName, TritonApi } from "./api.ts";
 import { hasTextSequenceIds, type TritonModel } from "./model.ts";
-
-const NAMED_BY = setting("target.composingModels");
 
 /** The models that a model calls: an ensemble's steps, recursively, and those that the user lists for a BLS model. */
 export interface Composition {
@@ -36,7 +33,7 @@ export async function findComposing(
   for (const { name } of called) {
     if (name !== model.name) continue;
     const message = `composing model '${name}' is the measured model itself`;
-    throw new RunError("unsupported", message, `Name only models that it calls in ${NAMED_BY}.`);
+    throw new RunError("unsupported", message, { say: "only-called-models" });
   }
   const finder = new ComposingFinder(api, ask);
   const steps = await finder.stepsOf(config);
@@ -93,7 +90,7 @@ class ComposingFinder {
         insert(models, await this.find(name, `config of composing model '${name.name}'${version}`));
       } catch (error) {
         if (!(error instanceof RunError) || error.code !== "refused") throw error;
-        throw new RunError("refused", error.message, `Correct ${NAMED_BY}, or load the model on the server.`);
+        throw new RunError("refused", error.text, { say: "load-called-models" });
       }
     }
     return models;

@@ -1,5 +1,5 @@
+import type { Text } from "../../plan/messages.ts";
 import { RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { AnswerObject } from "../answer.ts";
 import { unlessMissing } from "../missing-call.ts";
@@ -123,18 +123,16 @@ async function findStatistics(
   return extensions.includes("statistics") ? { query: api.statistics(name), read: readStatistics } : undefined;
 }
 
-function warningsOf(target: TritonTargetPlan): string[] {
+function warningsOf(target: TritonTargetPlan): Text[] {
   const isGrpc = target.protocol === "grpc";
   if (!isGrpc && target.sharedMemory === "none") return [];
-  const reason = isGrpc
-    ? "gRPC, whose tensors are always binary"
-    : `${setting("target.sharedMemory")}, where tensors are always binary`;
-  const warnings: string[] = [];
-  for (const [path, format] of [
+  const say = isGrpc ? "json-over-grpc" : "json-in-shared-memory";
+  const warnings: Text[] = [];
+  for (const [at, format] of [
     ["target.inputTensorFormat", target.inputTensorFormat],
     ["target.outputTensorFormat", target.outputTensorFormat],
   ] as const) {
-    if (format === "json") warnings.push(`${setting(path)} json has no effect with ${reason}.`);
+    if (format === "json") warnings.push({ say, at });
   }
   return warnings;
 }
@@ -148,8 +146,8 @@ function refuseUnsupported(
   if (model.isDecoupled && !isStreaming) {
     const carrier = isInProcess ? "streaming allows" : "gRPC streams carry";
     const message = `model '${model.name}' is decoupled: its requests may have several responses, which only ${carrier}`;
-    const path = isInProcess ? "target.isStreaming=in-process" : "target.isStreaming";
-    throw new RunError("unsupported", message, `Use ${setting(path)}.`);
+    const at = isInProcess ? "target.isStreaming=in-process" : "target.isStreaming";
+    throw new RunError("unsupported", message, { say: "use-setting", at });
   }
   if (model.maxBatchSize === 0 && batchSize > 1) {
     const message = "can not specify batch size > 1 as the model does not support batching";

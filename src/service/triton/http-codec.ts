@@ -1,6 +1,5 @@
 import { RunError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
-import { setting } from "../../plan/setting-names.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
@@ -151,8 +150,7 @@ function formatTensor(tensor: Tensor, isJson: boolean): string {
       tensor.datatype === "BYTES"
         ? `input '${tensor.name}' has elements that are not UTF-8 text. Please use the binary data format`
         : `datatype '${tensor.datatype}' is not supported with JSON. Please use the binary data format`;
-    const hint = `Input '${tensor.name}' needs ${setting("target.inputTensorFormat")} binary.`;
-    throw new RunError("unsupported", message, hint);
+    throw new RunError("unsupported", message, { say: "binary-input", input: tensor.name });
   }
   return `${start},"data":[${elements.join(",")}]}`;
 }

@@ -1,5 +1,4 @@
 import { problem } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
 import type { ServiceApi } from "../probe.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
@@ -46,7 +45,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
       : [
           problem(
             "unsupported",
-            setting("target.url"),
+            { setting: "target.url" },
             "shared memory works with one server only",
             "Give one address.",
           ),

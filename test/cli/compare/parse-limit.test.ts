@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseLimit, parsePrecision } from "../../../src/cli/compare/parse-limit.ts";
+import { word } from "../../../src/plan/messages.ts";
 
 /** Limits of the option --fail-if. */
 
@@ -46,8 +47,8 @@ describe("a limit", () => {
     test(`'${text}' is refused with a hint`, () => {
       const found = parseLimit(text);
       assert.ok("hint" in found, JSON.stringify(found));
-      assert.match(found.message, message);
-      assert.match(found.hint, hint);
+      assert.match(word(found.message), message);
+      assert.match(word(found.hint), hint);
       assert.equal(found.path, "--fail-if");
       assert.equal(found.value, text);
     });

@@ -8,6 +8,7 @@ import { sharedValues } from "../../../src/cli/genai-perf/options/shared-setting
 import { ALL_OPTIONS } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { toInputConfig } from "../../../src/cli/genai-perf/profile/to-input-config.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
+import { word } from "../../../src/plan/messages.ts";
 import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";
 import { golden, read, readBad, readGood, readYaml } from "./read.ts";
 
@@ -243,9 +244,9 @@ test("a page, JUnit and Markdown are files of one run, and files of their own", 
 });
 
 test("invalid YAML and missing files are reported with their position", () => {
-  assert.match(readYaml("a: [1, 2").problems[0]?.path ?? "", /^cfg\.yaml:1:/);
-  assert.match(readYaml("endpoint:\n  url: a\n  url: b\n").problems[0]?.path ?? "", /^cfg\.yaml:3:3$/);
-  assert.match(readYaml("- a\n").problems[0]?.message ?? "", /must hold keys/);
+  assert.match(word(readYaml("a: [1, 2").problems[0]?.path ?? ""), /^cfg\.yaml:1:/);
+  assert.match(word(readYaml("endpoint:\n  url: a\n  url: b\n").problems[0]?.path ?? ""), /^cfg\.yaml:3:3$/);
+  assert.match(word(readYaml("- a\n").problems[0]?.message ?? ""), /must hold keys/);
   assert.deepEqual(readYaml("").problems, []);
   assert.match(readBad("config", "-f", join(folder, "none.yaml")).join(), /cannot be read/);
 });

@@ -5,6 +5,7 @@ import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts
 import { parseCommand } from "../../../src/cli/genai-perf/options/parse.ts";
 import { SettingsBuilder } from "../../../src/cli/genai-perf/options/settings-builder.ts";
 import { readSettings, type SettingsResult } from "../../../src/cli/genai-perf/read-settings.ts";
+import { word } from "../../../src/plan/messages.ts";
 
 /** What a command line comes to. */
 export function read(...args: string[]): SettingsResult {
@@ -23,7 +24,7 @@ export function readGood(...args: string[]): SettingsResult & { kind: "settings"
 /** The messages of a command line that must be wrong. */
 export function readBad(...args: string[]): string[] {
   const result = read(...args);
-  return result.kind === "settings" ? [] : result.problems.map(({ message }) => message);
+  return result.kind === "settings" ? [] : result.problems.map(({ message }) => word(message));
 }
 
 /** A YAML text, read under the name `cfg.yaml`. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
 import type { Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { type PlanFromFlags, toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
+import { word } from "../../../src/plan/messages.ts";
 import { DEFAULT_SEQUENCES } from "../../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
@@ -51,7 +52,7 @@ test("--ssl-grpc-use-ssl takes the bool that perf_analyzer's help names", () => 
   for (const flags of ["--ssl-grpc-use-ssl=no", "--ssl-grpc-use-ssl="]) {
     const { problems } = readSettings(parseOptions(["-m", "simple", ...flags.split(" ")]));
     assert.match(
-      problems[0]?.message ?? "",
+      word(problems[0]?.message ?? ""),
       /Failed to parse --ssl-grpc-use-ssl\. The value must be either true or false/,
     );
   }
@@ -153,7 +154,7 @@ for (const [flags, key, value] of prefixes) {
 
 test("numbers are read in base ten: 0x10 is 0", () => {
   const { problems } = readSettings(parseOptions(["-b", "0x10"]));
-  assert.match(problems[0]?.message ?? "", /The value must be > 0/);
+  assert.match(word(problems[0]?.message ?? ""), /The value must be > 0/);
 });
 
 test("white space and a sign before a number are C's too", () => {

@@ -8,6 +8,7 @@ import { openEncoders } from "../../../src/inputs/media/encoders.ts";
 import { encodePng, PALETTE_COLOURS } from "../../../src/inputs/media/png.ts";
 import { type AudioSettings, checkAudio, makeAudio } from "../../../src/inputs/media/synthetic-audio.ts";
 import { makeImage } from "../../../src/inputs/media/synthetic-image.ts";
+import { word } from "../../../src/plan/messages.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 import { collect } from "../prompts/collect.ts";
 
@@ -189,17 +190,17 @@ test("what cannot be made is refused by its flag", () => {
     format: "mp3",
   } as const;
   assert.deepEqual(
-    checkAudio(wrong).map(({ path, value }) => [path, value]),
+    checkAudio(wrong).map(({ path, value }) => [word(path), value]),
     [
-      ["{setting:inputs.audio.lengthS}", "0"],
-      ["{setting:inputs.audio.depthsBits}", "12"],
-      ["{setting:inputs.audio.sampleRatesHz}", "0"],
-      ["{setting:inputs.audio.sampleRatesHz}", "96"],
-      ["{setting:inputs.audio.channelCount}", "3"],
+      ["inputs.audio.lengthS", "0"],
+      ["inputs.audio.depthsBits", "12"],
+      ["inputs.audio.sampleRatesHz", "0"],
+      ["inputs.audio.sampleRatesHz", "96"],
+      ["inputs.audio.channelCount", "3"],
     ],
   );
   assert.deepEqual(checkAudio(audio), []);
-  assert.throws(() => makeAudio(createRandom(1), wrong, encoders), /audio\.depthsBits\}: is not a bit depth/);
+  assert.throws(() => makeAudio(createRandom(1), wrong, encoders), /audio\.depthsBits: is not a bit depth/);
 });
 
 test("requests get as many images and sounds as asked for, and texts only where wanted", async () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { detectFormat } from "../../../src/inputs/prompts/detect-format.ts";
 import { parseInputFile } from "../../../src/inputs/prompts/settings.ts";
+import { word } from "../../../src/plan/messages.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { collect, withFiles } from "./collect.ts";
 
@@ -40,7 +41,7 @@ test("a first line of a megabyte is looked through once", { timeout: 180_000 }, 
 test("JSON of an unknown format is reported with the known ones", async () => {
   await assert.rejects(detect('{"prompt": "a", "id": 1}\n'), (error: unknown) => {
     assert.ok(error instanceof UserError);
-    assert.match(error.problems[0]?.message ?? "", /has an unknown format/);
+    assert.match(word(error.problems[0]?.message ?? ""), /has an unknown format/);
     assert.equal(error.problems[0]?.value, "prompt, id");
     return true;
   });

@@ -68,8 +68,7 @@ test("rankings pair queries with the passages of their line; the shorter file en
   await assert.rejects(
     collectFolder({ "queries.jsonl": "" }, { isRanking: true }),
     (error) =>
-      error instanceof UserError &&
-      /Give a folder with passages\.jsonl, or \{setting:inputs\.file=rankings\}/.test(error.message),
+      error instanceof UserError && /Give a folder with passages\.jsonl, or inputs\.file=rankings/.test(error.message),
   );
 });
 

@@ -133,15 +133,14 @@ test("sessions have turns, and delays between them", async () => {
 test("synthetic prompts need a tokenizer", async () => {
   await assert.rejects(
     collect({}, null),
-    (error) =>
-      error instanceof UserError && /^\{setting:inputs\.tokenizer\}: is needed to generate prompts/.test(error.message),
+    (error) => error instanceof UserError && /^inputs\.tokenizer: is needed to generate prompts/.test(error.message),
   );
 });
 
 test("no entries are an error", async () => {
   await assert.rejects(
     collect({ entryCount: 0 }),
-    (error) => error instanceof UserError && /inputs\.count\}: leaves no request to send/.test(error.message),
+    (error) => error instanceof UserError && /inputs\.count: leaves no request to send/.test(error.message),
   );
 });
 

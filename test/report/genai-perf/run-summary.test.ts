@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { measureColumns, NO_TOKENS } from "../../../src/measure/tokens/token-tally.ts";
+import { word } from "../../../src/plan/messages.ts";
 import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
 import { formatMoreMetrics } from "../../../src/report/genai-perf/run-console.ts";
 import { findDoubts, reportCourse, reportFailures } from "../../../src/report/genai-perf/run-notes.ts";
@@ -83,7 +84,7 @@ test("the notes on failures, their causes and the summary count the same request
   columns.failureExample = "nothing is at nope";
   const { counts } = summarizeRun(columns, measureColumns(columns), settingsOf());
   const notes: string[] = [];
-  reportFailures(RUN, columns, (text) => notes.push(text));
+  reportFailures(RUN, columns, (text) => notes.push(word(text)));
   const text = notes.join("\n");
   const [, failed, sent] = (/^(\d+) of (\d+) requests failed;/m.exec(text) ?? []).map(Number);
   assert.deepEqual({ failed, sent }, { failed: counts?.failed, sent: counts?.sent });
@@ -276,7 +277,8 @@ test("a load that was not delivered is always noted, and each load when verbose"
     const window = makeWindow({ latenciesNs: new Array<number>(100).fill(40 * MS) });
     const run = makeResult(makePlan(), [makeLevel({ level, window })]);
     reportCourse(run, (text) => notes.push(text));
-    return [...notes, "doubts", ...findDoubts(run)].filter((text) => /^load: |^doubts/.test(text));
+    const texts = [...notes, "doubts", ...findDoubts(run).map((text) => word(text))];
+    return texts.filter((text) => /^load: |^doubts/.test(text));
   };
   const law = "throughput × average latency is 4";
   assert.deepEqual(courseOf(4), [`load: 4 in flight on average, 4 asked for; ${law}`, "doubts"]);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inPerfAnalyzer } from "../../../src/cli/perf-analyzer/setting-names.ts";
-import { wordingIo } from "../../../src/cli/setting-names.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { createPerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
 import { formatServerSection } from "../../../src/report/perf-analyzer/server-section.ts";
@@ -19,7 +18,7 @@ function print(
 ): { out: string; err: string } {
   const plan: Plan = makePlan({ ...change, outputs: { style: "perf_analyzer", ...change.outputs } });
   const sink = makeSink();
-  tell(createPerfAnalyzerConsole(plan, wordingIo(inPerfAnalyzer, sink)), makeResult(plan, levels, rest));
+  tell(createPerfAnalyzerConsole(plan, { ...sink, nameOf: inPerfAnalyzer }), makeResult(plan, levels, rest));
   return sink.printed;
 }
 

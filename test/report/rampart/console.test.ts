@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inScenario, wordingIo } from "../../../src/cli/setting-names.ts";
+import { inScenario } from "../../../src/cli/setting-names.ts";
 import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { makeInstability } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
@@ -11,7 +11,7 @@ import { makeLevel, makeResult, makeSink } from "../make-result.ts";
 test("progress and warnings are on standard error, the report is on standard output", async () => {
   const sink = makeSink();
   const plan = makePlan();
-  const report = createRampartConsole(plan, wordingIo(inScenario, sink));
+  const report = createRampartConsole(plan, { ...sink, nameOf: inScenario });
   const result = makeResult(plan, [makeLevel()]);
   report.onPrepared?.(result.prepared);
   report.onLevelStart?.("concurrency", 1, false);
@@ -43,7 +43,7 @@ test("settings have the names of the front door", async () => {
   const sink = makeSink();
   const plan = makePlan();
   const level = makeLevel({ outcome: "unstable", instability: makeInstability() });
-  await createRampartConsole(plan, wordingIo(inScenario, sink)).finish(makeResult(plan, [level]));
+  await createRampartConsole(plan, { ...sink, nameOf: inScenario }).finish(makeResult(plan, [level]));
   assert.match(sink.printed.out.replaceAll(/\s+/g, " "), /Raise stability\.window\./);
 });
 

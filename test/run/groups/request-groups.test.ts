@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { groupSteps } from "../../../src/run/groups/request-groups.ts";
 
@@ -31,7 +32,7 @@ test("a hundred groups are possible, and one more is an error that says which ta
     (error) => {
       assert.ok(error instanceof UserError);
       assert.match(error.message, /400 different sets of tags, more than 100/);
-      assert.match(error.problems[0]?.hint ?? "", /isl 400, x 1/);
+      assert.match(word(error.problems[0]?.hint ?? ""), /isl 400, x 1/);
       return true;
     },
   );

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
@@ -78,7 +79,7 @@ test("a share of failures that is certain to be above the limit ends the run at 
     policy.isWarmingUp = isWarmingUp;
     policy.add({ kind: "http", message: "no luck" }, 0, nowNs());
     assert.equal(signal.error?.message.startsWith("90 of 100 requests failed"), isWarmingUp ? undefined : true);
-    if (!isWarmingUp) assert.match(signal.error?.hint ?? "", /^Raise \{setting:failures\.maxRatio\}/);
+    if (!isWarmingUp) assert.match(word(signal.error?.hint ?? ""), /^Raise failures\.maxRatio/);
   }
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import type { TraceEvent } from "../../../src/result/observer.ts";
 import { createAsk } from "../../../src/run/open/ask.ts";
@@ -84,9 +85,9 @@ test("a call that the server does not have is an error of its own", async () => 
 test("an address without a port is reported with the port that was tried", async () => {
   const failure: Failure = { kind: "connect", message: "refused" };
   const { hint } = await errorOf(failure);
-  assert.match(hint, /is server \(port 8000, because it names none\) its HTTP address\?$/);
+  assert.match(word(hint), /is server \(port 8000, because it names none\) its HTTP address\?$/);
   const given = await errorOf(failure, undefined, { ...ADDRESS, url: "server:1", wire: "grpc" });
-  assert.match(given.hint, /is server:1 its gRPC address\?$/);
+  assert.match(word(given.hint), /is server:1 its gRPC address\?$/);
 });
 
 test("an answer that cannot be read names what the server should be", async () => {

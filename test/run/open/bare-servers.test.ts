@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { RunWarning } from "../../../src/result/observer.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
@@ -35,7 +36,10 @@ async function run(plan: Plan): Promise<Ran> {
     openObserver: async () => ({ onWarning: (warning) => late.push(warning) }),
     check: async () => {},
   }).result;
-  return { result, told: [...(result.prepared?.warnings ?? []), ...late.map(({ kind }) => kind)] };
+  return {
+    result,
+    told: [...(result.prepared?.warnings ?? []).map((text) => word(text)), ...late.map(({ kind }) => kind)],
+  };
 }
 
 interface Json {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import type { RunWarning } from "../../../src/result/observer.ts";
@@ -86,7 +87,7 @@ for (const [name, options, change, warning] of UNUSED)
     onServer(options, (_, address) =>
       setUp({ ...address, ...change }, ({ warnings }) => {
         assert.equal(warnings.length, 1);
-        assert.match(warnings[0] ?? "", warning);
+        assert.match(word(warnings[0] ?? ""), warning);
       }),
     ),
   );
@@ -127,7 +128,10 @@ for (const protocol of ["http", "grpc"] as const)
       (error: unknown) => {
         assert.ok(error instanceof RunError);
         assert.equal(error.code, "unreachable");
-        assert.ok(error.message.includes(url) && error.hint.includes(url), `${error.message} ${error.hint}`);
+        assert.ok(
+          error.message.includes(url) && word(error.hint).includes(url),
+          `${error.message} ${word(error.hint)}`,
+        );
         return true;
       },
     );

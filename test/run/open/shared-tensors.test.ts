@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DataStep } from "../../../src/inputs/dataset.ts";
+import { word } from "../../../src/plan/messages.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { SharedTensors, type SharedTensorsOptions } from "../../../src/run/open/shared-tensors.ts";
 import { MissingCallError } from "../../../src/service/missing-call.ts";
@@ -117,7 +118,7 @@ test("a server that refuses leaves nothing behind", async () => {
   server.refusals.push(...new Array<RunError>(9).fill(new RunError("refused", "cannot open", "")));
   await assert.rejects(open(), (error: unknown) => {
     assert.ok(error instanceof RunError);
-    assert.match(error.hint, /with the same memory/);
+    assert.match(word(error.hint), /with the same memory/);
     return true;
   });
   assert.equal(server.regions.size, 0);
@@ -129,7 +130,7 @@ test("a server without shared memory is not asked again, and the memory stays cl
   server.refusals.push(missing(), missing());
   await assert.rejects(open(), (error: unknown) => {
     assert.ok(error instanceof RunError);
-    assert.match(error.hint, /This server has no shared memory for tensors: leave out/);
+    assert.match(word(error.hint), /This server has no shared memory for tensors: leave out/);
     return true;
   });
   assert.equal(server.refusals.length, 1);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
 import type { Problem } from "../../../src/plan/problem.ts";
 import {
   average,
@@ -100,8 +101,8 @@ describe("an assertion", () => {
       assert.equal(readAssertion(given, "assert.0", problems), undefined, String(given));
       assert.equal(problems.length, 1, `${String(given)}: ${JSON.stringify(problems)}`);
       assert.equal(problems[0]?.path, "assert.0");
-      assert.match(problems[0]?.message ?? "", message);
-      assert.match(problems[0]?.hint ?? "", hint);
+      assert.match(word(problems[0]?.message ?? ""), message);
+      assert.match(word(problems[0]?.hint ?? ""), hint);
     }
   });
 });

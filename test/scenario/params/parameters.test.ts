@@ -22,7 +22,7 @@ function read(params: unknown, { sets = [], env = {} }: Partial<GivenValues>) {
   return {
     values,
     plan,
-    problems: problems.map(formatProblem).map((line) => line.replaceAll("{setting:overrides.set}", "--set")),
+    problems: problems.map(formatProblem).map((line) => line.replaceAll("overrides.set", "--set")),
   };
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { word } from "../../../src/plan/messages.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { errorRate, extracted, throughput } from "../../../src/scenario/assertions.ts";
 import type { HttpOptions } from "../../../src/scenario/targets/http.ts";
@@ -249,7 +250,7 @@ describe("a mistake is refused before the run, by its setting", () => {
             error.problems.map((problem) => problem.path),
             [path],
           );
-          assert.match(error.problems[0]?.message ?? "", message);
+          assert.match(word(error.problems[0]?.message ?? ""), message);
           return true;
         },
       );

@@ -43,6 +43,7 @@ export async function runHttp(url: string | readonly string[], run: HttpRun = {}
   const plan = planOf(url, run);
   let text = "";
   const io = {
+    nameOf: inScenario,
     out: (piece: string) => {
       text += piece;
     },
@@ -52,6 +53,6 @@ export async function runHttp(url: string | readonly string[], run: HttpRun = {}
     onInterrupt: () => () => {},
     loadApi: async () => ({}),
   };
-  const executed = await executePlan(plan, io, { door: inScenario, onInterrupt: () => {} });
+  const executed = await executePlan(plan, io, { onInterrupt: () => {} });
   return { ...executed, plan, text };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { word } from "../../../src/plan/messages.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { findJsonFault, openTemplate } from "../../../src/service/openai/payload-template.ts";
 import { createTemplatePayloads, textWithin } from "../../../src/service/openai/template-payloads.ts";
@@ -57,7 +58,7 @@ test("errors in a template are reported with their line", async () => {
     assert.ok(error instanceof UserError, text);
     const [problem] = error.problems;
     assert.equal(problem?.path, place, text);
-    assert.match(problem.message, message, text);
+    assert.match(word(problem.message), message, text);
   }
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
 import { type Problem, UserError } from "../../../src/plan/problem.ts";
 import { parseResponseField } from "../../../src/service/openai/response-field.ts";
 import { readAnswer } from "../../../src/service/openai/response-text.ts";
@@ -92,8 +93,8 @@ test("an invalid expression is one problem with its position", () => {
       assert.equal(error.problems.length, 1);
       const { path: setting, value, message } = error.problems[0] as Problem;
       assert.deepEqual([setting, value], ["the setting", path]);
-      assert.match(message, /^is not a JMESPath expression: /);
-      assert.match(message, reason);
+      assert.match(word(message), /^is not a JMESPath expression: /);
+      assert.match(word(message), reason);
       return true;
     });
   }

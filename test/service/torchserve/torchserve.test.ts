@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import type { Ask, Query } from "../../../src/service/service.ts";
@@ -137,7 +138,9 @@ describe("before the first request", () => {
 
   test("a server that is not healthy is measured with a warning", async () => {
     const warningsOf = async (ping: string | number): Promise<readonly string[]> =>
-      (await createTorchServeFront(target(), 8080).setUp(asker({ ...HEALTHY, "GET /ping": ping }))).warnings;
+      (await createTorchServeFront(target(), 8080).setUp(asker({ ...HEALTHY, "GET /ping": ping }))).warnings.map(
+        (text) => word(text),
+      );
     assert.match((await warningsOf('{"status": "Partial Healthy"}')).join(), /reports that it is Partial Healthy/);
     assert.match((await warningsOf(500)).join(), /health check has HTTP status 500/);
   });

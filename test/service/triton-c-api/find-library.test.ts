@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
 import { checkInstallation, findLibrary, libraryFolders } from "../../../src/service/triton-c-api/find-library.ts";
 import { startTritonProcess } from "../../../src/service/triton-c-api/start-process.ts";
 import type { TritonInProcessTargetPlan } from "../../../src/service/triton-c-api/target.ts";
@@ -39,13 +40,13 @@ test("a check reports everything that is missing at once, and what is there", ()
   const target = { directory: join(folder, "empty"), modelRepository: join(folder, "models"), model: "two" };
   const problems = checkInstallation(target as TritonInProcessTargetPlan);
   assert.deepEqual(
-    problems.map(({ code, path, value }) => [code, path, value]),
+    problems.map(({ code, path, value }) => [code, word(path), value]),
     [
-      ["missing", "{setting:target.directory}", join(folder, "empty")],
-      ["unknown-name", "{setting:target.model}", "two"],
+      ["missing", "target.directory", join(folder, "empty")],
+      ["unknown-name", "target.model", "two"],
     ],
   );
-  assert.match(problems[0]?.message ?? "", /the folder contains nothing/);
+  assert.match(word(problems[0]?.message ?? ""), /the folder contains nothing/);
   assert.equal(problems[1]?.hint, "It has one.");
 });
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inPerfAnalyzer } from "../../../src/cli/perf-analyzer/setting-names.ts";
-import { inScenario, wordError } from "../../../src/cli/setting-names.ts";
-import { RunError } from "../../../src/plan/problem.ts";
-import { setting } from "../../../src/plan/setting-names.ts";
+import { inScenario } from "../../../src/cli/setting-names.ts";
+import { RunError, wordError } from "../../../src/plan/problem.ts";
 import type { ServiceFront } from "../../../src/service/service.ts";
 import { tritonKind } from "../../../src/service/triton/kind.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
@@ -48,11 +47,11 @@ describe("a decoupled model without streaming", () => {
     test(name, async () => {
       const refusal = await refusalOf(await open());
       assert.match(refusal.message, /^model 'm' is decoupled/);
-      assert.equal((wordError(inPerfAnalyzer, refusal) as RunError).hint, `Use ${flags}.`);
+      assert.equal(wordError(refusal, inPerfAnalyzer).hint, `Use ${flags}.`);
     });
 
   test("has a hint in scenarios too", () => {
-    const error = new RunError("unsupported", "x", `Use ${setting("target.isStreaming=in-process")}.`);
-    assert.equal((wordError(inScenario, error) as RunError).hint, "Use streaming: true.");
+    const error = new RunError("unsupported", "x", { say: "use-setting", at: "target.isStreaming=in-process" });
+    assert.equal(wordError(error, inScenario).hint, "Use streaming: true.");
   });
 });

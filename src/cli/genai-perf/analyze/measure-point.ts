@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Checkpoint } from "../../../campaign/checkpoint.ts";
 import type { PointOutcome } from "../../../campaign/sweep.ts";
 import { saturationReason } from "../../../measure/metrics.ts";
-import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
+import { messageOf, RunError, UserError, wordError } from "../../../plan/problem.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
 import { formatPoint, type PointParameters } from "../../../result/sweep.ts";
@@ -64,7 +64,7 @@ export async function measurePoint(
   } catch (error) {
     if (error instanceof RunError && error.code === "interrupted") return { kind: "interrupted" };
     if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;
-    return { kind: "failed", parameters, reason: messageOf(error) };
+    return { kind: "failed", parameters, reason: messageOf(wordError(error, io.nameOf)) };
   }
   const { run, measured, outputError } = profile;
   if (run.isInterrupted) return { kind: "interrupted" };

@@ -1,7 +1,6 @@
 import { closeSync, readdirSync, readSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { messageOf, type Problem, problem, UserError, userError } from "../../../plan/problem.ts";
-import { setting } from "../../../plan/setting-names.ts";
 import { openFile } from "../../../runtime/files.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
@@ -48,7 +47,7 @@ export function findExports(folder: string): FoundExports {
     const message = "holds no folder with a profile_export.json and its profile_export_genai_perf.json";
     const hint =
       "Copy each host's results, or its artifact folder, into a folder of its own below it, both files together.";
-    throw userError("missing", setting("merge.folder"), message, hint, folder);
+    throw userError("missing", { setting: "merge.folder" }, message, hint, folder);
   }
   return { hosts, skipped };
 }

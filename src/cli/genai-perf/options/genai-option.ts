@@ -1,5 +1,5 @@
+import type { SettingPath as PlanSettingPath } from "../../../plan/messages.ts";
 import type { Plan } from "../../../plan/plan.ts";
-import type { SettingPath as PlanSettingPath } from "../../../plan/setting-names.ts";
 import { secToMs } from "../../../plan/units.ts";
 import type { ArgparseOption } from "../../options/argparse.ts";
 import type { Option } from "../../options/option.ts";

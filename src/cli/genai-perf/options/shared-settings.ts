@@ -1,5 +1,5 @@
+import type { SettingPath as PlanSettingPath } from "../../../plan/messages.ts";
 import { userError } from "../../../plan/problem.ts";
-import { type SettingPath as PlanSettingPath, setting } from "../../../plan/setting-names.ts";
 import { msToSec, secToMs } from "../../../plan/units.ts";
 import {
   defaultTextOf,
@@ -82,7 +82,7 @@ export function sharedValues({ rampart }: GenaiSettings): PlanValues {
     if (path === undefined || given === null || given === undefined || given === defaultOf(option)) continue;
     const found = toPlanValue(option, kind === "duration" ? secToMs(Number(given)) : (given as string | number | true));
     if ("message" in found)
-      throw userError("invalid-value", setting(path as PlanSettingPath), found.message, found.hint, String(given));
+      throw userError("invalid-value", { setting: path as PlanSettingPath }, found.message, found.hint, String(given));
     values.set(path, found.value);
   }
   return values;

@@ -1,3 +1,4 @@
+import { word } from "../../../plan/messages.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type Problem, UserError, userError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/open/probe.ts";
@@ -51,16 +52,16 @@ function explainTensors(error: unknown, type: string, inputsFile: string): unkno
   if (!isAboutInputs(error, inputsFile)) return error;
   const first = new Map<string, Problem>();
   for (const problem of error.problems) {
-    const tensor = problem.path.replace(/^.*, data\[\d+\]\.?/s, "");
+    const tensor = word(problem.path).replace(/^.*, data\[\d+\]\.?/s, "");
     if (tensor !== "" && !first.has(tensor)) first.set(tensor, problem);
   }
   const wrong = first.get(IDS);
   if (wrong === undefined) return first.size === 0 ? error : new UserError([...first.values()]);
   const message = `the model has no input ${IDS}: the endpoint type ${type} sends the ids of tokens to engines of TensorRT-LLM`;
-  const hint = `${wrong.hint} Measure it with rampart perf_analyzer --service-kind triton_c_api.`;
+  const hint = [wrong.hint, " Measure it with rampart perf_analyzer --service-kind triton_c_api."];
   return userError("mismatch", "-m", message, hint);
 }
 
 function isAboutInputs(error: unknown, inputsFile: string): error is UserError {
-  return error instanceof UserError && error.problems.every(({ path }) => path.startsWith(`${inputsFile},`));
+  return error instanceof UserError && error.problems.every(({ path }) => word(path).startsWith(`${inputsFile},`));
 }

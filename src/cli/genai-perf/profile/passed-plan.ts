@@ -1,5 +1,6 @@
 import { combineAxes } from "../../../campaign/sweep.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
+import { word } from "../../../plan/messages.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
@@ -78,9 +79,9 @@ function pass(
   const { passed } = settings;
   const read = readBeside(plan, settings, given);
   // What the profile breaks by itself is no problem of the flags.
-  const known = new Set(checkTogether(chosenBy(plan, settings, given)).map(({ message }) => message));
+  const known = new Set(checkTogether(chosenBy(plan, settings, given)).map(({ message }) => word(message)));
   const found = [...read.problems, ...checkTogether(read.settings)].filter(
-    ({ message }) => !known.has(message) && !SEVERAL_LOADS.test(message),
+    ({ message }) => !known.has(word(message)) && !SEVERAL_LOADS.test(word(message)),
   );
   if (found.length > 0) throw new UserError(found.map(hintLikeGenai));
   const landed = land(plan, passed, read.settings);
@@ -149,8 +150,8 @@ function refuse(flag: PassedFlag): Problem[] {
 
 /** Replaces a hint that names options of perf_analyzer which are refused here. */
 function hintLikeGenai(found: Problem): Problem {
-  const [words, hint] = PASSED_HINTS[found.path] ?? [];
-  return words === undefined || hint === undefined || !found.message.includes(words) ? found : { ...found, hint };
+  const [words, hint] = PASSED_HINTS[word(found.path)] ?? [];
+  return words === undefined || hint === undefined || !word(found.message).includes(words) ? found : { ...found, hint };
 }
 
 /** A profile has one load. A load with a name in genai-perf is part of its settings. */

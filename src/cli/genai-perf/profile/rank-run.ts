@@ -1,3 +1,4 @@
+import { word } from "../../../plan/messages.ts";
 import { problem, UserError } from "../../../plan/problem.ts";
 import type { Peers } from "../../../run/peers/peers.ts";
 import type { CommandIo } from "../../execute.ts";
@@ -29,7 +30,7 @@ export async function runAsRank(
     throw new UserError([problem("conflict", `-- ${FLAG}`, message, `Leave ${FLAG} or ${several} out.`)]);
   }
   const { joinPeers } = await import("../../../run/peers/join-peers.ts");
-  const peers = await joinPeers(true, (line) => io.err(`${line}\n`));
+  const peers = await joinPeers(true, (line) => io.err(`${word(line, io.nameOf)}\n`));
   try {
     return await body(peers);
   } finally {

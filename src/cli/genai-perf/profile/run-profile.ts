@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { explainNoText } from "../../../measure/tokens/token-warnings.ts";
+import { word } from "../../../plan/messages.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type RunError, UserError } from "../../../plan/problem.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
@@ -15,7 +16,6 @@ import { besideReports } from "../../output-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { ownFilesOf } from "../options/shared-settings.ts";
-import { inGenaiPerf } from "../setting-names.ts";
 import { explainBackend } from "./backend-hint.ts";
 import { checkOutputs } from "./check-outputs.ts";
 import { nameFolder } from "./folder-name.ts";
@@ -137,13 +137,12 @@ async function measureRun(
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
   const { result: run, outputError } = await executePlan(plan, besideReports(io, { ...plan.outputs.files }), {
-    door: inGenaiPerf,
     onInterrupt,
     peers,
     meter: work.link,
     held,
   });
-  if (outputError !== undefined) io.err(`Error: ${outputError.message}\n  ${outputError.hint}\n`);
+  if (outputError !== undefined) io.err(`Error: ${outputError.message}\n  ${word(outputError.hint)}\n`);
   const measured = measuredOf(run);
   if (measured?.columns.count === 0) note(explainNoText(measured.columns) ?? noContent(settings));
   const isPassed = outputError === undefined && isWell(run, measured);

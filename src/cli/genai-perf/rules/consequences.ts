@@ -1,4 +1,4 @@
-import type { Problem } from "../../../plan/problem.ts";
+import { type Problem, wordProblem } from "../../../plan/problem.ts";
 import { flagsOf, type SubcommandName } from "../options/subcommands.ts";
 
 const FLAG = /(?<![\w-])--?[a-zA-Z][\w-]*/g;
@@ -20,7 +20,8 @@ export function withoutConsequences(
   return problems.filter((problem) => !namesIn(problem).some((name) => doubted.has(name)));
 }
 
-function namesIn({ path, message, hint }: Problem): string[] {
+function namesIn(problem: Problem): string[] {
+  const { path, message, hint } = wordProblem(problem);
   // Every hint can mention --help.
   return (`${path} ${message} ${hint}`.match(FLAG) ?? []).filter((name) => name !== "--help");
 }

@@ -1,3 +1,4 @@
+import { wordProblem } from "../../../plan/problem.ts";
 import { checkOutputFiles } from "../../output-files.ts";
 import { flagOf, LOAD_NAMES, loadOf } from "../loads.ts";
 import type { GenaiOption } from "../options/genai-option.ts";
@@ -84,7 +85,8 @@ function checkOwnFiles(rules: RuleSet): void {
       hint,
     );
   }
-  for (const { path: flag, message, hint, value } of checkOutputFiles(files.map((file) => [file.flag, file.path]))) {
+  for (const found of checkOutputFiles(files.map((file) => [file.flag, file.path]))) {
+    const { path: flag, message, hint, value } = wordProblem(found);
     const at = files.find((file) => file.flag === flag)?.at ?? RECORDS;
     rules.refuse(true, at, `${value} ${message}`, hint);
   }

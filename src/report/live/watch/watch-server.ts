@@ -2,7 +2,6 @@ import type { RecordColumns } from "../../../measure/records.ts";
 import { Timeline } from "../../../measure/timeline.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { messageOf, userError } from "../../../plan/problem.ts";
-import { setting } from "../../../plan/setting-names.ts";
 import { secToNs } from "../../../plan/units.ts";
 import { nowNs } from "../../../runtime/clock.ts";
 import {
@@ -54,7 +53,7 @@ export async function openWatchServer(plan: Plan, state: RunState, sink: TextSin
     const hint = "Give another port, or 0 for a free one.";
     throw userError(
       "invalid-value",
-      setting("outputs.watchPort"),
+      { setting: "outputs.watchPort" },
       `cannot be used: ${messageOf(error)}`,
       hint,
       `${port}`,

@@ -1,6 +1,5 @@
 import type { DriveOf } from "../../../load/drive.ts";
 import { RunError } from "../../../plan/problem.ts";
-import { setting } from "../../../plan/setting-names.ts";
 import type { ActiveLoad, Sender } from "../active-load.ts";
 
 /**
@@ -45,7 +44,7 @@ export class PeriodicLoad implements ActiveLoad {
     throw new RunError(
       "unsupported",
       "Request received final response before request period was reached. Request period must be at most the total number of responses received by any request.",
-      `Lower ${setting("load.periodResponses")}, or measure a model that sends more responses for each request.`,
+      { say: "shorter-period" },
     );
   }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTokenIds } from "../../../../src/cli/genai-perf/profile/token-ids.ts";
+import { word } from "../../../../src/plan/messages.ts";
 import { UserError } from "../../../../src/plan/problem.ts";
 import type { PromptEntry } from "../../../../src/service/openai/prompt-entry.ts";
 import { loadTokenizer } from "../../../../src/tokenize/load-tokenizer.ts";
@@ -76,7 +77,7 @@ for (const [name, flag, tokenizer, message] of refusals)
     await assert.rejects(create(["--extra-inputs", flag], {}, tokenizer), (error) => {
       assert.ok(error instanceof UserError);
       assert.match(error.message, message);
-      assert.match(error.problems[0]?.path ?? "", /^--extra-inputs /);
+      assert.match(word(error.problems[0]?.path ?? ""), /^--extra-inputs /);
       return true;
     });
   });
