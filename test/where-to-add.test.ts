@@ -476,9 +476,8 @@ const { concurrency, findMax } = await import("../src/scenario/loads/find-max.ts
 
 function planOf(change: Partial<ScenarioDefinition>): Plan {
   const definition = { name: "a test", target: embedded(), load: hold(1, { requests: 10 }), ...change };
-  return copy.toPlan(defineScenario(definition as ScenarioDefinition), ROOT, {
-    files: { json: join(folder, "report.json") },
-  });
+  const plan = copy.toPlan(defineScenario(definition as ScenarioDefinition), ROOT);
+  return { ...plan, outputs: { ...plan.outputs, files: { json: join(folder, "report.json") } } };
 }
 
 /** Runs a plan in the copy. Returns what it printed. */
@@ -621,7 +620,7 @@ test(
     } as Partial<ScenarioDefinition>;
     try {
       const plan = planOf(typed);
-      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT, {});
+      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT);
       for (const part of ["target", "load", "inputs", "assertions"] as const)
         assert.deepEqual(written[part], plan[part]);
       const text = await execute(plan);
@@ -706,7 +705,8 @@ test(
     try {
       const [page, markdown] = [join(folder, "metrics.html"), join(folder, "metrics.md")];
       const outputs = { files: { json: report, html: page, markdown }, verbosity: 1 as const };
-      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT, outputs);
+      const plan = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT);
+      const written = { ...plan, outputs: { ...plan.outputs, ...outputs } };
       const typed = planOf({ load: hold(1, { for: "500 ms" }), metrics, assert: where });
       assert.deepEqual(written.assertions, typed.assertions);
       const text = await runCopy(written);

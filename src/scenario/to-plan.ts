@@ -3,7 +3,7 @@ import { LEVEL_UNITS } from "../load/level-units.ts";
 import { needsOf } from "../measure/metrics/catalogue.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { holdFunction } from "../plan/functions.ts";
-import type { MeasurementModePlan, OutputFilesPlan, ParametersPlan, Plan } from "../plan/plan.ts";
+import type { MeasurementModePlan, ParametersPlan, Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../plan/secrets.ts";
 import { setting } from "../plan/setting-names.ts";
@@ -31,13 +31,6 @@ import { targetBuilderOf } from "./targets/table.ts";
 export interface PlanOverrides {
   readonly url?: string | undefined;
   readonly client?: Plan["client"]["kind"] | undefined;
-  readonly stallTimeoutMs?: number | undefined;
-  readonly requestTimeoutMs?: number | undefined;
-  readonly maxOutstanding?: number | undefined;
-  readonly seed?: number | undefined;
-  readonly verbosity?: Plan["outputs"]["verbosity"];
-  readonly files?: OutputFilesPlan;
-  readonly live?: Pick<Plan["outputs"], "isLive" | "otlpUrl" | "watchPort">;
   /** Show a single level as lines. Default: as a table. */
   readonly showsLines?: true;
   /** The values of the scenario's parameters, for reports. */
@@ -111,16 +104,12 @@ function buildPlan(
   folder: string,
   overrides: PlanOverrides,
 ): Plan {
-  const { stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
+  const { stability, stallTimeout, requestTimeout, maxOutstanding, latencyLimit, warmupFor, cancel, seed } = definition;
   const warmupMs = warmupFor === undefined ? plain?.search?.settleMs : toMs(warmupFor);
   const mode = plain?.extent ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
   const { target, inputs, tokens } = toRequestsPlan(definition, folder, requestCount);
   const isAsync = LEVEL_UNITS[levelUnitOf(loadPlan)].isScheduled || target.isStreaming;
-  const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
-  const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
-  const maxOutstanding = overrides.maxOutstanding ?? definition.maxOutstanding;
-  const { seed = definition.seed } = overrides;
   return {
     version: 1,
     name: definition.name,
@@ -141,8 +130,8 @@ function buildPlan(
       kind: overrides.client ?? definition.client ?? "own",
       callMode: isAsync ? "async" : "auto",
       maxLanes: null,
-      stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
-      ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+      stallTimeoutMs: stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout),
+      ...(requestTimeout === undefined ? {} : { requestTimeoutMs: toMs(requestTimeout) }),
       ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
       ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
       isMpi: false,
@@ -162,10 +151,9 @@ function buildPlan(
     ...(plain?.search === undefined ? {} : { limits: plain.search.limits.map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
-      verbosity: overrides.verbosity ?? 0,
-      files: overrides.files ?? {},
+      verbosity: 0,
+      files: {},
       isVerboseCsv: false,
-      ...overrides.live,
       ...(overrides.showsLines === undefined ? {} : { showsLines: true }),
     },
   };
