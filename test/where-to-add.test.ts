@@ -147,7 +147,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         schema: () =>
           v.object({ kind: v.literal("bursts"), size: v.pipe(v.number(), v.minValue(1, "must be 1 or more")), everyMs: v.number() }),
         prepare: ({ size, everyMs }) => ({
-          search: { unit: "request-rate", levels: { kind: "list", values: [(size * 1000) / everyMs] }, search: "linear" },
+          level: (size * 1000) / everyMs,
           drive: () => {
             let count = 0;
             return { kind: "scheduled", arrivals: () => Math.floor(count++ / size) * everyMs * 1e6 };

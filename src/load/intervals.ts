@@ -25,11 +25,7 @@ export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
   prepare: (plan) => {
     const intervalsNs = readIntervalsNs(plan.file);
     return {
-      search: {
-        unit: "request-rate",
-        levels: { kind: "list", values: [intervalsRatePerSec(intervalsNs)] },
-        search: "linear",
-      },
+      level: intervalsRatePerSec(intervalsNs),
       drive: () => ({ kind: "scheduled", arrivals: intervalArrivals(intervalsNs) }),
     };
   },

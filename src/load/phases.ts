@@ -4,8 +4,9 @@ import type { LoadPlan } from "../plan/load-plan.ts";
 import { measurementModeSchema } from "../plan/plan.ts";
 import { kindSchema } from "../plan/schema.ts";
 import { drawLoad } from "./draw-load.ts";
+import type { LevelUnitName } from "./level-units.ts";
 import { largestLevel } from "./levels.ts";
-import type { LevelSearch, LoadMode, PreparedPhase } from "./load-mode.ts";
+import { type LoadMode, type PreparedMode, type PreparedPhase, prepareWith } from "./load-mode.ts";
 
 /** Several loads one after the other, without a pause. */
 export interface PhasesLoadPlan {
@@ -37,11 +38,11 @@ export function createPhasesMode(
         (plan, index): PreparedPhase => ({
           plan,
           label: labelOf(plan),
-          load: modeOf(plan.load).prepare(drawLoad(plan.load, index)),
+          load: prepareWith(modeOf(plan.load), drawLoad(plan.load, index)),
         }),
       );
       const drive: PreparedPhase["load"]["drive"] = (...args) => (prepared[0] as PreparedPhase).load.drive(...args);
-      return { search: searchOf(prepared), drive, phases: prepared };
+      return { ...largestOf(prepared), drive, phases: prepared };
     },
     unit: "concurrency",
     unitOf: ({ phases }) =>
@@ -81,16 +82,14 @@ function schema(modes: readonly LoadMode<LoadPlan>[]) {
   });
 }
 
-/** Returns levels that stand for all phases where lanes and connections are counted. */
-function searchOf(phases: readonly PreparedPhase[]): LevelSearch {
-  const largest = (unit: LevelSearch["unit"]): number =>
+/** Returns the level that stands for all phases where lanes and connections are counted. */
+function largestOf(phases: readonly PreparedPhase[]): Pick<PreparedMode, "level" | "maxConcurrency"> {
+  const largest = (unit: LevelUnitName): number =>
     phases.reduce((most, { load: { search } }) => {
       return search.unit === unit ? Math.max(most, largestLevel(search.levels) ?? 0) : most;
     }, 0);
   const rate = largest("request-rate");
   const concurrency = largest("concurrency");
-  const unit = rate > 0 ? "request-rate" : "concurrency";
-  const values = [rate > 0 ? rate : concurrency];
-  const mixed = rate > 0 && concurrency > 0 ? { maxConcurrency: concurrency } : {};
-  return { unit, levels: { kind: "list", values }, search: "linear", ...mixed };
+  if (rate === 0) return { level: concurrency };
+  return { level: rate, ...(concurrency === 0 ? {} : { maxConcurrency: concurrency }) };
 }

@@ -22,7 +22,7 @@ declare module "../plan/load-plan.ts" {
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   schema: () => v.object({ kind: v.literal("session-concurrency"), concurrency: concurrencySchema() }),
   prepare: ({ concurrency }) => ({
-    search: { unit: "concurrency", levels: { kind: "list", values: [concurrency] }, search: "linear" },
+    level: concurrency,
     drive: () => ({ kind: "sessions", concurrency }),
   }),
   unit: "concurrency",

@@ -3,7 +3,7 @@ import { concurrencyRampMode } from "../load/concurrency-ramp.ts";
 import { fixedScheduleMode } from "../load/fixed-schedule.ts";
 import { intervalsMode } from "../load/intervals.ts";
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
-import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
+import { type LoadMode, type PreparedLoad, prepareWith } from "../load/load-mode.ts";
 import { mlperfMode } from "../load/mlperf.ts";
 import { mlperfServerMode } from "../load/mlperf-server.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
@@ -37,7 +37,7 @@ export function loadModeOf(load: LoadPlan): LoadMode<LoadPlan> {
 
 /** Prepares a plan's load. @throws UserError when a file of the plan cannot be read */
 export function prepareLoad(load: LoadPlan): PreparedLoad {
-  return loadModeOf(load).prepare(load);
+  return prepareWith(loadModeOf(load), load);
 }
 
 /** Returns the unit of a load's levels; `request-rate` when only some of its phases have a schedule. */
