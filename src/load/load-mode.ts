@@ -108,18 +108,6 @@ export interface PreparedMode extends Omit<PreparedLoad, "search">, Pick<LevelSe
   readonly level?: number;
 }
 
-/** Prepares a load of a mode. @throws UserError when a file of the plan cannot be read */
-export function prepareWith<P extends LoadPlan>(mode: LoadMode<P>, plan: P): PreparedLoad {
-  const { level = 1, maxConcurrency, ...prepared } = mode.prepare(plan);
-  const single: Pick<LevelSearch, "levels" | "search"> = {
-    levels: { kind: "list", values: [level] },
-    search: "linear",
-  };
-  const unit = mode.unitOf?.(plan) ?? mode.unit;
-  const mixed = maxConcurrency === undefined ? {} : { maxConcurrency };
-  return { ...prepared, search: { unit, ...(mode.levels?.(plan) ?? single), ...mixed } };
-}
-
 /** A load with its parameters. */
 export interface PreparedLoad {
   readonly search: LevelSearch;

@@ -5,8 +5,8 @@ import { measurementModeSchema } from "../plan/plan.ts";
 import { kindSchema } from "../plan/schema.ts";
 import { drawLoad } from "./draw-load.ts";
 import type { LevelUnitName } from "./level-units.ts";
-import { largestLevel } from "./levels.ts";
-import { type LoadMode, type PreparedMode, type PreparedPhase, prepareWith } from "./load-mode.ts";
+import { largestLevel, prepareWith } from "./levels.ts";
+import type { LoadMode, PreparedMode, PreparedPhase } from "./load-mode.ts";
 
 /** Several loads one after the other, without a pause. */
 export interface PhasesLoadPlan {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { concurrencyRampMode, meanRampConcurrency, rampConcurrencyAt } from "../../src/load/concurrency-ramp.ts";
-import { prepareWith } from "../../src/load/load-mode.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 
 test("a ramp begins at its start, reaches its end and never leaves the way between", () => {
   const level = fc.integer({ min: 1, max: 200 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { concurrencyMode } from "../../src/load/concurrency.ts";
-import { prepareWith } from "../../src/load/load-mode.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 
 test("concurrency keeps the level outstanding", () => {
   const load = prepareWith(concurrencyMode, {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { fixedScheduleMode } from "../../src/load/fixed-schedule.ts";
-import { prepareWith } from "../../src/load/load-mode.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 
 test("each step of the data is due at its own time, at one level", () => {
   const load = prepareWith(fixedScheduleMode, { kind: "fixed-schedule" });

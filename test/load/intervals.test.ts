@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as v from "valibot";
 import { intervalsMode, readIntervalsNs } from "../../src/load/intervals.ts";
-import { prepareWith } from "../../src/load/load-mode.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 import { UserError } from "../../src/plan/problem.ts";
 
 function withText<T>(text: string, use: (path: string) => T): T {

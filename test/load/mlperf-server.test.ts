@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { poissonArrivals } from "../../src/load/arrivals.ts";
-import { prepareWith } from "../../src/load/load-mode.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 import { type MlperfServerLoadPlan, mlperfServerMode } from "../../src/load/mlperf-server.ts";
 
 const PLAN: MlperfServerLoadPlan = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { prepareWith } from "../../src/load/load-mode.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 import type { MlperfLoadPlan } from "../../src/load/mlperf.ts";
 import { mlperfMode } from "../../src/load/mlperf.ts";
 

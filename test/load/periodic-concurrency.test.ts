@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { prepareWith } from "../../src/load/load-mode.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 import { periodicConcurrencyMode } from "../../src/load/periodic-concurrency.ts";
 
 test("groups join up to the largest concurrency, which is the one level", () => {

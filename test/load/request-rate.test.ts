@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { gammaArrivals, rampArrivals } from "../../src/load/arrivals.ts";
-import { prepareWith } from "../../src/load/load-mode.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 import { requestRateMode } from "../../src/load/request-rate.ts";
 
 test("a request rate creates new arrivals for each level", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { prepareWith } from "../../src/load/load-mode.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 import { sessionConcurrencyMode } from "../../src/load/session-concurrency.ts";
 
 test("sessions are one level of concurrent conversations", () => {
