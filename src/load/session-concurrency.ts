@@ -1,16 +1,13 @@
 import * as v from "valibot";
 import type { Dataset } from "../inputs/dataset.ts";
 import { userError } from "../plan/problem.ts";
+import type { PlanOf } from "../plan/schema.ts";
 import { setting } from "../plan/setting-names.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** Every session of the data once, its turns in order. */
-export interface SessionConcurrencyLoadPlan {
-  readonly kind: "session-concurrency";
-  /** Number of concurrent sessions. */
-  readonly concurrency: number;
-}
+export type SessionConcurrencyLoadPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
   interface LoadPlans {
@@ -18,9 +15,16 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
+const schema = () =>
+  v.object({
+    kind: v.literal("session-concurrency"),
+    /** Number of concurrent sessions. */
+    concurrency: concurrencySchema(),
+  });
+
 /** A fixed number of concurrent conversations, until every one in the data has been held once. */
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
-  schema: () => v.object({ kind: v.literal("session-concurrency"), concurrency: concurrencySchema() }),
+  schema,
   prepare: ({ concurrency }) => ({
     level: concurrency,
     drive: () => ({ kind: "sessions", concurrency }),

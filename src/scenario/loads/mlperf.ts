@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
+import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { answerTypeOf } from "../targets/llm-content.ts";
@@ -151,15 +152,8 @@ export const serverBuilder = loadBuilder({
   form: { name: "server", args: ["perSec"] },
   values: ratesSchema,
   options: () => {
-    const limit = v.optional(spanSchema());
     const seed = v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number")));
-    return strictOptions({
-      ...queriesEntries(),
-      latency: limit,
-      timeToFirstToken: limit,
-      timePerOutputToken: limit,
-      seed,
-    });
+    return strictOptions({ ...queriesEntries(), ...limitEntries(), seed });
   },
   check: ({ options }) => checkServerLimits(options),
   toPlan: ({ values: [ratePerSec = 1], options: { percentile = 99, seed = 0, ...limits } }) => ({
@@ -173,10 +167,11 @@ export const serverBuilder = loadBuilder({
   checkTargets: checkServerTargets,
 });
 
-interface ServerLimits {
-  readonly latency?: Duration | undefined;
-  readonly timeToFirstToken?: Duration | undefined;
-  readonly timePerOutputToken?: Duration | undefined;
+type ServerLimits = EntriesOf<typeof limitEntries>;
+
+function limitEntries() {
+  const limit = v.optional(spanSchema());
+  return { latency: limit, timeToFirstToken: limit, timePerOutputToken: limit };
 }
 
 function toLimitsPlan({ latency, timeToFirstToken, timePerOutputToken }: ServerLimits) {
