@@ -296,7 +296,6 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         });
 
       export const linesBuilder: TargetBuilder<OutputOf<typeof schema>> = {
-        call: "lines(…)",
         form: serverForm("lines"),
         takes: "payloads",
         schema,
@@ -359,7 +358,6 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       }
 
       export const textsBuilder = inputBuilder({
-        call: "texts(…)",
         form: { name: "texts", args: ["file"] },
         files: filesSchema,
         options: () => strictOptions({}),

@@ -25,10 +25,10 @@ export interface TakenInputs {
 
 /** A builder of inputs: everything that the other modules ask about it. `O` are its options. */
 export interface InputBuilder<O extends object = object> {
-  /** The call in a scenario. Absent: a load brings them. */
-  readonly call?: string;
-  /** How it is written in YAML and JSON. Absent: only code can say it. */
+  /** How it is written. Absent: a load brings them. */
   readonly form?: DataForm;
+  /** The call in messages. Default: the name in `form` with parentheses. */
+  readonly call?: string;
   /** Returns the schema of its paths. Absent: it has none. */
   files?(): Schema<readonly string[]>;
   /** Returns the schema of its options. */

@@ -62,7 +62,6 @@ type MixData = OutputOf<typeof mixSchema>;
 /** Returns the builder of mixes. @param targetSchema returns the schema of a member's target */
 export function createMixBuilder(targetSchema: () => Schema<AnyTarget>): TargetBuilder<MixData> {
   return {
-    call: "mix(…)",
     form: { name: "mix", args: ["members"], takes: "list", parts: { members: "members" } },
     isOwn: true,
     members: ({ values }) => values,

@@ -191,7 +191,6 @@ function audioSchema() {
 }
 
 export const promptsBuilder = inputBuilder({
-  call: "prompts(…)",
   form: { name: "prompts" },
   options: promptsSchema,
   makes: ["payloads"],
@@ -211,7 +210,6 @@ export const tracedBuilder = inputBuilder({
 });
 
 export const payloadsBuilder = inputBuilder({
-  call: "payloads(…)",
   form: { name: "payloads", args: ["file"] },
   files: () => v.tuple([nameSchema("a file")]),
   options: () => strictOptions({}),

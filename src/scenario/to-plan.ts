@@ -19,6 +19,7 @@ import type { Scenario } from "./define.ts";
 import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
 import { toProblem } from "./definition/to-problem.ts";
 import { toMs } from "./fields.ts";
+import { callOf } from "./form.ts";
 import { type ConvertedLoad, convertLoads } from "./loads/table.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { checkRepeat, toRepeatPlan, untilOf } from "./repeat.ts";
@@ -203,10 +204,12 @@ function checkServerFields({ stability, serverTrace, target }: DefinitionData): 
   if (serverTrace === undefined) return problems;
   if (Object.keys(serverTrace).length === 0)
     problems.push(problem("missing", "serverTrace", "has no setting", 'Write { levels: ["TIMESTAMPS"] }.'));
-  const { call, hasServerTrace } = targetBuilderOf(target);
-  if (hasServerTrace !== true) {
+  const builder = targetBuilderOf(target);
+  if (builder.hasServerTrace !== true) {
     const hint = "Leave it out, or measure one triton(…) target.";
-    problems.push(problem("conflict", "serverTrace", `the target is ${call}, which has no trace settings`, hint));
+    problems.push(
+      problem("conflict", "serverTrace", `the target is ${callOf(builder)}, which has no trace settings`, hint),
+    );
   }
   return problems;
 }
@@ -244,7 +247,8 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     problems.push({ ...found, path: namedAt(found.path) });
   const targets = partsOf(definition).map((part) => part.target);
   if (plain !== undefined) problems.push(...plain.checkTargets(targets));
-  const { isOwn, call } = targetBuilderOf(target);
+  const { isOwn } = targetBuilderOf(target);
+  const call = callOf(targetBuilderOf(target));
   const mode = loadModeOf(loadPlan);
   if (overrides.url !== undefined && isOwn) {
     const message = `the scenario's target is ${call} and has no address`;

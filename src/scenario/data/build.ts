@@ -83,7 +83,7 @@ function readCall(
   const entry = family.entries.get(name);
   if (entry === undefined) {
     registerUrl(name);
-    const hint = hintOfName(name, names);
+    const hint = hintOfName(name, names, family);
     problems.push(
       typeof data === "string"
         ? problem("invalid-value", path, `${name} is not ${family.noun}`, hint)
@@ -104,10 +104,8 @@ function readCall(
   return problems.length > found ? undefined : made;
 }
 
-const CODE_CALLS = ["defineTarget"];
-
-function hintOfName(name: string, names: readonly string[]): string {
-  if (CODE_CALLS.includes(name)) return WRITE_CODE;
+function hintOfName(name: string, names: readonly string[], { codeOnly }: Family): string {
+  if (codeOnly.includes(name)) return WRITE_CODE;
   const near = nearestName(name, names);
   return near === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean ${near}?`;
 }

@@ -4,6 +4,7 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import { callOf } from "../form.ts";
 import { answerTypeOf } from "../targets/llm-content.ts";
 import { targetBuilderOf } from "../targets/table.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
@@ -207,15 +208,15 @@ function checkServerLimits(options: ServerLimits): Problem[] {
 function checkServerTargets({ timeToFirstToken }: ServerLimits, targets: readonly AnyTarget[]): Problem[] {
   if (timeToFirstToken === undefined) return [];
   return targets.flatMap((target): Problem[] => {
-    const { call, content } = targetBuilderOf(target);
-    const found = content?.(target, "");
+    const builder = targetBuilderOf(target);
+    const found = builder.content?.(target, "");
     const type = found && answerTypeOf(found);
     if (type === "stream") return [];
     const hint =
       type === "text"
         ? "Set streaming: true in the target's options, or limit latency."
         : "Measure a target that streams tokens, or limit latency.";
-    const message = `needs streamed tokens, and answers of ${call} are not streamed`;
+    const message = `needs streamed tokens, and answers of ${callOf(builder)} are not streamed`;
     return [problem("conflict", "load.timeToFirstToken", message, hint, String(timeToFirstToken))];
   });
 }

@@ -6,7 +6,7 @@ import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { kindSchema, lazySchema, type Schema } from "../../plan/schema.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-import type { DataForm } from "../form.ts";
+import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import { findMaxBuilder } from "./find-max.ts";
@@ -73,8 +73,7 @@ function schemaOf([kind, builder]: readonly [string, LoadBuilder | PhasesBuilder
 /** Returns the schema of a load that is not made of phases. */
 function plainSchema(): Schema<ValidLoad> {
   const plain = Object.entries(LOADS).filter(([, builder]) => !isOfPhases(builder));
-  const calls = plain.map(([, { form }]) => `${form.name}(…)`);
-  return kindSchema(plain.map(schemaOf), `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
+  return kindSchema(plain.map(schemaOf), `must be ${listCalls(plain.map(([, builder]) => builder))}`);
 }
 
 function anySchema(input: unknown): v.GenericSchema {

@@ -46,7 +46,6 @@ export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tenso
 }
 
 export const embeddedBuilder: TargetBuilder<EmbeddedTarget> = {
-  call: "embedded(…)",
   form: { name: "embedded" },
   isOwn: true,
   schema: embeddedSchema,

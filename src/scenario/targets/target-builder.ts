@@ -36,10 +36,10 @@ export const MEMBER_PARTS: Readonly<Record<string, PartKind>> = { target: "targe
 
 /** A builder of targets: everything that the other modules ask about it, instead of testing its kind. `T` is its validated target. */
 export interface TargetBuilder<T extends AnyTarget = AnyTarget> {
-  /** The call in a scenario. */
-  readonly call: string;
-  /** How it is written in YAML and JSON. Absent: only code can say it. */
-  readonly form?: DataForm;
+  /** How it is written. */
+  readonly form: DataForm;
+  /** The call in messages. Default: the name in `form` with parentheses. */
+  readonly call?: string;
   /** Whether the run starts it, so that it has no address. */
   readonly isOwn?: true;
   /** Whether its server has trace settings. */

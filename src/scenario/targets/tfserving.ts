@@ -45,7 +45,6 @@ export function tfserving(url: string | readonly string[], options: TfServingOpt
 }
 
 export const tfServingBuilder: TargetBuilder<TfServingTarget> = {
-  call: "tfserving(…)",
   form: serverForm("tfserving"),
   schema: tfServingSchema,
   toPlan: toTfServingPlan,

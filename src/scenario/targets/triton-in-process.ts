@@ -50,7 +50,6 @@ export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc",
 }
 
 export const tritonInProcessBuilder: TargetBuilder<InProcessTarget> = {
-  call: "tritonInProcess(…)",
   form: { name: "tritonInProcess" },
   isOwn: true,
   schema: inProcessSchema,

@@ -82,7 +82,6 @@ export function triton(
 const COMPOSING_MODEL = /^[^:,\s]+(?::[1-9][0-9]*)?$/;
 
 export const tritonBuilder: TargetBuilder<TritonTarget> = {
-  call: "triton(…)",
   hasServerTrace: true,
   form: serverForm("triton"),
   schema: tritonSchema,
