@@ -796,7 +796,7 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
 // The compiler checks the whole copy.
 const COMPILE_LIMIT = { timeout: 400_000 };
 
-test("made-up metrics are in the types of scenarios and in the reference", COMPILE_LIMIT, async () => {
+test("made-up metrics and builders are in the types of scenarios and in the reference", COMPILE_LIMIT, async () => {
   const { runTypesCommand } = (await load("cli/types/command.ts")) as typeof import("../src/cli/types/command.ts");
   // Nothing of the repository is beside it.
   const own = mkdtempSync(join(tmpdir(), "rampart-types-"));
@@ -831,9 +831,11 @@ test("made-up metrics are in the types of scenarios and in the reference", COMPI
     rmSync(own, { recursive: true, force: true });
   }
   const path = join(folder, "compile/docs/scenario-reference.ts");
-  const { formatMetrics } = (await import(pathToFileURL(path).href)) as { formatMetrics(): string };
-  const reference = formatMetrics();
+  const { formatScenarioReference } = (await import(pathToFileURL(path).href)) as { formatScenarioReference(): string };
+  const reference = formatScenarioReference();
   for (const key of METRIC_KEYS) assert.match(reference, new RegExp(`^\\| \`"${key}"\` \\|`, "m"));
+  for (const call of ["lines(url, options)", "bursts(size, options)", "texts(file)", "openAtEnd()"])
+    assert.ok(reference.includes(`\n| \`${call}\` | `), call);
 });
 
 /** Runs a plan in the copy, whatever its number of requests. Returns what it printed. */

@@ -39,7 +39,7 @@ export interface MultiStreamOptions extends MlperfExtent {
   readonly percentile?: number;
 }
 
-/** Options of `server`: a limit of latency, or limits of streamed tokens. */
+/** Options of `server` with any limits. */
 export interface ServerOptions extends MlperfExtent {
   /** The limit of latency, from the time when a request was due. Either this, or the two limits of tokens. */
   readonly latency?: Duration;
@@ -59,7 +59,7 @@ export interface ServerOptions extends MlperfExtent {
   readonly seed?: number;
 }
 
-/** Options of `server` with the limits that go together. */
+/** Options of `server`: a limit of latency, or limits of streamed tokens. */
 export type LimitedServerOptions = ServerOptions &
   (
     | { readonly latency: Duration; readonly timeToFirstToken?: never; readonly timePerOutputToken?: never }
