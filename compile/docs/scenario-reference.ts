@@ -134,7 +134,7 @@ const NEEDED: Readonly<Record<NonNullable<Metric["needs"]>, string>> = {
 };
 
 /** The metrics that assertions name. */
-export function formatMetrics(): string {
+function formatMetrics(): string {
   const rows = METRIC_KEYS.flatMap((key) => {
     const { label, quantity, unit, statistics, needs, isOfReports } = findEntry(key) as Metric;
     if (isOfReports === true) return [];

@@ -1,3 +1,4 @@
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { KeyWith, MetricKey, NameNeeding, NameOfQuantity } from "../measure/metrics/catalogue.ts";
 import type { LimitedRateName, LimitedTimeName } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan, Statistic } from "../plan/assertions.ts";
@@ -74,3 +75,9 @@ export interface Precision<N extends MetricName = MetricName, W = never> {
   /** Looks only at the requests with these tags. Default: all requests. */
   readonly where?: W | undefined;
 }
+
+/** An assertion on any metric and tags. */
+export type AnyAssertion = Assertion<MetricName, GivenTags>;
+
+/** A precision of any metric and tags. */
+export type AnyPrecision = Precision<MetricName, GivenTags>;

@@ -9,7 +9,7 @@ import { callOf } from "./form.ts";
 import type { Inputs } from "./input-data.ts";
 import { canBe, isPlain, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
-import { toAudioPlan, type ValidPrompts } from "./prompts.ts";
+import { type PromptsData, toAudioPlan } from "./prompts.ts";
 import { answerTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
 import type { AnyTarget, TargetBuilder } from "./targets/target-builder.ts";
@@ -74,7 +74,7 @@ const WITH_AUDIO: readonly LlmEndpointName[] = ["multimodal"];
 const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings"];
 
 /** Returns options that conflict, or that an endpoint's requests do not support. */
-function checkPrompts(options: ValidPrompts, endpoint: LlmEndpointName): Problem[] {
+function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[] {
   const { images, audio, batch, osl, isl, mix, count, file, fileFormat, delayRatio, sessions } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);
   const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
@@ -135,7 +135,7 @@ function checkPrompts(options: ValidPrompts, endpoint: LlmEndpointName): Problem
   return audio === undefined ? conflicts : [...conflicts, ...checkAudio(toAudioPlan(audio))];
 }
 
-function checkSessions({ sessions, file, fileFormat, count }: ValidPrompts, load: Load["kind"]): Problem[] {
+function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load: Load["kind"]): Problem[] {
   const isLoad = load === "sessions";
   if (sessions === undefined) {
     if (!isLoad || (file !== undefined && fileFormat !== undefined)) return [];

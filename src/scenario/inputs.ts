@@ -8,7 +8,7 @@ import { type DataForm, listCalls } from "./form.ts";
 import { generateBuilder } from "./generate/builder.ts";
 import { filesSchema, type InputBuilder, inputBuilder, type TakenInputs } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
-import { payloadsBuilder, promptsBuilder, tracedBuilder, type ValidPrompts } from "./prompts.ts";
+import { type PromptsData, payloadsBuilder, promptsBuilder, tracedBuilder } from "./prompts.ts";
 
 const DEFAULT_STRING_LENGTH = 128;
 
@@ -187,8 +187,8 @@ export function isPlain(inputs: Inputs): boolean {
 }
 
 /** Returns the options of prompts; undefined for other inputs. */
-export function promptOptionsOf(inputs: Inputs): ValidPrompts | undefined {
-  return builderOf(inputs).isPrompts === true ? (inputs.options as ValidPrompts) : undefined;
+export function promptOptionsOf(inputs: Inputs): PromptsData | undefined {
+  return builderOf(inputs).isPrompts === true ? (inputs.options as PromptsData) : undefined;
 }
 
 /** Converts inputs to those of a plan. @param folder base of relative paths */

@@ -3,8 +3,7 @@ import type { DataForm } from "../form.ts";
 import { inputForms } from "../inputs.ts";
 import { SEARCHED_FORMS } from "../loads/find-max.ts";
 import { loadForms } from "../loads/table.ts";
-import { PARAMETER_KINDS } from "../params/kinds.ts";
-import { optionsSchema } from "../params/table.ts";
+import { optionsSchema, PARAMETER_KINDS } from "../params/kinds.ts";
 import { targetForms } from "../targets/table.ts";
 
 /** The builders that a scenario in YAML or JSON can use. All of it comes from the tables of the builders. */

@@ -6,7 +6,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { PARAMETER_KINDS } from "./kinds.ts";
 import type { ParameterValue } from "./parameter.ts";
-import { type CheckedParameter, checkTable } from "./table.ts";
+import { checkTable, type NamedParameter } from "./table.ts";
 
 /** Values that a user gives to parameters. */
 export interface GivenValues {
@@ -55,7 +55,7 @@ export function readParameters(params: unknown, { sets, env }: GivenValues, prob
 
 function readAssignments(
   sets: readonly string[],
-  parameters: readonly CheckedParameter[] | undefined,
+  parameters: readonly NamedParameter[] | undefined,
   problems: Problem[],
 ): Map<string, GivenText> {
   const assigned = new Map<string, GivenText>();
@@ -75,7 +75,7 @@ function readAssignments(
   return assigned;
 }
 
-function unknownName(name: string, parameters: readonly CheckedParameter[]): Problem {
+function unknownName(name: string, parameters: readonly NamedParameter[]): Problem {
   const names = parameters.map((parameter) => parameter.name);
   const near = nearestName(name, names);
   const known =
@@ -84,14 +84,14 @@ function unknownName(name: string, parameters: readonly CheckedParameter[]): Pro
   return problem("unknown-name", `${FLAG} ${name}`, "is not a parameter of the scenario", hint);
 }
 
-function readDefault({ name, variable, kind, initial }: CheckedParameter, problems: Problem[]) {
+function readDefault({ name, variable, kind, initial }: NamedParameter, problems: Problem[]) {
   if (initial !== undefined) return initial;
   const hint = `Give it with ${FLAG} ${name}=${PARAMETER_KINDS[kind].placeholder}, or in the environment as ${variable}.`;
   problems.push(problem("missing", `${FLAG} ${name}`, "this parameter has no default", hint));
   return undefined;
 }
 
-function readText({ kind, options }: CheckedParameter, { path, text }: GivenText, problems: Problem[]) {
+function readText({ kind, options }: NamedParameter, { path, text }: GivenText, problems: Problem[]) {
   const value = PARAMETER_KINDS[kind].parse(text);
   if (value !== undefined && PARAMETER_KINDS[kind].accepts(value, options)) return value;
   const near = PARAMETER_KINDS[kind].nearest?.(text, options);
