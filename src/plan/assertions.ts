@@ -17,6 +17,11 @@ export interface MetricPlan {
   readonly limits?: GoodputPlan | undefined;
 }
 
+/** How a metric is compared with its limit. */
+export const COMPARISONS = ["below", "at-most", "above", "at-least", "is"] as const;
+
+export type Comparison = (typeof COMPARISONS)[number];
+
 /** An assertion, checked at every level. */
 export type AssertionPlan = PlanOf<typeof assertionSchema>;
 
@@ -24,7 +29,7 @@ export type AssertionPlan = PlanOf<typeof assertionSchema>;
 export function assertionSchema(metric: Schema<MetricPlan>) {
   return v.object({
     metric,
-    comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
+    comparison: v.picklist(COMPARISONS),
     /** In the catalogue's base unit: nanoseconds, per second, a ratio from 0 to 1. 0 or more, except for extracted numbers. */
     limit: v.number(),
     /** The run ends early when the assertion does not hold over this measured time. Absent: it is judged at the end. */

@@ -2,7 +2,13 @@ import * as v from "valibot";
 import { findEntry, keysWith } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
 import { findLimited, isTimeMetric, LIMITED_NAMES, type TokenMetric } from "../measure/tokens/metrics.ts";
-import type { AssertionPlan, MetricPlan, PrecisionPlan, Statistic } from "../plan/assertions.ts";
+import {
+  type AssertionPlan,
+  COMPARISONS,
+  type MetricPlan,
+  type PrecisionPlan,
+  type Statistic,
+} from "../plan/assertions.ts";
 import { lazySchema, type Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
@@ -13,13 +19,13 @@ import { givenTagsSchema, toTexts } from "./tags.ts";
 
 /** Checks assertions of untyped callers, and converts assertions to those of plans. */
 
-const SIDES = ["below", "at-most", "above", "at-least"];
+const SIDES = COMPARISONS.filter((comparison) => comparison !== "is");
 
 /** Returns the schema of an assertion. */
 export function assertionSchema(): Schema<AnyAssertion> {
   return schemaByMetric<AnyAssertion>('must be an assertion such as p99().below("25 ms")', (metric, entry) => {
     const { quantity } = entry;
-    const comparisons = quantity === "ratio" || quantity === "number" ? [...SIDES, "is"] : SIDES;
+    const comparisons = quantity === "ratio" || quantity === "number" ? COMPARISONS : SIDES;
     return v.object({
       metric,
       comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),

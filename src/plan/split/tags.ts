@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { functionSchema } from "../functions.ts";
-import type { PlanOf } from "../schema.ts";
+import type { PlanOf, Schema } from "../schema.ts";
 
 /** Labels of a request, by name: `{ length: "long" }`. Requests with the same tags are a group, and reports split every metric by group. */
-export type Tags = PlanOf<typeof fixedTagsSchema>;
+export type Tags = Readonly<Record<string, string>>;
 
 /** The tag that names the member of a mix. No other tag may have this name. */
 export const TARGET_TAG = "target";
@@ -25,7 +25,7 @@ export function tagsSchema() {
 }
 
 /** Returns the schema of {@link Tags}. */
-export function fixedTagsSchema() {
+export function fixedTagsSchema(): Schema<Tags> {
   const name = v.pipe(
     v.string(),
     v.nonEmpty("must have a name"),
