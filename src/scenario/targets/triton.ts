@@ -105,7 +105,7 @@ export const tritonBuilder: TargetBuilder<TritonTarget> = {
 type TritonTarget = OutputOf<typeof tritonSchema>;
 
 /** The options that a plan has as they are. */
-const MODEL_FIELDS = {
+export const MODEL_FIELDS = {
   version: "modelVersion",
   batchSize: "batchSize",
   streaming: "isStreaming",
