@@ -147,7 +147,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         schema: () =>
           v.object({ kind: v.literal("bursts"), size: v.pipe(v.number(), v.minValue(1, "must be 1 or more")), everyMs: v.number() }),
         prepare: ({ size, everyMs }) => ({
-          search: { unit: "request-rate", levels: { kind: "list", values: [(size * 1000) / everyMs] }, search: "linear" },
+          level: (size * 1000) / everyMs,
           drive: () => {
             let count = 0;
             return { kind: "scheduled", arrivals: () => Math.floor(count++ / size) * everyMs * 1e6 };
@@ -305,7 +305,6 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         });
 
       export const linesBuilder: TargetBuilder<OutputOf<typeof schema>> = {
-        call: "lines(…)",
         form: serverForm("lines"),
         takes: "payloads",
         schema,
@@ -368,7 +367,6 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       }
 
       export const textsBuilder = inputBuilder({
-        call: "texts(…)",
         form: { name: "texts", args: ["file"] },
         files: filesSchema,
         options: () => strictOptions({}),
@@ -485,9 +483,8 @@ const { concurrency, findMax } = await import("../src/scenario/loads/find-max.ts
 
 function planOf(change: Partial<ScenarioDefinition>): Plan {
   const definition = { name: "a test", target: embedded(), load: hold(1, { requests: 10 }), ...change };
-  return copy.toPlan(defineScenario(definition as ScenarioDefinition), ROOT, {
-    files: { json: join(folder, "report.json") },
-  });
+  const plan = copy.toPlan(defineScenario(definition as ScenarioDefinition), ROOT);
+  return { ...plan, outputs: { ...plan.outputs, files: { json: join(folder, "report.json") } } };
 }
 
 /** Runs a plan in the copy. Returns what it printed. */
@@ -652,7 +649,7 @@ test(
     } as Partial<ScenarioDefinition>;
     try {
       const plan = planOf(typed);
-      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT, {});
+      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT);
       for (const part of ["target", "load", "inputs", "assertions"] as const)
         assert.deepEqual(written[part], plan[part]);
       const text = await execute(plan);
@@ -737,7 +734,8 @@ test(
     try {
       const [page, markdown] = [join(folder, "metrics.html"), join(folder, "metrics.md")];
       const outputs = { files: { json: report, html: page, markdown }, verbosity: 1 as const };
-      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT, outputs);
+      const plan = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT);
+      const written = { ...plan, outputs: { ...plan.outputs, ...outputs } };
       const typed = planOf({ load: hold(1, { for: "500 ms" }), metrics, assert: where });
       assert.deepEqual(written.assertions, typed.assertions);
       const text = await runCopy(written);
@@ -829,7 +827,7 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
 // The compiler checks the whole copy.
 const COMPILE_LIMIT = { timeout: 400_000 };
 
-test("made-up metrics are in the types of scenarios and in the reference", COMPILE_LIMIT, async () => {
+test("made-up metrics and builders are in the types of scenarios and in the reference", COMPILE_LIMIT, async () => {
   const { runTypesCommand } = (await load("cli/types/command.ts")) as typeof import("../src/cli/types/command.ts");
   // Nothing of the repository is beside it.
   const own = mkdtempSync(join(tmpdir(), "rampart-types-"));
@@ -864,9 +862,11 @@ test("made-up metrics are in the types of scenarios and in the reference", COMPI
     rmSync(own, { recursive: true, force: true });
   }
   const path = join(folder, "compile/docs/scenario-reference.ts");
-  const { formatMetrics } = (await import(pathToFileURL(path).href)) as { formatMetrics(): string };
-  const reference = formatMetrics();
+  const { formatScenarioReference } = (await import(pathToFileURL(path).href)) as { formatScenarioReference(): string };
+  const reference = formatScenarioReference();
   for (const key of METRIC_KEYS) assert.match(reference, new RegExp(`^\\| \`"${key}"\` \\|`, "m"));
+  for (const call of ["lines(url, options)", "bursts(size, options)", "texts(file)", "openAtEnd()"])
+    assert.ok(reference.includes(`\n| \`${call}\` | `), call);
 });
 
 /** Runs a plan in the copy, whatever its number of requests. Returns what it printed. */

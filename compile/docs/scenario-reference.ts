@@ -7,9 +7,15 @@ import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as REPORT_COMMAND_FLAGS } from "../../src/cli/report.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
 import { FLAGS as TYPES_FLAGS } from "../../src/cli/types/command.ts";
+import * as api from "../../src/index.ts";
 import { findEntry, METRIC_KEYS } from "../../src/measure/metrics/catalogue.ts";
 import type { Metric } from "../../src/measure/metrics/metric.ts";
 import { entryOf, findLimited, LIMITED_NAMES, type TokenMetric } from "../../src/measure/tokens/metrics.ts";
+import { inputForms } from "../../src/scenario/inputs.ts";
+import { SEARCHED_FORMS } from "../../src/scenario/loads/find-max.ts";
+import { loadForms } from "../../src/scenario/loads/table.ts";
+import { PARAMETER_KINDS } from "../../src/scenario/params/kinds.ts";
+import { targetForms } from "../../src/scenario/targets/table.ts";
 import { LLM_ENDPOINTS } from "../../src/service/openai/endpoints.ts";
 import { listOwnOptions } from "./option-lists.ts";
 import { type Field, ScenarioTypes } from "./scenario-types.ts";
@@ -17,98 +23,18 @@ import { formatTable } from "./table.ts";
 
 /** The reference of the scenario guide, made from the types of the scenario API and the option tables of Rampart's own commands. */
 
-/** Functions by what they make, each with its options types. */
-const BUILDERS: readonly (readonly [
-  title: string,
-  builders: readonly (readonly [name: string, ...options: string[]])[],
-])[] = [
-  [
-    "Targets",
-    [
-      ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
-      ["tritonInProcess", "TritonInProcessOptions"],
-      ["openai", "OpenAiOptions"],
-      ["torchserve", "TorchServeOptions"],
-      ["http", "HttpOptions"],
-      ["tfserving", "TfServingOptions"],
-      ["grpc", "GrpcOptions"],
-      ["dynamicGrpc"],
-      ["embedded", "EmbeddedOptions"],
-      ["embeddedLlm", "EmbeddedLlmOptions"],
-      ["defineTarget", "OwnTargetDefinition"],
-      ["mix", "MixMember"],
-    ],
-  ],
-  [
-    "Loads",
-    [
-      ["ramp", "RampOptions"],
-      ["hold", "HoldOptions"],
-      ["steps", "Extent"],
-      ["rate", "RateOptions"],
-      ["rateRamp", "RateRampOptions"],
-      ["intervals", "Extent"],
-      ["fixedSchedule", "ScheduleOptions"],
-      ["trace", "TraceOptions"],
-      ["periodic", "PeriodicOptions"],
-      ["sessions"],
-      ["warmup"],
-      ["phase"],
-      ["soak", "SoakOptions"],
-      ["spike", "SpikeOptions"],
-      ["findMax", "FindMaxOptions"],
-      ["concurrency"],
-      ["requestRate", "ArrivalOptions"],
-      ["singleStream", "SingleStreamOptions"],
-      ["multiStream", "MultiStreamOptions"],
-      ["server", "ServerOptions"],
-      ["offline", "OfflineOptions"],
-    ],
-  ],
-  [
-    "Inputs",
-    [
-      ["random", "TextOptions"],
-      ["zero", "TextOptions"],
-      ["json"],
-      ["files"],
-      ["dir"],
-      ["generate", "GenerateOptions"],
-      ["prompts", "PromptOptions"],
-      ["payloads"],
-    ],
-  ],
-  [
-    "Parameters",
-    [
-      ["integer", "NumberParameterOptions"],
-      ["number", "NumberParameterOptions"],
-      ["text", "TextParameterOptions"],
-      ["duration", "ParameterOptions"],
-      ["choice", "ParameterOptions"],
-      ["flag", "ParameterOptions"],
-    ],
-  ],
-  [
-    "Assertions",
-    [
-      ["p50"],
-      ["p90"],
-      ["p95"],
-      ["p99"],
-      ["average"],
-      ["min"],
-      ["max"],
-      ["percentile"],
-      ["metric"],
-      ["throughput"],
-      ["outputTokensPerSec"],
-      ["goodput"],
-      ["errorRate"],
-      ["extracted"],
-    ],
-  ],
-];
+/** Functions of the scenario API by what they make, in the order of their tables. */
+function listBuilders(types: ScenarioTypes): readonly (readonly [title: string, names: readonly string[]])[] {
+  const searched = Object.values(SEARCHED_FORMS).map(({ form }) => form.name);
+  const loads = loadForms().flatMap(({ form }) => (form.parts?.["over"] ? [form.name, ...searched] : [form.name]));
+  return [
+    ["Targets", targetForms().map(([, form]) => form.name)],
+    ["Loads", loads],
+    ["Inputs", inputForms().map(({ form }) => form.name)],
+    ["Parameters", Object.keys(PARAMETER_KINDS)],
+    ["Assertions", types.functionsIn("src/scenario/assertions.ts").filter((name) => name in api)],
+  ];
+}
 
 /** Fields of a scenario, and of a target, that are objects. */
 const OBJECTS: readonly (readonly [title: string, type: string])[] = [
@@ -129,6 +55,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
 /** The whole reference as Markdown. */
 export function formatScenarioReference(): string {
   const types = new ScenarioTypes();
+  const builders = listBuilders(types);
   const format = (title: string, names: readonly string[]): string =>
     [
       `### ${title}`,
@@ -140,8 +67,11 @@ export function formatScenarioReference(): string {
   return [
     `### \`defineScenario\`\n\n${types.docOf("ScenarioDefinition")}\n\n${formatFields([...types.fieldsOf("ScenarioDefinition"), ...types.fieldsOf("ScenarioExtras")])}`,
     ...OBJECTS.map(([title, type]) => format(title, [type])),
-    ...BUILDERS.map(([title, builders]) => `### ${title}\n\n${formatBuilders(types, builders)}`),
-    ...groupByOptions().map(([names, users]) => format(`Options of ${users.join(", ")}`, names)),
+    ...builders.map(([title, names]) => `### ${title}\n\n${formatBuilders(types, names)}`),
+    ...groupByOptions(
+      types,
+      builders.flatMap(([, names]) => names),
+    ).map(([names, users]) => format(`Options of ${users.join(", ")}`, names)),
     `### Metrics\n\n${formatMetrics()}`,
     `### Values\n\n${formatValues(types)}`,
     listOwnOptions("run", RUN_FLAGS),
@@ -156,11 +86,8 @@ export function formatScenarioReference(): string {
   ].join("\n\n");
 }
 
-function formatBuilders(
-  types: ScenarioTypes,
-  builders: readonly (readonly [name: string, ...options: string[]])[],
-): string {
-  const rows = builders.map(([name]) => [`\`${name}(${types.paramsOf(name).join(", ")})\``, types.docOf(name)]);
+function formatBuilders(types: ScenarioTypes, names: readonly string[]): string {
+  const rows = names.map((name) => [`\`${name}(${types.paramsOf(name).join(", ")})\``, types.docOf(name)]);
   return formatTable(["function", "meaning"], rows);
 }
 
@@ -173,15 +100,18 @@ function describeType(types: ScenarioTypes, name: string): string {
 }
 
 /** Options types with the functions that take them. */
-function groupByOptions(): [types: readonly string[], users: string[]][] {
+function groupByOptions(
+  types: ScenarioTypes,
+  builders: readonly string[],
+): [types: readonly string[], users: string[]][] {
   const groups = new Map<string, [readonly string[], string[]]>();
-  for (const [, builders] of BUILDERS)
-    for (const [name, ...types] of builders) {
-      if (types.length === 0) continue;
-      const group = groups.get(types.join()) ?? [types, []];
-      group[1].push(`\`${name}\``);
-      groups.set(types.join(), group);
-    }
+  for (const name of builders) {
+    const taken = types.optionTypesOf(name);
+    if (taken.length === 0) continue;
+    const group = groups.get(taken.join()) ?? [taken, []];
+    group[1].push(`\`${name}\``);
+    groups.set(taken.join(), group);
+  }
   return [...groups.values()];
 }
 
@@ -204,7 +134,7 @@ const NEEDED: Readonly<Record<NonNullable<Metric["needs"]>, string>> = {
 };
 
 /** The metrics that assertions name. */
-export function formatMetrics(): string {
+function formatMetrics(): string {
   const rows = METRIC_KEYS.flatMap((key) => {
     const { label, quantity, unit, statistics, needs, isOfReports } = findEntry(key) as Metric;
     if (isOfReports === true) return [];

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** The types of the scenario API with their doc comments, as `deno doc` reads them from the source. */
 
@@ -31,6 +32,7 @@ interface DocParam {
 
 interface DocDeclaration {
   readonly kind: string;
+  readonly declarationKind: "export" | "private" | "declare";
   readonly jsDoc?: { readonly doc?: string };
   readonly def: {
     readonly typeParams?: readonly { readonly name: string; readonly constraint?: DocType }[];
@@ -53,9 +55,13 @@ export interface Field {
   readonly doc: string;
 }
 
+/** Names of the parameters that are objects of options, or lists of them. */
+const OPTION_PARAMS = ["options", "definition", "members"];
+
 /** The declarations of the API by name. */
 export class ScenarioTypes {
   private readonly declarations = new Map<string, readonly DocDeclaration[]>();
+  private readonly functions = new Map<string, readonly string[]>();
 
   constructor() {
     const files = ["src/scenario/*.ts", "src/scenario/*/*.ts", "src/plan/*.ts", "src/inputs/tagged-input.ts"];
@@ -71,11 +77,37 @@ export class ScenarioTypes {
     const { nodes } = JSON.parse(printed.toString()) as {
       nodes: Record<string, { symbols: readonly { name: string; declarations: readonly DocDeclaration[] }[] }>;
     };
-    for (const { symbols } of Object.values(nodes))
+    for (const [file, { symbols }] of Object.entries(nodes)) {
       for (const { name, declarations } of symbols) {
         const own = declarations.filter(({ kind }) => kind !== "reference");
         if (own.length > 0 && !this.declarations.has(name)) this.declarations.set(name, own);
       }
+      const functions = symbols.filter(({ declarations }) => declarations.some(({ kind }) => kind === "function"));
+      this.functions.set(
+        relative(root, fileURLToPath(file)).replaceAll("\\", "/"),
+        functions.map(({ name }) => name),
+      );
+    }
+  }
+
+  /** The names of a file's functions, in its order. */
+  functionsIn(file: string): readonly string[] {
+    return this.functions.get(file) ?? [];
+  }
+
+  /** The types of the options that a function takes. Types that only change others are left out: these describe the fields. */
+  optionTypesOf(name: string): string[] {
+    const names = this.find(name).flatMap(({ def: { params = [], typeParams } }) =>
+      params.flatMap((param) => {
+        const { name: own = "", tsType } = param.left ?? param;
+        return tsType !== undefined && OPTION_PARAMS.includes(own) ? namesIn(tsType, typeParams) : [];
+      }),
+    );
+    return [...new Set(names)].filter((type) => {
+      const declaration = this.declarations.get(type)?.[0];
+      if (declaration?.declarationKind !== "export") return false;
+      return declaration.def.tsType === undefined || this.canExpand(declaration.def.tsType);
+    });
   }
 
   /** The doc comment of a type or function, its first paragraph in one line. */
@@ -110,6 +142,15 @@ export class ScenarioTypes {
     return found;
   }
 
+  private canExpand({ kind, value }: DocType): boolean {
+    if (kind === "typeRef") return this.declarations.has((value as { typeName: string }).typeName);
+    if (kind === "parenthesized") return this.canExpand(value as DocType);
+    if (kind === "typeLiteral") return true;
+    return (
+      ["union", "intersection"].includes(kind) && (value as readonly DocType[]).every((one) => this.canExpand(one))
+    );
+  }
+
   /** The fields that a type brings to an options type. */
   private expand(type: DocType): Field[] {
     switch (type.kind) {
@@ -120,7 +161,7 @@ export class ScenarioTypes {
       case "union":
         return joinMembers((type.value as readonly DocType[]).map((member) => this.expand(member)));
       case "intersection":
-        return (type.value as readonly DocType[]).flatMap((member) => this.expand(member));
+        return joinParts((type.value as readonly DocType[]).flatMap((member) => this.expand(member)));
       case "typeLiteral":
         return (type.value as { properties: readonly DocProperty[] }).properties.flatMap((field) =>
           this.toFields(field),
@@ -187,6 +228,31 @@ export class ScenarioTypes {
 /** A literal, but not a template: that is known by the name of its type. */
 function isPlainLiteral({ kind, value }: DocType): boolean {
   return kind === "literal" && (value as { kind: string }).kind !== "template";
+}
+
+/** The names of the types that a type consists of. @param generics the type parameters of the function that takes it */
+function namesIn(type: DocType, generics: Generics = []): string[] {
+  const { kind, value } = type;
+  if (kind === "typeRef") {
+    const { typeName } = value as { readonly typeName: string };
+    const generic = generics.find(({ name }) => name === typeName);
+    if (generic === undefined) return [typeName];
+    return generic.constraint === undefined ? [] : namesIn(generic.constraint, generics);
+  }
+  if (kind === "typeOperator") return namesIn((value as { tsType: DocType }).tsType, generics);
+  if (["array", "parenthesized", "rest"].includes(kind)) return namesIn(value as DocType, generics);
+  return ["union", "intersection", "tuple"].includes(kind)
+    ? (value as readonly DocType[]).flatMap((one) => namesIn(one, generics))
+    : [];
+}
+
+/** The fields of an intersection: what several parts have stands once, and is required if one of them requires it. */
+function joinParts(fields: readonly Field[]): Field[] {
+  const first = fields.filter(({ name }, at) => fields.findIndex((other) => other.name === name) === at);
+  return first.map((field) => ({
+    ...field,
+    isOptional: fields.every(({ name, isOptional }) => name !== field.name || isOptional),
+  }));
 }
 
 /** The fields of a union: one that a member lacks is optional. */

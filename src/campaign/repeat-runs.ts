@@ -1,6 +1,7 @@
 import { precisionOf } from "../measure/intervals/over-runs.ts";
 import { valuesOverRuns } from "../measure/verdicts.ts";
-import type { Plan, PrecisionPlan, RepeatPlan } from "../plan/plan.ts";
+import type { PrecisionPlan } from "../plan/assertions.ts";
+import type { Plan, RepeatPlan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
 import { judgedInRuns } from "../result/judged-levels.ts";
 import type { RepeatedResult, RepeatPrecision } from "../result/repeated-result.ts";

@@ -70,7 +70,7 @@ function callOnce(make: (n: number) => unknown, n: number, place: string): unkno
   throw userError("invalid-value", place, "returns a promise", "Prepare the data first, and return it at once.");
 }
 
-function toMadeStep({ body, ...request }: CheckedRequest, place: string, folder: string): DataStep {
+function toMadeStep({ body, ...request }: MadeRequest, place: string, folder: string): DataStep {
   if (body === undefined) return toStep(undefined, request);
   const plan = toBodyPlan(body, folder);
   if (plan !== undefined) return toStep(plan, request);
@@ -79,10 +79,10 @@ function toMadeStep({ body, ...request }: CheckedRequest, place: string, folder:
 
 const BODY_HINT = "Return text, bytes, an object or a list, which are sent as JSON, file(…) or multipart(…).";
 
-type CheckedRequest = PayloadRequest & { readonly body?: RequestBody | undefined };
+type MadeRequest = PayloadRequest & { readonly body?: RequestBody | undefined };
 
 /** Checks what a function returned. @throws UserError when it is not a request */
-function checkRequest(value: unknown, place: string): CheckedRequest {
+function checkRequest(value: unknown, place: string): MadeRequest {
   const fail = (message: string, hint: string, got: unknown): never => {
     throw userError("invalid-value", place, message, hint, describeBody(got));
   };

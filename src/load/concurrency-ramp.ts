@@ -26,7 +26,7 @@ const schema = () =>
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
   schema,
   prepare: ({ start, end, overMs }) => ({
-    search: { unit: "concurrency", levels: { kind: "list", values: [Math.max(start, end)] }, search: "linear" },
+    level: Math.max(start, end),
     drive: () => rampDrive(start, end, overMs),
   }),
   unit: "concurrency",

@@ -27,8 +27,7 @@ const schema = () =>
 /** A fixed number of outstanding requests at each level, optionally with a ramp. */
 export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
   schema,
-  prepare: ({ levels, search, rampMs }) => ({
-    search: { unit: "concurrency", levels, search },
+  prepare: ({ rampMs }) => ({
     drive: (level) => (rampMs === undefined ? { kind: "closed", concurrency: level } : rampDrive(1, level, rampMs)),
   }),
   unit: "concurrency",

@@ -25,7 +25,6 @@ const schema = () =>
 export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   schema,
   prepare: () => ({
-    search: { unit: "request-rate", levels: { kind: "list", values: [1] }, search: "linear" },
     drive: (_level, timestampsMs) => ({ kind: "scheduled", arrivals: scheduledArrivals(timestampsMs) }),
   }),
   unit: "request-rate",

@@ -1,15 +1,13 @@
 import * as v from "valibot";
 import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
+import type { PlanOf } from "../plan/schema.ts";
 import { usToNs } from "../plan/units.ts";
 import { readFileText } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** Requests sent at intervals from a file, repeatedly: one interval per line, in microseconds. */
-export interface IntervalsLoadPlan {
-  readonly kind: "intervals";
-  readonly file: string;
-}
+export type IntervalsLoadPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
   interface LoadPlans {
@@ -17,19 +15,18 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
+const schema = () =>
+  v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) });
+
 const MAX_PROBLEMS = 10;
 
 /** Requests at gaps from a file, repeated: one integer of microseconds per line. */
 export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
-  schema: () => v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
+  schema,
   prepare: (plan) => {
     const intervalsNs = readIntervalsNs(plan.file);
     return {
-      search: {
-        unit: "request-rate",
-        levels: { kind: "list", values: [intervalsRatePerSec(intervalsNs)] },
-        search: "linear",
-      },
+      level: intervalsRatePerSec(intervalsNs),
       drive: () => ({ kind: "scheduled", arrivals: intervalArrivals(intervalsNs) }),
     };
   },

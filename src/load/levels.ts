@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
+import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Schema } from "../plan/schema.ts";
+import type { LevelSearch, LoadMode, PreparedLoad } from "./load-mode.ts";
 
 /** Higher values are typos. How many of them a host can have in flight is the run's matter. */
 export const MAX_CONCURRENCY = 1_000_000_000;
@@ -38,4 +39,16 @@ export function largestLevel(levels: LevelsPlan): number | undefined {
     return largest;
   }
   return levels.end === null ? undefined : Math.max(levels.start, levels.end);
+}
+
+/** Prepares a load of a mode. @throws UserError when a file of the plan cannot be read */
+export function prepareWith<P extends LoadPlan>(mode: LoadMode<P>, plan: P): PreparedLoad {
+  const { level = 1, maxConcurrency, ...prepared } = mode.prepare(plan);
+  const single: Pick<LevelSearch, "levels" | "search"> = {
+    levels: { kind: "list", values: [level] },
+    search: "linear",
+  };
+  const unit = mode.unitOf?.(plan) ?? mode.unit;
+  const mixed = maxConcurrency === undefined ? {} : { maxConcurrency };
+  return { ...prepared, search: { unit, ...(mode.levels?.(plan) ?? single), ...mixed } };
 }

@@ -20,7 +20,7 @@ export interface LoadMode<P extends LoadPlan> {
   /** Returns the schema of the mode's part of a plan. */
   schema(): Schema<P>;
   /** Prepares a load. @throws UserError when a file of the plan cannot be read */
-  prepare(plan: P): PreparedLoad;
+  prepare(plan: P): PreparedMode;
   readonly unit: LevelUnitName;
   /** Returns the unit when it depends on the plan. Absent: `unit`. */
   unitOf?(plan: P): LevelUnitName;
@@ -28,8 +28,8 @@ export interface LoadMode<P extends LoadPlan> {
   phases?(plan: P): readonly PhasePlan[];
   /** Whether every request takes the next step of the data, whatever its lane. Default: each lane goes through the data. */
   readonly sharesSteps?: true;
-  /** Returns the levels of the plan. Absent: the mode has a single level. */
-  levels?(plan: P): { readonly levels: LevelsPlan; readonly search: SearchPlan };
+  /** Returns the levels of the plan. Absent: the mode has a single level, which `prepare` returns. */
+  levels?(plan: P): Pick<LevelSearch, "levels" | "search">;
   /** Describes the load for the head of a report: `concurrency 1, 2, 4`. */
   describe(plan: P): string;
   /** Describes a level when its value and its unit are not enough. */
@@ -100,6 +100,12 @@ export interface PerfAnalyzerLoad {
   readonly isExportOnly?: true;
   /** The level in the profile export; absent: the level itself. */
   readonly exported?: { readonly unit: LevelUnitName; readonly value: number };
+}
+
+/** What a mode makes of its plan. */
+export interface PreparedMode extends Omit<PreparedLoad, "search">, Pick<LevelSearch, "maxConcurrency"> {
+  /** Its single level. Default: 1, which is not used by a mode with `levels`. */
+  readonly level?: number;
 }
 
 /** A load with its parameters. */

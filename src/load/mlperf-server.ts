@@ -33,7 +33,7 @@ function schema() {
 export const mlperfServerMode: LoadMode<MlperfServerLoadPlan> = {
   schema,
   prepare: ({ ratePerSec, seed }) => ({
-    search: { unit: "request-rate", levels: { kind: "list", values: [ratePerSec] }, search: "linear" },
+    level: ratePerSec,
     drive: () => ({ kind: "scheduled", arrivals: fromStart(poissonArrivals(ratePerSec, seed)) }),
   }),
   unit: "request-rate",

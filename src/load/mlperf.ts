@@ -29,7 +29,7 @@ function schema() {
 export const mlperfMode: LoadMode<MlperfLoadPlan> = {
   schema,
   prepare: (plan) => ({
-    search: { unit: "concurrency", levels: { kind: "list", values: [inFlightOf(plan)] }, search: "linear" },
+    level: inFlightOf(plan),
     drive: () =>
       plan.scenario === "multi-stream"
         ? { kind: "groups", size: plan.samplesPerQuery }

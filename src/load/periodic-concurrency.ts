@@ -29,7 +29,7 @@ const schema = () =>
 export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
   schema,
   prepare: ({ start, end, step, periodResponses }) => ({
-    search: { unit: "concurrency", levels: { kind: "list", values: [end] }, search: "linear" },
+    level: end,
     drive: () => ({ kind: "periodic", start, end, step, periodResponses }),
   }),
   unit: "concurrency",

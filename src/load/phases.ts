@@ -1,17 +1,14 @@
 import * as v from "valibot";
-import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
+import { type PhasePlan, phaseSchema } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
-import { measurementModeSchema } from "../plan/plan.ts";
-import { kindSchema } from "../plan/schema.ts";
+import { kindSchema, type PlanOf, type Schema } from "../plan/schema.ts";
 import { drawLoad } from "./draw-load.ts";
-import { largestLevel } from "./levels.ts";
-import type { LevelSearch, LoadMode, PreparedPhase } from "./load-mode.ts";
+import type { LevelUnitName } from "./level-units.ts";
+import { largestLevel, prepareWith } from "./levels.ts";
+import type { LoadMode, PreparedMode, PreparedPhase } from "./load-mode.ts";
 
 /** Several loads one after the other, without a pause. */
-export interface PhasesLoadPlan {
-  readonly kind: "phases";
-  readonly phases: readonly PhasePlan[];
-}
+export interface PhasesLoadPlan extends PlanOf<typeof schema> {}
 
 declare module "../plan/load-plan.ts" {
   interface LoadPlans {
@@ -31,17 +28,20 @@ export function createPhasesMode(
 ): LoadMode<PhasesLoadPlan> {
   const labelOf = (phase: PhasePlan): string => labelPhase(phase, modeOf(phase.load));
   return {
-    schema: () => schema(allModes().filter(canBePhase)),
+    schema: () => {
+      const modes = allModes().filter(canBePhase);
+      return schema(kindSchema(modes.map((mode) => mode.schema())));
+    },
     prepare: ({ phases }) => {
       const prepared = phases.map(
         (plan, index): PreparedPhase => ({
           plan,
           label: labelOf(plan),
-          load: modeOf(plan.load).prepare(drawLoad(plan.load, index)),
+          load: prepareWith(modeOf(plan.load), drawLoad(plan.load, index)),
         }),
       );
       const drive: PreparedPhase["load"]["drive"] = (...args) => (prepared[0] as PreparedPhase).load.drive(...args);
-      return { search: searchOf(prepared), drive, phases: prepared };
+      return { ...largestOf(prepared), drive, phases: prepared };
     },
     unit: "concurrency",
     unitOf: ({ phases }) =>
@@ -58,39 +58,21 @@ export function labelPhase({ name, load, isWarmup }: PhasePlan, mode: LoadMode<L
   return name ?? (isWarmup === true ? "warm-up" : mode.describe(load));
 }
 
-function schema(modes: readonly LoadMode<LoadPlan>[]) {
-  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  const loads = modes.map((mode) => mode.schema());
-  const drift = v.object({ maxRatio: positive } satisfies Record<keyof DriftPlan, unknown>);
-  const recovery = v.object({
-    baseIndex: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
-    withinRatio: positive,
-    limitMs: v.exactOptional(positive),
-  } satisfies Record<keyof RecoveryPlan, unknown>);
-  const phase = v.object({
-    name: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must not be empty"))),
-    load: kindSchema<LoadPlan>(loads),
-    mode: v.exactOptional(measurementModeSchema()),
-    isWarmup: v.exactOptional(v.literal(true)),
-    drift: v.exactOptional(drift),
-    recovery: v.exactOptional(recovery),
-  } satisfies Record<keyof PhasePlan, unknown>);
+function schema(load: Schema<LoadPlan>) {
   return v.object({
     kind: v.literal("phases"),
-    phases: v.pipe(v.array(phase), v.minLength(1, "must have a phase")),
+    phases: v.pipe(v.array(phaseSchema(load)), v.minLength(1, "must have a phase")),
   });
 }
 
-/** Returns levels that stand for all phases where lanes and connections are counted. */
-function searchOf(phases: readonly PreparedPhase[]): LevelSearch {
-  const largest = (unit: LevelSearch["unit"]): number =>
+/** Returns the level that stands for all phases where lanes and connections are counted. */
+function largestOf(phases: readonly PreparedPhase[]): Pick<PreparedMode, "level" | "maxConcurrency"> {
+  const largest = (unit: LevelUnitName): number =>
     phases.reduce((most, { load: { search } }) => {
       return search.unit === unit ? Math.max(most, largestLevel(search.levels) ?? 0) : most;
     }, 0);
   const rate = largest("request-rate");
   const concurrency = largest("concurrency");
-  const unit = rate > 0 ? "request-rate" : "concurrency";
-  const values = [rate > 0 ? rate : concurrency];
-  const mixed = rate > 0 && concurrency > 0 ? { maxConcurrency: concurrency } : {};
-  return { unit, levels: { kind: "list", values }, search: "linear", ...mixed };
+  if (rate === 0) return { level: concurrency };
+  return { level: rate, ...(concurrency === 0 ? {} : { maxConcurrency: concurrency }) };
 }

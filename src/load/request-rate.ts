@@ -40,7 +40,6 @@ function schema() {
 export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
   schema,
   prepare: (plan) => ({
-    search: { unit: "request-rate", levels: plan.levels, search: plan.search },
     drive: (level, _, draw = 0) => {
       const { ramp, maxOutstanding } = plan;
       const steady = steadyArrivals(drawLoad(plan, draw), level);

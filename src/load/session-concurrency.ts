@@ -1,15 +1,12 @@
 import * as v from "valibot";
 import type { Dataset } from "../inputs/dataset.ts";
 import { userError } from "../plan/problem.ts";
+import type { PlanOf } from "../plan/schema.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** Every session of the data once, its turns in order. */
-export interface SessionConcurrencyLoadPlan {
-  readonly kind: "session-concurrency";
-  /** Number of concurrent sessions. */
-  readonly concurrency: number;
-}
+export type SessionConcurrencyLoadPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
   interface LoadPlans {
@@ -17,11 +14,18 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
+const schema = () =>
+  v.object({
+    kind: v.literal("session-concurrency"),
+    /** Number of concurrent sessions. */
+    concurrency: concurrencySchema(),
+  });
+
 /** A fixed number of concurrent conversations, until every one in the data has been held once. */
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
-  schema: () => v.object({ kind: v.literal("session-concurrency"), concurrency: concurrencySchema() }),
+  schema,
   prepare: ({ concurrency }) => ({
-    search: { unit: "concurrency", levels: { kind: "list", values: [concurrency] }, search: "linear" },
+    level: concurrency,
     drive: () => ({ kind: "sessions", concurrency }),
   }),
   unit: "concurrency",

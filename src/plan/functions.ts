@@ -1,15 +1,14 @@
 import * as v from "valibot";
 import { userError } from "./problem.ts";
+import type { PlanOf } from "./schema.ts";
 
 /**
  * The functions that a scenario gives for its requests and answers. A plan is printable JSON, so it names a function and the function stays
  * in this process.
  */
 
-/** A function in a plan: its name here, such as `target.body (makeBody) #1`. */
-export interface FunctionPlan {
-  readonly function: string;
-}
+/** A function in a plan. */
+export type FunctionPlan = PlanOf<typeof functionSchema>;
 
 /** Any function. Whoever calls one knows its type. */
 export type HeldFunction = (...args: never[]) => unknown;
@@ -47,6 +46,7 @@ export function heldFunction<F extends HeldFunction>({ function: key }: Function
 /** Returns the schema of a function in a plan. */
 export function functionSchema() {
   return v.object({
+    /** Its name here, such as `target.body (makeBody) #1`. */
     function: v.pipe(
       v.string(),
       v.check((key) => HELD.has(key), "is a function of the scenario, which is not in this process"),

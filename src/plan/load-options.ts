@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { LoadPlan } from "./load-plan.ts";
-import type { MeasurementModePlan } from "./plan.ts";
-import type { PlanOf } from "./schema.ts";
+import { measurementModeSchema } from "./plan.ts";
+import type { PlanOf, Schema } from "./schema.ts";
 
 /** A request rate that changes linearly from another rate to the level's, then stays constant. */
 export type RateRampPlan = PlanOf<typeof rateRampSchema>;
@@ -38,33 +38,42 @@ export function schedulePartSchema() {
 }
 
 /** A phase of a load: one load after the other, without a pause. */
-export interface PhasePlan {
-  /** Name in reports. Absent: the description of the load. */
-  readonly name?: string;
-  /** Any load without phases of its own. */
-  readonly load: LoadPlan;
-  /** How long to measure each of its levels. Absent: the mode of the plan's measurement. */
-  readonly mode?: MeasurementModePlan;
-  /** Not measured. Absent: measured. */
-  readonly isWarmup?: true;
-  /** Checks whether latency or throughput changed from the first third of the phase to the last. Absent: no check. */
-  readonly drift?: DriftPlan;
-  /** Checks how soon latency is back after the phase before. Absent: no check. */
-  readonly recovery?: RecoveryPlan;
-}
+export type PhasePlan = PlanOf<typeof phaseSchema>;
 
 /** The check of a phase's drift. */
-export interface DriftPlan {
-  /** Largest accepted change for the worse, as a ratio of the first third: 0.1 is 10 %. */
-  readonly maxRatio: number;
-}
+export type DriftPlan = NonNullable<PhasePlan["drift"]>;
 
 /** The check of the recovery from a phase. */
-export interface RecoveryPlan {
-  /** Index of the phase whose median latency counts as normal. */
-  readonly baseIndex: number;
-  /** Largest difference from it that counts as recovered, as a ratio: 0.2 is 20 %. */
-  readonly withinRatio: number;
-  /** Longest accepted time to recover, in milliseconds. Absent: the whole phase. */
-  readonly limitMs?: number;
+export type RecoveryPlan = NonNullable<PhasePlan["recovery"]>;
+
+/** Schema of a phase. @param load the schema of loads that can be one */
+export function phaseSchema(load: Schema<LoadPlan>) {
+  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  return v.object({
+    /** Name in reports. Absent: the description of the load. */
+    name: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must not be empty"))),
+    load,
+    /** How long to measure each of its levels. Absent: the mode of the plan's measurement. */
+    mode: v.exactOptional(measurementModeSchema()),
+    /** Not measured. Absent: measured. */
+    isWarmup: v.exactOptional(v.literal(true)),
+    /** Checks whether latency or throughput changed from the first third of the phase to the last. Absent: no check. */
+    drift: v.exactOptional(
+      v.object({
+        /** Largest accepted change for the worse, as a ratio of the first third: 0.1 is 10 %. */
+        maxRatio: positive,
+      }),
+    ),
+    /** Checks how soon latency is back after the phase before. Absent: no check. */
+    recovery: v.exactOptional(
+      v.object({
+        /** Index of the phase whose median latency counts as normal. */
+        baseIndex: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+        /** Largest difference from it that counts as recovered, as a ratio: 0.2 is 20 %. */
+        withinRatio: positive,
+        /** Longest accepted time to recover. Absent: the whole phase. */
+        limitMs: v.exactOptional(positive),
+      }),
+    ),
+  });
 }

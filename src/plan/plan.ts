@@ -1,58 +1,70 @@
 import * as v from "valibot";
-import type { AssertionPlan, MetricPlan } from "./assertions.ts";
-import type { BehaviourPlan } from "./behaviour.ts";
-import type { CancellationPlan } from "./cancellation.ts";
-import type { FunctionPlan } from "./functions.ts";
+import { assertionSchema, type MetricPlan, precisionSchema } from "./assertions.ts";
+import { behaviourSchema } from "./behaviour.ts";
+import { cancellationSchema } from "./cancellation.ts";
+import { functionSchema } from "./functions.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
-import type { PlanOf } from "./schema.ts";
-import type { SequencesPlan } from "./sequences.ts";
-import type { Tags, TagsPlan } from "./split/tags.ts";
-import type { TelemetryPlan } from "./telemetry.ts";
+import type { PlanOf, Schema } from "./schema.ts";
+import { sequencesSchema } from "./sequences.ts";
+import { tagsSchema } from "./split/tags.ts";
+import { telemetrySchema } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 
 /** A complete run as plain data. Every front end builds one, `--dry-run` prints it, and the runner executes it. */
-export interface Plan {
-  /** Version of this format. */
-  readonly version: 1;
-  readonly name: string;
-  /** The parameters of the scenario with their values. Absent: it has none. */
-  readonly parameters?: ParametersPlan | undefined;
+export interface Plan extends PlanOf<typeof planRestSchema> {
   readonly target: TargetPlan;
   readonly load: LoadPlan;
-  /** Used when the model takes sequences. */
-  readonly sequences: SequencesPlan;
   readonly inputs: InputsPlan;
-  readonly measurement: MeasurementPlan;
-  readonly client: ClientPlan;
-  readonly failures: FailuresPlan;
-  /** Absent: no request is cancelled. */
-  readonly cancellation?: CancellationPlan | undefined;
-  readonly telemetry: TelemetryPlan;
-  readonly assertions: readonly AssertionPlan[];
-  /** Seed of all that is drawn, with the seeds of the parts; a whole number. See `planOfRun`. Default: 0. */
-  readonly seed?: number | undefined;
-  /** Absent: one run. */
-  readonly repeat?: RepeatPlan;
-  /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */
-  readonly tags?: TagsPlan | undefined;
-  /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
-  readonly limits?: readonly AssertionPlan[];
-  /** A scenario's function that says whether an answer is right. Absent: every answer that the service accepts is. */
-  readonly check?: FunctionPlan | undefined;
-  /** A scenario's function that receives each finished request. Absent: none. */
-  readonly onRecord?: FunctionPlan | undefined;
   readonly outputs: OutputsPlan;
-  readonly behaviour?: BehaviourPlan;
 }
 
-/** Where the value of a parameter is from. */
-export type ParameterSource = "command line" | "environment" | "default";
+/** Returns the schema of a plan's parts besides target, load and inputs. @param metric the schema of a metric @param isMetricsUrl whether a text is an address of metrics */
+export function planRestSchema(metric: Schema<MetricPlan>, isMetricsUrl: (url: string) => boolean) {
+  const assertions = v.array(assertionSchema(metric));
+  return v.object({
+    /** Version of this format. */
+    version: v.literal(1),
+    name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    /** The parameters of the scenario with their values. Absent: it has none. */
+    parameters: v.optional(parametersSchema()),
+    /** Used when the model takes sequences. */
+    sequences: sequencesSchema(),
+    measurement: measurementSchema(),
+    client: clientSchema(),
+    failures: failuresSchema(),
+    /** Absent: no request is cancelled. */
+    cancellation: v.optional(cancellationSchema()),
+    telemetry: telemetrySchema(isMetricsUrl),
+    assertions,
+    /** Seed of all that is drawn, with the seeds of the parts; a whole number. See `planOfRun`. Default: 0. */
+    seed: v.optional(v.pipe(v.number(), v.integer("must be a whole number"))),
+    /** Absent: one run. */
+    repeat: v.exactOptional(repeatSchema(metric)),
+    /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */
+    tags: v.optional(tagsSchema()),
+    /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
+    limits: v.exactOptional(assertions),
+    /** A scenario's function that says whether an answer is right. Absent: every answer that the service accepts is. */
+    check: v.optional(functionSchema()),
+    /** A scenario's function that receives each finished request. Absent: none. */
+    onRecord: v.optional(functionSchema()),
+    outputs: outputsSchema(),
+    behaviour: v.exactOptional(behaviourSchema()),
+  });
+}
 
 /** The parameters of a scenario with the values of this run, by name. Secret values are hidden. */
-export type ParametersPlan = Readonly<
-  Record<string, { readonly value: string | number | boolean; readonly from: ParameterSource }>
->;
+export type ParametersPlan = PlanOf<typeof parametersSchema>;
+
+/** Where the value of a parameter is from. */
+export type ParameterSource = ParametersPlan[string]["from"];
+
+/** Schema of the parameters of a scenario. */
+export function parametersSchema() {
+  const value = v.union([v.string(), v.number(), v.boolean()]);
+  return v.record(v.string(), v.object({ value, from: v.picklist(["command line", "environment", "default"]) }));
+}
 
 /**
  * The parts of a plan that describe targets, by their `kind`. Each service kind declares its own beside its schema in `service/`. All have
@@ -158,48 +170,60 @@ export function clientSchema() {
 }
 
 /** How failed requests affect the run. */
-export interface FailuresPlan {
+export type FailuresPlan = PlanOf<typeof failuresSchema>;
+
+/** Schema of how failed requests affect the run. */
+function failuresSchema() {
+  const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
   /** The run ends when the ratio of failed requests, 0 to 1, is above this; 0: at the first failure; null: never. */
-  readonly maxRatio: number | null;
+  return v.object({ maxRatio: v.nullable(ratio) });
 }
 
 /** How often the whole run is repeated, with a warm-up of its own each time. */
-export interface RepeatPlan {
-  /** 2 or more. */
-  readonly atLeast: number;
-  /** `atLeast` or more. */
-  readonly atMost: number;
-  /** Precision that ends the repetition between the two. Absent: exactly `atLeast` runs, which equals `atMost`. */
-  readonly until?: PrecisionPlan;
+export type RepeatPlan = PlanOf<typeof repeatSchema>;
+
+/** Schema of a repetition. @param metric the schema of a metric */
+export function repeatSchema(metric: Schema<MetricPlan>) {
+  const runs = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(2, "must be 2 or more"));
+  return v.object({
+    atLeast: runs,
+    /** `atLeast` or more. */
+    atMost: runs,
+    /** Precision that ends the repetition between the two. Absent: exactly `atLeast` runs, which equals `atMost`. */
+    until: v.exactOptional(precisionSchema(metric)),
+  });
 }
 
-/** A precision: the 95 % confidence interval over runs reaches at most this ratio of the mean to each side, at every level. */
-export interface PrecisionPlan {
-  readonly metric: MetricPlan;
-  /** 0.05 for 5 %. */
-  readonly ratio: number;
-  /** Looks only at the requests with these tags. Absent: all requests. */
-  readonly where?: Tags | undefined;
-}
-
-/** What to print and write. */
-export interface OutputsPlan {
-  readonly style: "perf_analyzer" | "genai-perf" | "rampart";
-  /** 0, 1 (`-v`: also each window) or 2 (`-v -v`: also requests and responses). */
-  readonly verbosity: 0 | 1 | 2;
-  readonly files: OutputFilesPlan;
-  /** More columns in the CSV. */
-  readonly isVerboseCsv: boolean;
-  /** Show the state of the run while it lasts. Default: true if `style` is `rampart`, but then less often where it is not a terminal. */
-  readonly isLive?: boolean | undefined;
-  /** Show a single level as lines instead of a table. Absent: a table. */
-  readonly showsLines?: true;
-  /** Serve the state of the run on this port of this host only; 0: a free one. Absent: not served. */
-  readonly watchPort?: number | undefined;
-  /** Send the metrics of the run to this OTLP endpoint, as HTTP with JSON, while it lasts. Absent: not sent. */
-  readonly otlpUrl?: string | undefined;
-}
+/** What to print and write. A front door may add to it. */
+export interface OutputsPlan extends PlanOf<typeof outputsSchema> {}
 
 /** Paths of the files to write, by the key of their report. Absent: not written. The table of reports declares the keys. */
 // biome-ignore lint/suspicious/noEmptyInterface: the table of reports adds to it.
 export interface OutputFilesPlan {}
+
+/** Schema of the outputs. */
+export function outputsSchema() {
+  const port = v.pipe(
+    v.number(),
+    v.integer("must be a whole number"),
+    v.minValue(0, "must be 0 or more"),
+    v.maxValue(65_535, "must be 65535 or less"),
+  );
+  const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
+  return v.object({
+    style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
+    /** 0, 1 (`-v`: also each window) or 2 (`-v -v`: also requests and responses). */
+    verbosity: v.picklist([0, 1, 2]),
+    files: v.record(v.string(), file) as Schema<OutputFilesPlan>,
+    /** More columns in the CSV. */
+    isVerboseCsv: v.boolean(),
+    /** Show the state of the run while it lasts. Default: true if `style` is `rampart`, but then less often where it is not a terminal. */
+    isLive: v.optional(v.boolean()),
+    /** Show a single level as lines instead of a table. Absent: a table. */
+    showsLines: v.exactOptional(v.literal(true)),
+    /** Serve the state of the run on this port of this host only; 0: a free one. Absent: not served. */
+    watchPort: v.optional(port),
+    /** Send the metrics of the run to this OTLP endpoint, as HTTP with JSON, while it lasts. Absent: not sent. */
+    otlpUrl: v.optional(v.pipe(v.string(), v.url("must be a URL"))),
+  });
+}

@@ -6,6 +6,9 @@ export type Schema<T> = v.GenericSchema<unknown, T>;
 /** What a schema returns: `OutputOf<typeof tritonSchema>`. */
 export type OutputOf<S extends (...parts: never[]) => v.GenericSchema> = v.InferOutput<ReturnType<S>>;
 
+/** What an object with a function's entries returns: `EntriesOf<typeof extentEntries>`. */
+export type EntriesOf<E extends () => v.ObjectEntries> = v.InferOutput<v.ObjectSchema<ReturnType<E>, undefined>>;
+
 /** The part of a plan that a schema describes: `PlanOf<typeof tlsSchema>`. */
 export type PlanOf<S extends (...parts: never[]) => v.GenericSchema> = Frozen<OutputOf<S>>;
 

@@ -3,6 +3,7 @@ import { concurrencyRampMode } from "../load/concurrency-ramp.ts";
 import { fixedScheduleMode } from "../load/fixed-schedule.ts";
 import { intervalsMode } from "../load/intervals.ts";
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
+import { prepareWith } from "../load/levels.ts";
 import type { LoadMode, PhasedLoad } from "../load/load-mode.ts";
 import { mlperfMode } from "../load/mlperf.ts";
 import { mlperfServerMode } from "../load/mlperf-server.ts";
@@ -37,7 +38,7 @@ export function loadModeOf(load: LoadPlan): LoadMode<LoadPlan> {
 
 /** Prepares a plan's load. @throws UserError when a file of the plan cannot be read */
 export function prepareLoad(load: LoadPlan): PhasedLoad {
-  const prepared = loadModeOf(load).prepare(load);
+  const prepared = prepareWith(loadModeOf(load), load);
   return { ...prepared, phases: prepared.phases ?? [{ plan: { load }, load: prepared }] };
 }
 

@@ -1,33 +1,31 @@
 import * as v from "valibot";
-import type { GivenTags } from "../inputs/tagged-input.ts";
 import { findEntry, keysWith } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
 import { findLimited, isTimeMetric, LIMITED_NAMES, type TokenMetric } from "../measure/tokens/metrics.ts";
-import type { AssertionPlan, MetricPlan, Statistic } from "../plan/assertions.ts";
-import type { PrecisionPlan } from "../plan/plan.ts";
+import {
+  type AssertionPlan,
+  COMPARISONS,
+  type MetricPlan,
+  type PrecisionPlan,
+  type Statistic,
+} from "../plan/assertions.ts";
 import { lazySchema, type Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import { metricSchemaOf } from "../registry/metric-schema.ts";
-import type { AssertedMetric, Assertion, GoodputLimits, MetricName, Precision } from "./assertion.ts";
+import type { AnyAssertion, AnyPrecision, AssertedMetric, Assertion, GoodputLimits } from "./assertion.ts";
 import { durationSchema, parsePercent, percentSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { givenTagsSchema, toTexts } from "./tags.ts";
 
 /** Checks assertions of untyped callers, and converts assertions to those of plans. */
 
-/** A validated assertion. */
-export type ValidAssertion = Assertion<MetricName, GivenTags>;
-
-/** A validated precision. */
-export type ValidPrecision = Precision<MetricName, GivenTags>;
-
-const SIDES = ["below", "at-most", "above", "at-least"];
+const SIDES = COMPARISONS.filter((comparison) => comparison !== "is");
 
 /** Returns the schema of an assertion. */
-export function assertionSchema(): Schema<ValidAssertion> {
-  return schemaByMetric<ValidAssertion>('must be an assertion such as p99().below("25 ms")', (metric, entry) => {
+export function assertionSchema(): Schema<AnyAssertion> {
+  return schemaByMetric<AnyAssertion>('must be an assertion such as p99().below("25 ms")', (metric, entry) => {
     const { quantity } = entry;
-    const comparisons = quantity === "ratio" || quantity === "number" ? [...SIDES, "is"] : SIDES;
+    const comparisons = quantity === "ratio" || quantity === "number" ? COMPARISONS : SIDES;
     return v.object({
       metric,
       comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
@@ -39,12 +37,12 @@ export function assertionSchema(): Schema<ValidAssertion> {
 }
 
 /** Returns the schema of a precision. */
-export function precisionSchema(): Schema<ValidPrecision> {
+export function precisionSchema(): Schema<AnyPrecision> {
   const within = v.pipe(
     v.string('must be a percentage such as "5 %"'),
     v.check((text) => (parsePercent(text) ?? 0) > 0, 'must be a percentage above 0, such as "5 %"'),
   );
-  return schemaByMetric<ValidPrecision>('must be a precision such as p99().within("5 %")', (metric) =>
+  return schemaByMetric<AnyPrecision>('must be a precision such as p99().within("5 %")', (metric) =>
     v.object({ metric, within, where: v.optional(givenTagsSchema()) }),
   );
 }
@@ -91,13 +89,13 @@ function goodputLimitsSchema(): Schema<GoodputLimits> {
 }
 
 /** Converts a precision to that of a plan. */
-export function toPrecisionPlan({ metric, within, where }: ValidPrecision): PrecisionPlan {
+export function toPrecisionPlan({ metric, within, where }: AnyPrecision): PrecisionPlan {
   const tags = where === undefined ? {} : { where: toTexts(where) };
   return { metric: toMetricPlan(metric), ratio: (parsePercent(within) as number) / 100, ...tags };
 }
 
 /** Converts an assertion to that of a plan: its limit in the base unit. */
-export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }: ValidAssertion): AssertionPlan {
+export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }: AnyAssertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),
     comparison,

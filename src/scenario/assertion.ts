@@ -1,6 +1,7 @@
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { KeyWith, MetricKey, NameNeeding, NameOfQuantity } from "../measure/metrics/catalogue.ts";
 import type { LimitedRateName, LimitedTimeName } from "../measure/tokens/metrics.ts";
-import type { AssertionPlan, Statistic } from "../plan/assertions.ts";
+import type { Comparison, Statistic } from "../plan/assertions.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import type { LoadKind } from "./loads/load.ts";
 import type { AnswerType } from "./targets/target.ts";
@@ -46,7 +47,7 @@ export interface Assertion<N extends MetricName = MetricName, W = never> {
   /** What is compared. */
   readonly metric: AssertedMetric<N>;
   /** How it is compared with the limit. */
-  readonly comparison: AssertionPlan["comparison"];
+  readonly comparison: Comparison;
   /** A duration for times, a percentage for ratios, otherwise a number in the unit of the metric. */
   readonly limit: Duration | Percent | number;
   /** Judges only the requests with these tags. Default: all requests. */
@@ -74,3 +75,9 @@ export interface Precision<N extends MetricName = MetricName, W = never> {
   /** Looks only at the requests with these tags. Default: all requests. */
   readonly where?: W | undefined;
 }
+
+/** An assertion on any metric and tags. */
+export type AnyAssertion = Assertion<MetricName, GivenTags>;
+
+/** A precision of any metric and tags. */
+export type AnyPrecision = Precision<MetricName, GivenTags>;

@@ -1,6 +1,6 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { NameWith, SingleName } from "../measure/metrics/catalogue.ts";
-import type { AssertionPlan } from "../plan/assertions.ts";
+import type { Comparison } from "../plan/assertions.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import type {
   AbortableAssertion,
@@ -194,7 +194,7 @@ interface AllLimits<N extends MetricName, W> extends Omit<MetricLimits<N, W>, "w
 export function limitsOf<N extends MetricName, W = never>(metric: AssertedMetric<N>, where?: W): AllLimits<N, W> {
   const tags = where === undefined ? {} : { where };
   const compare =
-    (comparison: AssertionPlan["comparison"]) =>
+    (comparison: Comparison) =>
     (limit: LimitOf<N>): AbortableAssertion<N, W> => {
       const assertion = { metric, comparison, limit, ...tags };
       const abortAfter = (time: Duration): Assertion<N, W> => ({ ...assertion, abortAfter: time });

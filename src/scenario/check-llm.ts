@@ -5,10 +5,11 @@ import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
 import type { RequestForm } from "../service/service.ts";
 import type { Assertion } from "./assertion.ts";
+import { callOf } from "./form.ts";
 import type { Inputs } from "./input-data.ts";
 import { canBe, isPlain, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
-import { toAudioPlan, type ValidPrompts } from "./prompts.ts";
+import { type PromptsData, toAudioPlan } from "./prompts.ts";
 import { answerTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
 import type { AnyTarget, TargetBuilder } from "./targets/target-builder.ts";
@@ -26,7 +27,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   const content = builder.content?.(target, "");
   if (content === undefined && builder.takes !== undefined)
     return checkOwnRequests(builder, builder.takes, inputs, assert);
-  if (content === undefined) return checkTensors(target.kind, inputs, assert);
+  if (content === undefined) return checkTensors(callOf(builder), inputs, assert);
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
   if (inputs === undefined || !canBe(inputs, "payloads") || isPlain(inputs)) {
@@ -73,7 +74,7 @@ const WITH_AUDIO: readonly LlmEndpointName[] = ["multimodal"];
 const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings"];
 
 /** Returns options that conflict, or that an endpoint's requests do not support. */
-function checkPrompts(options: ValidPrompts, endpoint: LlmEndpointName): Problem[] {
+function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[] {
   const { images, audio, batch, osl, isl, mix, count, file, fileFormat, delayRatio, sessions } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);
   const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
@@ -134,7 +135,7 @@ function checkPrompts(options: ValidPrompts, endpoint: LlmEndpointName): Problem
   return audio === undefined ? conflicts : [...conflicts, ...checkAudio(toAudioPlan(audio))];
 }
 
-function checkSessions({ sessions, file, fileFormat, count }: ValidPrompts, load: Load["kind"]): Problem[] {
+function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load: Load["kind"]): Problem[] {
   const isLoad = load === "sessions";
   if (sessions === undefined) {
     if (!isLoad || (file !== undefined && fileFormat !== undefined)) return [];
@@ -162,14 +163,16 @@ const OWN_HINTS: Readonly<Record<Exclude<RequestForm, "mixed">, string>> = {
 
 /** Checks a target whose answers are not those of a language model. @param form of its requests */
 function checkOwnRequests(
-  { call, inputsHint }: TargetBuilder,
+  builder: TargetBuilder,
   form: Exclude<RequestForm, "mixed">,
   inputs: Inputs | undefined,
   assert: readonly Pick<Assertion, "metric">[],
 ): Problem[] {
   const problems: Problem[] = [];
+  const call = callOf(builder);
   if (inputs !== undefined && (!canBe(inputs, form) || promptOptionsOf(inputs) !== undefined)) {
-    const hint = inputsHint ?? `${OWN_HINTS[form]}eave inputs out and describe the request in the target's options.`;
+    const hint =
+      builder.inputsHint ?? `${OWN_HINTS[form]}eave inputs out and describe the request in the target's options.`;
     problems.push(problem("conflict", "inputs", `${call} takes ${form}`, hint, `${inputs.kind}(…)`));
   }
   for (const [index, { metric }] of assert.entries())
@@ -181,19 +184,19 @@ function checkOwnRequests(
 }
 
 function checkTensors(
-  kind: string,
+  call: string,
   inputs: Inputs | undefined,
   assert: readonly Pick<Assertion, "metric">[],
 ): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined && !canBe(inputs, "tensors")) {
     const hint = "Use random(), zero() or json(…), or an openai(…) target.";
-    problems.push(problem("conflict", "inputs", `${kind}(…) takes tensors`, hint, `${inputs.kind}(…)`));
+    problems.push(problem("conflict", "inputs", `${call} takes tensors`, hint, `${inputs.kind}(…)`));
   }
   for (const [index, { metric }] of assert.entries())
     if (needsTokens(metric)) {
       const hint = "Look at latencies and throughput, or measure openai(…).";
-      problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) are tensors, not tokens`, hint));
+      problems.push(problem("unsupported", `assert.${index}`, `answers of ${call} are tensors, not tokens`, hint));
     }
   return problems;
 }

@@ -12,7 +12,7 @@ export type PartKind =
   | "members"
   | "body";
 
-/** The form of a builder as data: its name, and the names of what its function takes by position. Its options keep their names. */
+/** The form of a builder: its name, and the names of what its function takes by position. Its options keep their names. */
 export interface DataForm {
   /** As in a scenario: `triton`. */
   readonly name: string;
@@ -28,6 +28,19 @@ export interface DataForm {
   readonly parts?: Readonly<Record<string, PartKind>>;
   /** Options that are functions, so that they need a scenario in TypeScript. */
   readonly codeOnly?: readonly string[];
+  /** Whether the whole builder needs a scenario in TypeScript. Absent: it can be written as data. */
+  readonly isCodeOnly?: true;
+}
+
+/** Returns the call of a builder as messages name it: `triton(…)`, unless the builder says it in another way. */
+export function callOf({ form, call }: { readonly form: DataForm; readonly call?: string }): string {
+  return call ?? `${form.name}(…)`;
+}
+
+/** Lists builders for a message: `triton(…), openai(…) or mix(…)`. */
+export function listCalls(builders: readonly { readonly form: DataForm; readonly call?: string }[]): string {
+  const calls = builders.map(callOf);
+  return `${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`;
 }
 
 /** The form of a target at an address, or at several. */

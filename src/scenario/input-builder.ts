@@ -7,11 +7,6 @@ import type { DataForm } from "./form.ts";
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
 
-/** Inputs whose options are valid. */
-export interface ValidInputs<O extends object = object> extends Inputs {
-  readonly options: O;
-}
-
 /** What a target takes. */
 export interface TakenInputs {
   readonly form: RequestForm;
@@ -25,10 +20,10 @@ export interface TakenInputs {
 
 /** A builder of inputs: everything that the other modules ask about it. `O` are its options. */
 export interface InputBuilder<O extends object = object> {
-  /** The call in a scenario. Absent: a load brings them. */
-  readonly call?: string;
-  /** How it is written in YAML and JSON. Absent: only code can say it. */
+  /** How it is written. Absent: a load brings them. */
   readonly form?: DataForm;
+  /** The call in messages. Default: the name in `form` with parentheses. */
+  readonly call?: string;
   /** Returns the schema of its paths. Absent: it has none. */
   files?(): Schema<readonly string[]>;
   /** Returns the schema of its options. */
@@ -37,7 +32,7 @@ export interface InputBuilder<O extends object = object> {
   readonly makes: readonly RequestForm[];
   /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
   readonly isPlain?: true;
-  toPlan(inputs: ValidInputs<NoInfer<O>>, folder: string, taken: TakenInputs): InputsPlan;
+  toPlan(inputs: Inputs & { readonly options: NoInfer<O> }, folder: string, taken: TakenInputs): InputsPlan;
   /** Whether its options are those of prompts. Absent: no. */
   readonly isPrompts?: true;
 }

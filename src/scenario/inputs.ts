@@ -4,11 +4,11 @@ import type { InputsPlan } from "../plan/plan.ts";
 import { kindSchema, type Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
-import type { DataForm } from "./form.ts";
+import { type DataForm, listCalls } from "./form.ts";
 import { generateBuilder } from "./generate/builder.ts";
 import { filesSchema, type InputBuilder, inputBuilder, type TakenInputs } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
-import { payloadsBuilder, promptsBuilder, tracedBuilder, type ValidPrompts } from "./prompts.ts";
+import { type PromptsData, payloadsBuilder, promptsBuilder, tracedBuilder } from "./prompts.ts";
 
 const DEFAULT_STRING_LENGTH = 128;
 
@@ -70,7 +70,6 @@ export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"
 }
 
 const jsonBuilder = inputBuilder({
-  call: "json(…)",
   form: { name: "json", args: ["files"], takes: "one-or-list" },
   files: filesSchema,
   options: textSchema,
@@ -93,7 +92,6 @@ export function files(paths: string | readonly [string, ...string[]]): Inputs<"f
 }
 
 const filesBuilder = inputBuilder({
-  call: "files(…)",
   form: { name: "files", args: ["files"], takes: "one-or-list" },
   files: filesSchema,
   options: () => strictOptions({}),
@@ -117,7 +115,6 @@ export function dir(path: string): Inputs<never> {
 }
 
 const dirBuilder = inputBuilder({
-  call: "dir(…)",
   form: { name: "dir", args: ["path"] },
   files: () => v.tuple([nameSchema("a folder")]),
   options: () => strictOptions({}),
@@ -149,15 +146,20 @@ function builderOf({ kind }: Inputs): InputBuilder {
 
 /** Returns the schema of a scenario's inputs. */
 export function inputsSchema(): Schema<Inputs> {
-  const written = Object.entries(INPUT_BUILDERS).filter(([, { call }]) => call !== undefined);
-  const calls = written.map(([, { call }]) => call);
+  const written = Object.entries(INPUT_BUILDERS).filter(hasForm);
   const shapes = written.map(([kind, { files, options }]) =>
     v.object({ kind: v.literal(kind), files: files?.() ?? v.array(v.string()), options: options() }),
   );
-  return kindSchema(shapes, `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
+  return kindSchema(shapes, `must be ${listCalls(written.map(([, builder]) => builder))}`);
 }
 
-/** How inputs are written as data. */
+type WrittenBuilder = InputBuilder & { readonly form: DataForm };
+
+function hasForm(entry: readonly [kind: string, builder: InputBuilder]): entry is [string, WrittenBuilder] {
+  return entry[1].form !== undefined;
+}
+
+/** How inputs are written. */
 export interface InputForm {
   readonly kind: string;
   readonly form: DataForm;
@@ -167,11 +169,11 @@ export interface InputForm {
   readonly files?: Schema<readonly string[]> | undefined;
 }
 
-/** Returns how inputs are written as data. */
+/** Returns how inputs are written. */
 export function inputForms(): readonly InputForm[] {
-  return Object.entries(INPUT_BUILDERS).flatMap(([kind, { form, options, files }]) =>
-    form === undefined ? [] : [{ kind, form, options: options(), files: files?.() }],
-  );
+  return Object.entries(INPUT_BUILDERS)
+    .filter(hasForm)
+    .map(([kind, { form, options, files }]) => ({ kind, form, options: options(), files: files?.() }));
 }
 
 /** Whether inputs can be requests of a form. */
@@ -185,8 +187,8 @@ export function isPlain(inputs: Inputs): boolean {
 }
 
 /** Returns the options of prompts; undefined for other inputs. */
-export function promptOptionsOf(inputs: Inputs): ValidPrompts | undefined {
-  return builderOf(inputs).isPrompts === true ? (inputs.options as ValidPrompts) : undefined;
+export function promptOptionsOf(inputs: Inputs): PromptsData | undefined {
+  return builderOf(inputs).isPrompts === true ? (inputs.options as PromptsData) : undefined;
 }
 
 /** Converts inputs to those of a plan. @param folder base of relative paths */

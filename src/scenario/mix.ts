@@ -3,12 +3,11 @@ import type { TargetPlan } from "../plan/plan.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
 import type { MixMemberPlan, MixTargetPlan } from "../plan/split/mix.ts";
 import type { InputsOf } from "./define.ts";
-import { countSchema, nameSchema, strictOptions } from "./fields.ts";
+import { strictOptions } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
-import { inputsSchema } from "./inputs.ts";
-import { type TagOptions, tagOptionsSchema, toTagsPlan } from "./tags.ts";
+import { type TagOptions, toTagsPlan } from "./tags.ts";
 import type { Protocol, Target } from "./targets/target.ts";
-import type { AnyTarget, MemberOfMix, TargetBuilder } from "./targets/target-builder.ts";
+import { type AnyTarget, type MemberOfMix, memberSchema, type TargetBuilder } from "./targets/target-builder.ts";
 
 /** One of the targets of {@link mix}. */
 export interface MixMember<T extends Target = Target, I = Inputs> {
@@ -63,7 +62,6 @@ type MixData = OutputOf<typeof mixSchema>;
 /** Returns the builder of mixes. @param targetSchema returns the schema of a member's target */
 export function createMixBuilder(targetSchema: () => Schema<AnyTarget>): TargetBuilder<MixData> {
   return {
-    call: "mix(…)",
     form: { name: "mix", args: ["members"], takes: "list", parts: { members: "members" } },
     isOwn: true,
     members: ({ values }) => values,
@@ -75,19 +73,12 @@ export function createMixBuilder(targetSchema: () => Schema<AnyTarget>): TargetB
 }
 
 function mixSchema(target: Schema<AnyTarget>) {
-  const member = strictOptions({
-    name: nameSchema("a name"),
-    target,
-    inputs: v.optional(inputsSchema()),
-    weight: v.optional(v.pipe(countSchema(), v.maxValue(1_000_000, "must be 1,000,000 or less"))),
-    tags: v.optional(tagOptionsSchema()),
-  });
   return v.object({
     kind: v.literal("mix"),
     url: v.string(),
     options: strictOptions({}),
     values: v.pipe(
-      v.array(member, "must be a list of { name, target, inputs, weight }"),
+      v.array(memberSchema(target), "must be a list of { name, target, inputs, weight }"),
       v.minLength(2, "must have two targets or more"),
     ),
   });

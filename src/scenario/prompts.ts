@@ -118,7 +118,7 @@ const DEFAULT_ISL = 550;
 const DEFAULT_COUNT = 100;
 
 /** Options of prompts that are valid. */
-export type ValidPrompts = OutputOf<typeof promptsSchema>;
+export type PromptsData = OutputOf<typeof promptsSchema>;
 
 function promptsSchema() {
   const whole = v.pipe(v.number("must be a number"), v.integer("must be a whole number"));
@@ -191,7 +191,6 @@ function audioSchema() {
 }
 
 export const promptsBuilder = inputBuilder({
-  call: "prompts(…)",
   form: { name: "prompts" },
   options: promptsSchema,
   makes: ["payloads"],
@@ -211,7 +210,6 @@ export const tracedBuilder = inputBuilder({
 });
 
 export const payloadsBuilder = inputBuilder({
-  call: "payloads(…)",
   form: { name: "payloads", args: ["file"] },
   files: () => v.tuple([nameSchema("a file")]),
   options: () => strictOptions({}),
@@ -219,7 +217,7 @@ export const payloadsBuilder = inputBuilder({
   toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? ""), readsTags: true }),
 });
 
-function toPromptsPlan(given: ValidPrompts, content: LlmContent, folder: string): PromptsPlan {
+function toPromptsPlan(given: PromptsData, content: LlmContent, folder: string): PromptsPlan {
   const { prefix = null, images, mix = [], file, fileFormat, delayRatio } = given;
   return {
     kind: "prompts",
@@ -254,11 +252,11 @@ function toPromptsPlan(given: ValidPrompts, content: LlmContent, folder: string)
 }
 
 /** Whether prompts ask for a response length. */
-export function asksLength({ osl, mix = [] }: ValidPrompts): boolean {
+export function asksLength({ osl, mix = [] }: PromptsData): boolean {
   return osl !== undefined || mix.length > 0;
 }
 
-function toSessionsPlan(sessions: ValidPrompts["sessions"]): PromptsPlan["sessions"] {
+function toSessionsPlan(sessions: PromptsData["sessions"]): PromptsPlan["sessions"] {
   if (sessions === undefined) return null;
   const { count, turns, delay = "0 ms" } = sessions;
   const pause = typeof delay === "string" ? { mean: delay, stddev: undefined } : delay;
@@ -270,7 +268,7 @@ function toSessionsPlan(sessions: ValidPrompts["sessions"]): PromptsPlan["sessio
   };
 }
 
-function toImagesPlan(images: ValidPrompts["images"]): PromptsPlan["images"] {
+function toImagesPlan(images: PromptsData["images"]): PromptsPlan["images"] {
   if (images === undefined) return null;
   const { count = 1, width, height, format } = images;
   const sizes = { widthPx: toLengthPlan(width), heightPx: toLengthPlan(height) };
@@ -278,7 +276,7 @@ function toImagesPlan(images: ValidPrompts["images"]): PromptsPlan["images"] {
 }
 
 /** Converts audio to that of a plan. */
-export function toAudioPlan(audio: NonNullable<ValidPrompts["audio"]>): NonNullable<PromptsPlan["audio"]> {
+export function toAudioPlan(audio: NonNullable<PromptsData["audio"]>): NonNullable<PromptsPlan["audio"]> {
   const { count = 1, length, format = "wav", depthsBits = [16], sampleRatesHz = [16_000], channels = 1 } = audio;
   const { mean, stddev } = typeof length === "string" ? { mean: length, stddev: "0 s" as const } : length;
   return {

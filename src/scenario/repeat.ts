@@ -2,8 +2,8 @@ import * as v from "valibot";
 import type { RepeatPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import type { OutputOf } from "../plan/schema.ts";
-import type { MetricName, Precision } from "./assertion.ts";
-import { precisionSchema, toPrecisionPlan, type ValidAssertion } from "./assertion-schema.ts";
+import type { AnyAssertion, MetricName, Precision } from "./assertion.ts";
+import { precisionSchema, toPrecisionPlan } from "./assertion-schema.ts";
 import { strictOptions } from "./fields.ts";
 
 const DEFAULT_AT_LEAST = 3;
@@ -46,7 +46,7 @@ export function checkRepeat(repeat: RepeatData | undefined): Problem[] {
 }
 
 /** Returns an assertion on the metric of a repetition, which must fit the scenario like any other. */
-export function untilOf(repeat: RepeatData | undefined): readonly ValidAssertion[] {
+export function untilOf(repeat: RepeatData | undefined): readonly AnyAssertion[] {
   if (typeof repeat !== "object") return [];
   const { metric, where } = repeat.until;
   return [{ metric, comparison: "at-most", limit: 0, where }];

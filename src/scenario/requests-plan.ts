@@ -1,7 +1,7 @@
 import { word } from "../plan/messages.ts";
 import { movePath, type Problem, problem } from "../plan/problem.ts";
 import { TARGET_TAG } from "../plan/split/tags.ts";
-import type { ValidAssertion } from "./assertion-schema.ts";
+import type { AnyAssertion } from "./assertion.ts";
 import { checkLlm } from "./check-llm.ts";
 import type { Inputs } from "./input-data.ts";
 import { promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
@@ -58,7 +58,7 @@ export function partsOf({ target, inputs }: TargetPart): NamedPart[] {
 
 /** Returns conflicts of the targets with their inputs, the load and the assertions. */
 export function checkRequests(
-  part: TargetPart & { readonly load: { readonly kind: Load["kind"] }; readonly assert?: readonly ValidAssertion[] },
+  part: TargetPart & { readonly load: { readonly kind: Load["kind"] }; readonly assert?: readonly AnyAssertion[] },
 ): Problem[] {
   const { load, assert = [], inputs } = part;
   const parts = partsOf(part);
@@ -79,7 +79,7 @@ export function checkRequests(
 
 /** An assertion is possible when one of the members that it is on can be measured so. */
 function checkAssertion(
-  assertion: ValidAssertion,
+  assertion: AnyAssertion,
   index: number,
   parts: readonly NamedPart[],
   load: { readonly kind: Load["kind"] },

@@ -4,7 +4,7 @@ import { needsOf } from "../measure/metrics/catalogue.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { holdFunction } from "../plan/functions.ts";
 import type { Text } from "../plan/messages.ts";
-import type { MeasurementModePlan, OutputFilesPlan, ParametersPlan, Plan } from "../plan/plan.ts";
+import type { MeasurementModePlan, ParametersPlan, Plan } from "../plan/plan.ts";
 import { movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../plan/secrets.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
@@ -19,6 +19,7 @@ import type { Scenario } from "./define.ts";
 import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
 import { toProblem } from "./definition/to-problem.ts";
 import { toMs } from "./fields.ts";
+import { callOf } from "./form.ts";
 import { type ConvertedLoad, convertLoads } from "./loads/table.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { checkRepeat, toRepeatPlan, untilOf } from "./repeat.ts";
@@ -31,13 +32,6 @@ import { targetBuilderOf } from "./targets/table.ts";
 export interface PlanOverrides {
   readonly url?: string | undefined;
   readonly client?: Plan["client"]["kind"] | undefined;
-  readonly stallTimeoutMs?: number | undefined;
-  readonly requestTimeoutMs?: number | undefined;
-  readonly maxOutstanding?: number | undefined;
-  readonly seed?: number | undefined;
-  readonly verbosity?: Plan["outputs"]["verbosity"];
-  readonly files?: OutputFilesPlan;
-  readonly live?: Pick<Plan["outputs"], "isLive" | "otlpUrl" | "watchPort">;
   /** Show a single level as lines. Default: as a table. */
   readonly showsLines?: true;
   /** The values of the scenario's parameters, for reports. */
@@ -111,16 +105,12 @@ function buildPlan(
   folder: string,
   overrides: PlanOverrides,
 ): Plan {
-  const { stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
+  const { stability, stallTimeout, requestTimeout, maxOutstanding, latencyLimit, warmupFor, cancel, seed } = definition;
   const warmupMs = warmupFor === undefined ? plain?.search?.settleMs : toMs(warmupFor);
   const mode = plain?.extent ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
   const { target, inputs, tokens } = toRequestsPlan(definition, folder, requestCount);
   const isAsync = LEVEL_UNITS[levelUnitOf(loadPlan)].isScheduled || target.isStreaming;
-  const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
-  const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
-  const maxOutstanding = overrides.maxOutstanding ?? definition.maxOutstanding;
-  const { seed = definition.seed } = overrides;
   return {
     version: 1,
     name: definition.name,
@@ -141,8 +131,8 @@ function buildPlan(
       kind: overrides.client ?? definition.client ?? "own",
       callMode: isAsync ? "async" : "auto",
       maxLanes: null,
-      stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
-      ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+      stallTimeoutMs: stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout),
+      ...(requestTimeout === undefined ? {} : { requestTimeoutMs: toMs(requestTimeout) }),
       ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
       ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
       isMpi: false,
@@ -162,10 +152,9 @@ function buildPlan(
     ...(plain?.search === undefined ? {} : { limits: plain.search.limits.map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
-      verbosity: overrides.verbosity ?? 0,
-      files: overrides.files ?? {},
+      verbosity: 0,
+      files: {},
       isVerboseCsv: false,
-      ...overrides.live,
       ...(overrides.showsLines === undefined ? {} : { showsLines: true }),
     },
   };
@@ -215,10 +204,12 @@ function checkServerFields({ stability, serverTrace, target }: DefinitionData): 
   if (serverTrace === undefined) return problems;
   if (Object.keys(serverTrace).length === 0)
     problems.push(problem("missing", "serverTrace", "has no setting", 'Write { levels: ["TIMESTAMPS"] }.'));
-  const { call, hasServerTrace } = targetBuilderOf(target);
-  if (hasServerTrace !== true) {
+  const builder = targetBuilderOf(target);
+  if (builder.hasServerTrace !== true) {
     const hint = "Leave it out, or measure one triton(…) target.";
-    problems.push(problem("conflict", "serverTrace", `the target is ${call}, which has no trace settings`, hint));
+    problems.push(
+      problem("conflict", "serverTrace", `the target is ${callOf(builder)}, which has no trace settings`, hint),
+    );
   }
   return problems;
 }
@@ -256,7 +247,8 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     problems.push(movePath(found, namedAt));
   const targets = partsOf(definition).map((part) => part.target);
   if (plain !== undefined) problems.push(...plain.checkTargets(targets));
-  const { isOwn, call } = targetBuilderOf(target);
+  const { isOwn } = targetBuilderOf(target);
+  const call = callOf(targetBuilderOf(target));
   const mode = loadModeOf(loadPlan);
   if (overrides.url !== undefined && isOwn) {
     const message = `the scenario's target is ${call} and has no address`;

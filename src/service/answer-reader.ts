@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { word } from "../plan/messages.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import type { EntriesOf } from "../plan/schema.ts";
 import { unreadable } from "../transport/answer-check.ts";
 import type { Failure } from "../transport/failure.ts";
 import { type AnswerQuery, isTruthy, parseAnswerQuery } from "./answer-query.ts";
@@ -8,12 +9,7 @@ import { type AnswerQuery, isTruthy, parseAnswerQuery } from "./answer-query.ts"
 /** A target's rules for its answers: an expression that must be true, and values to extract. Answers are decoded only for these. */
 
 /** The rules in a plan. */
-export interface AnswerRulesPlan {
-  /** JMESPath expression that is true for successful answers. Absent: the protocol's status is enough. */
-  readonly successWhere?: string | undefined;
-  /** JMESPath expressions of the values to extract, by name. Absent: none. */
-  readonly extract?: Readonly<Record<string, string>> | undefined;
-}
+export type AnswerRulesPlan = Readonly<EntriesOf<typeof answerRulesEntries>>;
 
 /** Reads the answers of a target with rules. */
 export interface AnswerReader {
@@ -32,9 +28,9 @@ export interface AnswerReader {
 export function answerRulesEntries() {
   const expression = v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression"));
   return {
-    /** See {@link AnswerRulesPlan}. */
+    /** JMESPath expression that is true for successful answers. Absent: the protocol's status is enough. */
     successWhere: v.exactOptional(expression),
-    /** See {@link AnswerRulesPlan}. */
+    /** JMESPath expressions of the values to extract, by name. Absent: none. */
     extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), expression)),
   };
 }

@@ -17,6 +17,23 @@ export function serverEntries() {
   };
 }
 
+/** The fields of targets with tensors, as an object's entries. Scenarios have options with the same schemas. */
+export function tensorEntries() {
+  const count = v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(1, "must be 1 or more"),
+  );
+  return {
+    /** Items per request. */
+    batchSize: count,
+    /** Sizes of inputs with variable shape. */
+    shapes: v.record(v.string(), v.array(count, "must be a list of sizes"), "must be sizes by the input's name"),
+    /** Compression of requests; gRPC only. */
+    compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
+  };
+}
+
 function headersSchema(): Schema<[name: string, value: string][]> {
   const name = v.pipe(v.string(), v.regex(HEADER_NAME, "must be a header name"));
   const value = v.pipe(v.string(), v.regex(HEADER_VALUE, "must not contain a line break"));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { poissonArrivals } from "../../src/load/arrivals.ts";
+import { prepareWith } from "../../src/load/levels.ts";
 import { type MlperfServerLoadPlan, mlperfServerMode } from "../../src/load/mlperf-server.ts";
 
 const PLAN: MlperfServerLoadPlan = {
@@ -12,7 +13,7 @@ const PLAN: MlperfServerLoadPlan = {
 };
 
 test("requests are a Poisson process at the rate, after one at the start", () => {
-  const { search, drive } = mlperfServerMode.prepare(PLAN);
+  const { search, drive } = prepareWith(mlperfServerMode, PLAN);
   assert.deepEqual(search.levels, { kind: "list", values: [200] });
   const made = drive(200, []);
   assert.ok(made.kind === "scheduled");

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
+import { prepareWith } from "../../src/load/levels.ts";
 import { sessionConcurrencyMode } from "../../src/load/session-concurrency.ts";
 
 test("sessions are one level of concurrent conversations", () => {
-  const load = sessionConcurrencyMode.prepare({ kind: "session-concurrency", concurrency: 3 });
+  const load = prepareWith(sessionConcurrencyMode, { kind: "session-concurrency", concurrency: 3 });
   assert.deepEqual(load.search, { unit: "concurrency", levels: { kind: "list", values: [3] }, search: "linear" });
   assert.deepEqual(load.drive(3, []), { kind: "sessions", concurrency: 3 });
 });

@@ -181,22 +181,9 @@ describe("a scenario's plan", () => {
   });
 
   test("is changed by the command line", () => {
-    const plan = planOf(
-      { client: "own", stallTimeout: "1 s", requestTimeout: "1 min" },
-      {
-        url: "other:2",
-        client: "undici",
-        stallTimeoutMs: 5,
-        requestTimeoutMs: 7,
-        verbosity: 1,
-        files: { csv: "a.csv", profileExport: "b.json", json: "c.json" },
-      },
-    );
+    const plan = planOf({ client: "own" }, { url: "other:2", client: "undici" });
     assert.equal(plan.target.kind === "triton" && plan.target.url, "other:2");
-    const { kind, stallTimeoutMs, requestTimeoutMs } = plan.client;
-    assert.deepEqual([kind, stallTimeoutMs, requestTimeoutMs], ["undici", 5, 7]);
-    const { files, verbosity } = plan.outputs;
-    assert.deepEqual([files, verbosity], [{ csv: "a.csv", profileExport: "b.json", json: "c.json" }, 1]);
+    assert.equal(plan.client.kind, "undici");
   });
 
   test("is plain data that survives JSON and passes the check of plans", () => {

@@ -1,12 +1,10 @@
 import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
 /** Tensors from a folder with a file for each input. */
-interface DirectoryInputsPlan {
-  readonly kind: "directory";
-  readonly directory: string;
-}
+type DirectoryInputsPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/plan.ts" {
   interface InputsPlans {
@@ -14,8 +12,10 @@ declare module "../../plan/plan.ts" {
   }
 }
 
+const schema = () => v.object({ kind: v.literal("directory"), directory: pathSchema() });
+
 export const directoryInputs: InputKind<DirectoryInputsPlan> = {
-  schema: () => v.object({ kind: v.literal("directory"), directory: pathSchema() }),
+  schema,
   makes: "tensors",
   load: async ({ directory }, model) => (await import("../directory.ts")).readDirectory(directory, model),
 };

@@ -1,15 +1,10 @@
 import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
 import { generateDataset } from "../generate.ts";
 import type { InputKind } from "../input-kind.ts";
 
 /** Data generated for the model: random, or zeros. Texts are random in both cases. */
-interface GeneratedPlan<K extends "random" | "zero"> {
-  readonly kind: K;
-  /** Number of characters of a random text, 1 or more. */
-  readonly stringLength: number;
-  /** The text of every BYTES element; empty: random texts. */
-  readonly stringData: string;
-}
+type GeneratedPlan<K extends "random" | "zero"> = PlanOf<typeof generatedSchema<K>>;
 
 declare module "../../plan/plan.ts" {
   interface InputsPlans {
@@ -31,6 +26,11 @@ export const zeroInputs: InputKind<GeneratedPlan<"zero">> = {
 };
 
 function generatedSchema<const K extends "random" | "zero">(kind: K) {
-  const stringLength = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
-  return v.object({ kind: v.literal(kind), stringLength, stringData: v.string() });
+  return v.object({
+    kind: v.literal(kind),
+    /** Number of characters of a random text. */
+    stringLength: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
+    /** The text of every BYTES element; empty: random texts. */
+    stringData: v.string(),
+  });
 }

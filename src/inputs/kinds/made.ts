@@ -1,18 +1,12 @@
 import * as v from "valibot";
-import { type FunctionPlan, functionSchema } from "../../plan/functions.ts";
+import { functionSchema } from "../../plan/functions.ts";
+import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 
+type MadeKind = "made-tensors" | "made-payloads";
+
 /** Inputs that a scenario's function makes, as tensors or as payloads. */
-export interface MadeInputsPlan<K extends "made-tensors" | "made-payloads"> {
-  readonly kind: K;
-  /** An {@link InputMaker}. */
-  readonly make: FunctionPlan;
-  /** Most inputs to take, 1 or more. */
-  readonly count: number;
-  readonly seed: number;
-  /** How a prompt becomes a body. Absent: there are no prompts. */
-  readonly format?: { readonly name: string; readonly model: string; readonly isStreaming: boolean } | undefined;
-}
+export type MadeInputsPlan<K extends MadeKind> = PlanOf<typeof schemaOf<K>>;
 
 declare module "../../plan/plan.ts" {
   interface InputsPlans {
@@ -21,12 +15,15 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-function schemaOf<K extends "made-tensors" | "made-payloads">(kind: K) {
+function schemaOf<K extends MadeKind>(kind: K) {
   return v.object({
     kind: v.literal(kind),
+    /** An {@link InputMaker}. */
     make: functionSchema(),
+    /** Most inputs to take. */
     count: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
     seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    /** How a prompt becomes a body. Absent: there are no prompts. */
     format: v.exactOptional(v.object({ name: v.string(), model: v.string(), isStreaming: v.boolean() })),
   });
 }

@@ -1,37 +1,58 @@
-import type { InputsPlan, Plan, TargetPlan } from "../plan.ts";
-import type { TokensPlan } from "../tokens.ts";
-import type { TagsPlan } from "./tags.ts";
+import * as v from "valibot";
+import type { InputsPlan, Plan, TargetPlans } from "../plan.ts";
+import { lazySchema, type PlanOf } from "../schema.ts";
+import { tokensSchema } from "../tokens.ts";
+import { tagsSchema } from "./tags.ts";
 
 /** Several targets that share one load. */
-export interface MixTargetPlan {
-  readonly kind: "mix";
-  /** `grpc` when any member uses it. */
-  readonly protocol: "http" | "grpc";
-  /** Whether any member streams. */
-  readonly isStreaming: boolean;
-  /** Throughput counts requests, because the members' items differ. */
-  readonly batchSize: 1;
-  /** Two or more, with different names. */
-  readonly members: readonly MixMemberPlan[];
-}
+export type MixTargetPlan = PlanOf<typeof mixSchema>;
 
 /** A member of a mix. */
-export interface MixMemberPlan {
-  readonly name: string;
-  /** Its share of the requests is its weight over the sum of all weights. Whole, 1 or more. */
-  readonly weight: number;
-  readonly target: Exclude<TargetPlan, MixTargetPlan>;
-  readonly inputs: InputsPlan;
-  /** Absent: its tokens are not measured. */
-  readonly tokens?: TokensPlan | undefined;
-  /** Tags of its requests, besides those of the whole run. */
-  readonly tags?: TagsPlan | undefined;
-}
+export type MixMemberPlan = MixTargetPlan["members"][number];
 
 declare module "../plan.ts" {
   interface TargetPlans {
     readonly mix: MixTargetPlan;
   }
+}
+
+/** Largest weight of a member. */
+const MAX_WEIGHT = 1_000_000;
+
+/** Returns the schema of a mix. The targets and inputs of its members are checked with the schemas of their own kinds. */
+export function mixSchema() {
+  const kind = v.object({ kind: v.string() });
+  const member = v.object({
+    name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    weight: weightSchema(),
+    target: lazySchema<TargetPlans[Exclude<keyof TargetPlans, "mix">]>(() => kind),
+    inputs: lazySchema<InputsPlan>(() => kind),
+    /** Absent: its tokens are not measured. */
+    tokens: v.exactOptional(tokensSchema()),
+    /** Tags of its requests, besides those of the whole run. */
+    tags: v.exactOptional(tagsSchema()),
+  });
+  return v.object({
+    kind: v.literal("mix"),
+    /** `grpc` when any member uses it. */
+    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
+    /** Whether any member streams. */
+    isStreaming: v.boolean(),
+    /** Throughput counts requests, because the members' items differ. */
+    batchSize: v.literal(1, "must be 1"),
+    /** With different names. */
+    members: v.pipe(v.array(member), v.minLength(2, "must be two or more")),
+  });
+}
+
+/** Returns the schema of a member's weight: its share of the requests is its weight over the sum of all weights. */
+export function weightSchema() {
+  return v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(1, "must be 1 or more"),
+    v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"),
+  );
 }
 
 /** Returns the plan of a member as if it were measured alone, without assertions. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { type FunctionPlan, functionSchema } from "../functions.ts";
+import { functionSchema } from "../functions.ts";
+import type { PlanOf, Schema } from "../schema.ts";
 
 /** Labels of a request, by name: `{ length: "long" }`. Requests with the same tags are a group, and reports split every metric by group. */
 export type Tags = Readonly<Record<string, string>>;
@@ -11,20 +12,20 @@ export const TARGET_TAG = "target";
 export const MAX_GROUPS = 100;
 
 /** Where the tags of requests come from, besides their data. */
-export interface TagsPlan {
-  /** Tags of all requests. */
-  readonly fixed?: Tags | undefined;
-  /** A function that returns the tags of an input. Called once per input, before the load. */
-  readonly of?: FunctionPlan | undefined;
-}
+export type TagsPlan = PlanOf<typeof tagsSchema>;
 
 /** Returns the schema of {@link TagsPlan}. */
 export function tagsSchema() {
-  return v.object({ fixed: v.exactOptional(fixedTagsSchema()), of: v.exactOptional(functionSchema()) });
+  return v.object({
+    /** Tags of all requests. */
+    fixed: v.optional(fixedTagsSchema()),
+    /** A function that returns the tags of an input. Called once per input, before the load. */
+    of: v.optional(functionSchema()),
+  });
 }
 
 /** Returns the schema of {@link Tags}. */
-export function fixedTagsSchema() {
+export function fixedTagsSchema(): Schema<Tags> {
   const name = v.pipe(
     v.string(),
     v.nonEmpty("must have a name"),

@@ -6,6 +6,7 @@ import { errorRate } from "../assertions.ts";
 import type { PartKind } from "../form.ts";
 import { hold } from "../loads/levels.ts";
 import { file, multipart } from "../targets/http.ts";
+import { MEMBER_PARTS } from "../targets/target-builder.ts";
 import { readAssertion } from "./assertion-text.ts";
 import {
   type Entry,
@@ -82,7 +83,7 @@ function readCall(
   const entry = family.entries.get(name);
   if (entry === undefined) {
     registerUrl(name);
-    const hint = hintOfName(name, names);
+    const hint = hintOfName(name, names, family);
     problems.push(
       typeof data === "string"
         ? problem("invalid-value", path, `${name} is not ${family.noun}`, hint)
@@ -103,10 +104,8 @@ function readCall(
   return problems.length > found ? undefined : made;
 }
 
-const CODE_CALLS = ["defineTarget"];
-
-function hintOfName(name: string, names: readonly string[]): string {
-  if (CODE_CALLS.includes(name)) return WRITE_CODE;
+function hintOfName(name: string, names: readonly string[], { codeOnly }: Family): string {
+  if (codeOnly.includes(name)) return WRITE_CODE;
   const near = nearestName(name, names);
   return near === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean ${near}?`;
 }
@@ -168,12 +167,9 @@ function readMember(
   readers: Readonly<Record<PartKind, Read>>,
 ): unknown {
   if (!isData(data)) return data;
-  const { target, inputs, ...rest } = data;
-  return {
-    ...rest,
-    ...(target === undefined ? {} : { target: readers.target(target, `${path}.target`, problems) }),
-    ...(inputs === undefined ? {} : { inputs: readers.inputs(inputs, `${path}.inputs`, problems) }),
-  };
+  const read = (part: PartKind | undefined, name: string, value: unknown): unknown =>
+    part === undefined ? value : readers[part](value, `${path}.${name}`, problems);
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, read(MEMBER_PARTS[name], name, value)]));
 }
 
 /** Reads a body: `{ $file: path }`, `{ $multipart: fields }`, or data that is sent as it is. */

@@ -3,8 +3,7 @@ import type { DataForm } from "../form.ts";
 import { inputForms } from "../inputs.ts";
 import { SEARCHED_FORMS } from "../loads/find-max.ts";
 import { loadForms } from "../loads/table.ts";
-import { PARAMETER_KINDS } from "../params/kinds.ts";
-import { optionsSchema } from "../params/table.ts";
+import { optionsSchema, PARAMETER_KINDS } from "../params/kinds.ts";
 import { targetForms } from "../targets/table.ts";
 
 /** The builders that a scenario in YAML or JSON can use. All of it comes from the tables of the builders. */
@@ -25,6 +24,8 @@ export interface Family {
   /** What they make, for errors: `a target`. */
   readonly noun: string;
   readonly entries: ReadonlyMap<string, Entry>;
+  /** Names of those that only code can say. */
+  readonly codeOnly: readonly string[];
 }
 
 /** Members of the schema of a target. */
@@ -32,8 +33,13 @@ interface Shape {
   readonly entries: { readonly options?: v.GenericSchema; readonly url?: v.GenericSchema };
 }
 
-function family(noun: string, entries: readonly Entry[]): Family {
-  return { noun, entries: new Map(entries.map((entry) => [entry.form.name, entry])) };
+function family(noun: string, all: readonly Entry[]): Family {
+  const entries = all.filter(({ form }) => form.isCodeOnly !== true);
+  return {
+    noun,
+    entries: new Map(entries.map((entry) => [entry.form.name, entry])),
+    codeOnly: all.filter((entry) => !entries.includes(entry)).map(({ form }) => form.name),
+  };
 }
 
 /** Targets. */

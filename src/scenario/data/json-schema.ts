@@ -5,6 +5,8 @@ import { DURATION_PATTERN } from "../../plan/units.ts";
 import { definitionSchema } from "../definition/definition-schema.ts";
 import { DURATION_RULE } from "../fields.ts";
 import type { PartKind } from "../form.ts";
+import { targetSchema } from "../targets/table.ts";
+import { MEMBER_PARTS, memberSchema } from "../targets/target-builder.ts";
 import { METRIC_WORDS, OPERATORS } from "./assertion-text.ts";
 import {
   type Entry,
@@ -52,14 +54,11 @@ export function scenarioJsonSchema(descriptions: Descriptions = {}): JsonSchema 
     const description = descriptions[name];
     return description === undefined ? schema : { ...schema, description };
   };
-  const whole = convert(definitionSchema());
-  const fields: Schemas = {};
-  for (const [name, schema] of Object.entries((whole.properties ?? {}) as Schemas)) {
-    if (CODE_FIELDS.has(name)) continue;
-    const part = FIELD_PARTS[name as keyof typeof FIELD_PARTS];
-    const given = part === undefined ? withReferences(schema) : PARTS[part];
-    fields[name] = describe(given, `scenario.${name}`);
-  }
+  const whole = objectSchema(definitionSchema(), FIELD_PARTS);
+  const described = Object.entries(whole.properties as Schemas)
+    .filter(([name]) => !CODE_FIELDS.has(name))
+    .map(([name, schema]) => [name, describe(schema, `scenario.${name}`)] as const);
+  const fields: Schemas = Object.fromEntries(described);
   fields["params"] = describe({ type: "object", additionalProperties: ref("parameter") }, "scenario.params");
   return {
     $schema: DIALECT,
@@ -67,7 +66,7 @@ export function scenarioJsonSchema(descriptions: Descriptions = {}): JsonSchema 
     title: "Rampart scenario",
     type: "object",
     properties: { $schema: { type: "string" }, ...fields },
-    required: whole.required ?? [],
+    required: whole.required,
     additionalProperties: false,
     $defs: {
       target: familySchema(targetFamily(), describe),
@@ -75,7 +74,7 @@ export function scenarioJsonSchema(descriptions: Descriptions = {}): JsonSchema 
       inputs: familySchema(inputFamily(), describe),
       searched: familySchema(searchedFamily(), describe),
       parameter: familySchema(parameterFamily(), describe),
-      member: memberSchema(),
+      member: objectSchema(memberSchema(targetSchema()), MEMBER_PARTS),
       assertion: assertionJsonSchema(),
       reference: {
         type: "string",
@@ -148,21 +147,6 @@ function argumentSchema(values: v.GenericSchema | undefined, index: number, take
   return takes === "one-or-list" ? { anyOf: [one, list] } : one;
 }
 
-function memberSchema(): JsonSchema {
-  return {
-    type: "object",
-    properties: {
-      name: { type: "string", minLength: 1 },
-      target: ref("target"),
-      inputs: ref("inputs"),
-      weight: withReferences({ type: "integer", minimum: 1, maximum: 1_000_000 }),
-      tags: { type: "object" },
-    },
-    required: ["name", "target"],
-    additionalProperties: false,
-  };
-}
-
 function assertionJsonSchema(): JsonSchema {
   const operators = Object.keys(OPERATORS).join("|");
   const limit: JsonSchema = { type: ["number", "string"] } as JsonSchema;
@@ -214,6 +198,16 @@ const CONFIG: ConversionConfig = {
     return jsonSchema;
   },
 };
+
+/** Converts the schema of an object. @param parts what other builders make of it */
+function objectSchema(schema: v.GenericSchema, parts: Readonly<Partial<Record<string, PartKind>>>): JsonSchema {
+  const { properties = {}, required = [] } = convert(schema);
+  const fields = Object.entries(properties as Schemas).map(([name, given]) => {
+    const part = parts[name];
+    return [name, part === undefined ? withReferences(given) : PARTS[part]] as const;
+  });
+  return { type: "object", properties: Object.fromEntries(fields), required, additionalProperties: false };
+}
 
 /** Converts a schema of valibot. What only code can check is left out. */
 function convert(schema: v.GenericSchema): JsonSchema {

@@ -41,7 +41,7 @@ const MOST_MADE = 100_000;
 const DEFAULT_MADE = 1000;
 
 export const generateBuilder = inputBuilder({
-  call: "generate(…)",
+  form: { name: "generate", isCodeOnly: true },
   options: () =>
     strictOptions({
       make: v.custom<HeldFunction>((input) => typeof input === "function", "must be a function"),

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { EntriesOf, Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, positiveSchema, spanSchema, toMs } from "../fields.ts";
 
@@ -24,10 +24,7 @@ export function extentEntries() {
   return { for: v.optional(spanSchema()), requests: v.optional(countSchema()) };
 }
 
-interface GivenExtent {
-  readonly for?: Duration | undefined;
-  readonly requests?: number | undefined;
-}
+type GivenExtent = EntriesOf<typeof extentEntries>;
 
 /** Returns conflicts between these options. */
 export function checkExtent({ for: duration, requests }: GivenExtent): Problem[] {

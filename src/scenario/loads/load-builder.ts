@@ -3,24 +3,23 @@ import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
-import type { ValidAssertion } from "../assertion-schema.ts";
+import type { AnyAssertion } from "../assertion.ts";
 import type { DataForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
+import type { Load } from "./load.ts";
 
-/** A load whose numbers and options are valid, each on its own. */
-export interface ValidLoad<O extends object = object> {
-  readonly kind: string;
-  readonly values: readonly number[];
+/** A validated load, of any builder: its numbers and options are valid, each on its own. */
+export interface AnyLoad<O extends object = object> extends Pick<Load, "kind" | "values"> {
   readonly options: O;
 }
 
 /** Schemas of loads in the options of another one. */
 export interface InnerLoads {
   /** A load that is not made of phases. */
-  plain(): Schema<ValidLoad>;
+  plain(): Schema<AnyLoad>;
   /** A load or phases. */
-  part(): Schema<ValidLoad>;
+  part(): Schema<AnyLoad>;
 }
 
 interface CommonBuilder<O extends object> {
@@ -33,7 +32,7 @@ interface CommonBuilder<O extends object> {
 /** A search for the highest load. */
 export interface SearchOfLoad {
   /** What the load must keep. */
-  readonly limits: readonly ValidAssertion[];
+  readonly limits: readonly AnyAssertion[];
   /** Time of load before each measurement, in milliseconds. */
   readonly settleMs: number;
 }
@@ -43,9 +42,9 @@ export interface LoadBuilder<O extends object = object> extends CommonBuilder<O>
   /** Returns the schema of its numbers. Absent: it has none. */
   values?(): Schema<readonly number[]>;
   /** Returns conflicts between its numbers and options, with paths that begin with `load`. Absent: there can be none. */
-  check?(load: ValidLoad<NoInfer<O>>): Problem[];
+  check?(load: AnyLoad<NoInfer<O>>): Problem[];
   /** Converts it to the load of a plan. @param folder base of relative paths */
-  toPlan(load: ValidLoad<NoInfer<O>>, folder: string): LoadPlan;
+  toPlan(load: AnyLoad<NoInfer<O>>, folder: string): LoadPlan;
   /** Returns how long it asks to be measured. Absent or undefined: as long as its load mode says, or until it is stable. */
   extent?(options: NoInfer<O>): MeasurementModePlan | undefined;
   /** Whether it can stay the same for any time when it has one level. Absent: no. */
@@ -72,13 +71,13 @@ export interface PhaseReader {
    */
   load(
     path: string,
-    load: ValidLoad,
+    load: AnyLoad,
     rule: "continues" | "steady",
   ): { readonly problems: readonly Problem[]; readonly plan: LoadPlan };
   /** Converts a load or phases. */
-  part(path: string, load: ValidLoad, firstIndex: number): ConvertedPhases;
+  part(path: string, load: AnyLoad, firstIndex: number): ConvertedPhases;
   /** Returns why `phase(…)` cannot give a load a name; undefined: it can. */
-  namedBy(load: ValidLoad): string | undefined;
+  namedBy(load: AnyLoad): string | undefined;
 }
 
 /** A builder of phases: everything that the other modules ask about it. `O` are its options. */

@@ -1,8 +1,10 @@
 import * as v from "valibot";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
+import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import { callOf } from "../form.ts";
 import { answerTypeOf } from "../targets/llm-content.ts";
 import { targetBuilderOf } from "../targets/table.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
@@ -37,7 +39,7 @@ export interface MultiStreamOptions extends MlperfExtent {
   readonly percentile?: number;
 }
 
-/** Options of `server`: a limit of latency, or limits of streamed tokens. */
+/** Options of `server` with any limits. */
 export interface ServerOptions extends MlperfExtent {
   /** The limit of latency, from the time when a request was due. Either this, or the two limits of tokens. */
   readonly latency?: Duration;
@@ -57,7 +59,7 @@ export interface ServerOptions extends MlperfExtent {
   readonly seed?: number;
 }
 
-/** Options of `server` with the limits that go together. */
+/** Options of `server`: a limit of latency, or limits of streamed tokens. */
 export type LimitedServerOptions = ServerOptions &
   (
     | { readonly latency: Duration; readonly timeToFirstToken?: never; readonly timePerOutputToken?: never }
@@ -151,15 +153,8 @@ export const serverBuilder = loadBuilder({
   form: { name: "server", args: ["perSec"] },
   values: ratesSchema,
   options: () => {
-    const limit = v.optional(spanSchema());
     const seed = v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number")));
-    return strictOptions({
-      ...queriesEntries(),
-      latency: limit,
-      timeToFirstToken: limit,
-      timePerOutputToken: limit,
-      seed,
-    });
+    return strictOptions({ ...queriesEntries(), ...limitEntries(), seed });
   },
   check: ({ options }) => checkServerLimits(options),
   toPlan: ({ values: [ratePerSec = 1], options: { percentile = 99, seed = 0, ...limits } }) => ({
@@ -173,10 +168,11 @@ export const serverBuilder = loadBuilder({
   checkTargets: checkServerTargets,
 });
 
-interface ServerLimits {
-  readonly latency?: Duration | undefined;
-  readonly timeToFirstToken?: Duration | undefined;
-  readonly timePerOutputToken?: Duration | undefined;
+type ServerLimits = EntriesOf<typeof limitEntries>;
+
+function limitEntries() {
+  const limit = v.optional(spanSchema());
+  return { latency: limit, timeToFirstToken: limit, timePerOutputToken: limit };
 }
 
 function toLimitsPlan({ latency, timeToFirstToken, timePerOutputToken }: ServerLimits) {
@@ -212,15 +208,15 @@ function checkServerLimits(options: ServerLimits): Problem[] {
 function checkServerTargets({ timeToFirstToken }: ServerLimits, targets: readonly AnyTarget[]): Problem[] {
   if (timeToFirstToken === undefined) return [];
   return targets.flatMap((target): Problem[] => {
-    const { call, content } = targetBuilderOf(target);
-    const found = content?.(target, "");
+    const builder = targetBuilderOf(target);
+    const found = builder.content?.(target, "");
     const type = found && answerTypeOf(found);
     if (type === "stream") return [];
     const hint =
       type === "text"
         ? "Set streaming: true in the target's options, or limit latency."
         : "Measure a target that streams tokens, or limit latency.";
-    const message = `needs streamed tokens, and answers of ${call} are not streamed`;
+    const message = `needs streamed tokens, and answers of ${callOf(builder)} are not streamed`;
     return [problem("conflict", "load.timeToFirstToken", message, hint, String(timeToFirstToken))];
   });
 }

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { RequestRateLoadPlan } from "../../load/request-rate.ts";
 import type { RateRampPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
+import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { checkExtent, during, type Extent, extentEntries, FROM_TO, ratesSchema, toExtentPlan } from "./extent.ts";
@@ -41,7 +42,7 @@ export function arrivalEntries() {
   };
 }
 
-type Arrivals = v.InferOutput<v.ObjectSchema<ReturnType<typeof arrivalEntries>, undefined>>;
+type Arrivals = EntriesOf<typeof arrivalEntries>;
 
 /** Returns conflicts between these options. */
 export function checkArrivals({ smoothness, distribution }: Arrivals): Problem[] {

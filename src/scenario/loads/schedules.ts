@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { SchedulePartPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
+import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { durationSchema, nameSchema, positiveSchema, strictOptions, toMs } from "../fields.ts";
 import type { Load } from "./load.ts";
@@ -42,7 +43,7 @@ function scheduleEntries() {
   };
 }
 
-type Schedule = v.InferOutput<v.ObjectSchema<ReturnType<typeof scheduleEntries>, undefined>>;
+type Schedule = EntriesOf<typeof scheduleEntries>;
 
 function checkSchedule({ from, to, startsAtFirst }: Schedule): Problem[] {
   const problems: Problem[] = [];

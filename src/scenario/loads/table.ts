@@ -6,19 +6,19 @@ import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
 import { kindSchema, lazySchema, type Schema } from "../../plan/schema.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-import type { DataForm } from "../form.ts";
+import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import { findMaxBuilder } from "./find-max.ts";
 import { holdBuilder, periodicBuilder, rampBuilder, sessionsBuilder, stepsBuilder } from "./levels.ts";
 import type {
+  AnyLoad,
   ConvertedPhases,
   InnerLoads,
   LoadBuilder,
   PhaseReader,
   PhasesBuilder,
   SearchOfLoad,
-  ValidLoad,
 } from "./load-builder.ts";
 import { multiStreamBuilder, offlineBuilder, serverBuilder, singleStreamBuilder } from "./mlperf.ts";
 import { phaseBuilder, soakBuilder, spikeBuilder, warmupBuilder } from "./phases.ts";
@@ -48,18 +48,18 @@ const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {
   spike: spikeBuilder,
 };
 
-/** A valid load of a scenario: one, or a list. */
-export type ValidLoads = ValidLoad | readonly ValidLoad[];
+/** A validated load of a scenario: one, or a list. */
+export type AnyLoads = AnyLoad | readonly AnyLoad[];
 
 function isOfPhases(builder: LoadBuilder | PhasesBuilder): builder is PhasesBuilder {
   return "toPhases" in builder;
 }
 
-function builderOf({ kind }: ValidLoad): LoadBuilder | PhasesBuilder {
+function builderOf({ kind }: AnyLoad): LoadBuilder | PhasesBuilder {
   return LOADS[kind] as LoadBuilder | PhasesBuilder;
 }
 
-const INNER: InnerLoads = { plain: plainSchema, part: () => lazySchema<ValidLoad>(anySchema) };
+const INNER: InnerLoads = { plain: plainSchema, part: () => lazySchema<AnyLoad>(anySchema) };
 
 function numbersOf(builder: LoadBuilder | PhasesBuilder): Schema<readonly number[]> | undefined {
   return isOfPhases(builder) ? undefined : builder.values?.();
@@ -71,10 +71,9 @@ function schemaOf([kind, builder]: readonly [string, LoadBuilder | PhasesBuilder
 }
 
 /** Returns the schema of a load that is not made of phases. */
-function plainSchema(): Schema<ValidLoad> {
+function plainSchema(): Schema<AnyLoad> {
   const plain = Object.entries(LOADS).filter(([, builder]) => !isOfPhases(builder));
-  const calls = plain.map(([, { form }]) => `${form.name}(…)`);
-  return kindSchema(plain.map(schemaOf), `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
+  return kindSchema(plain.map(schemaOf), `must be ${listCalls(plain.map(([, builder]) => builder))}`);
 }
 
 function anySchema(input: unknown): v.GenericSchema {
@@ -84,7 +83,7 @@ function anySchema(input: unknown): v.GenericSchema {
 }
 
 /** Returns the schema of a scenario's load: one, or a list. */
-export function loadsSchema(): Schema<ValidLoads> {
+export function loadsSchema(): Schema<AnyLoads> {
   const list = v.pipe(v.array(lazySchema(anySchema)), v.minLength(1, "must have a load"));
   return lazySchema((input) => (Array.isArray(input) ? list : anySchema(input)));
 }
@@ -142,7 +141,7 @@ export interface ConvertedLoad {
 }
 
 /** Converts a valid load to that of a plan, once. @param folder base of relative paths */
-export function convertLoads(load: ValidLoads, folder: string): ConvertedLoad {
+export function convertLoads(load: AnyLoads, folder: string): ConvertedLoad {
   if (!isList(load)) {
     const builder = builderOf(load);
     if (!isOfPhases(builder)) return convertPlain(load, builder, folder);
@@ -161,11 +160,11 @@ export function convertLoads(load: ValidLoads, folder: string): ConvertedLoad {
   return { plan: { kind: "phases", phases }, problems };
 }
 
-function isList(load: ValidLoads): load is readonly ValidLoad[] {
+function isList(load: AnyLoads): load is readonly AnyLoad[] {
   return Array.isArray(load);
 }
 
-function convertPlain(load: ValidLoad, builder: LoadBuilder, folder: string): ConvertedLoad {
+function convertPlain(load: AnyLoad, builder: LoadBuilder, folder: string): ConvertedLoad {
   const { kind, options } = load;
   const plan = builder.toPlan(load, folder);
   return {
@@ -182,7 +181,7 @@ function convertPlain(load: ValidLoad, builder: LoadBuilder, folder: string): Co
 }
 
 /** Returns how long a load asks to be measured; undefined: until it is stable. */
-function extentOf({ options }: ValidLoad, builder: LoadBuilder, plan: LoadPlan): MeasurementModePlan | undefined {
+function extentOf({ options }: AnyLoad, builder: LoadBuilder, plan: LoadPlan): MeasurementModePlan | undefined {
   const extent = builder.extent?.(options);
   if (extent !== undefined) return extent;
   const count = loadModeOf(plan).requestCount?.(plan);
@@ -190,7 +189,7 @@ function extentOf({ options }: ValidLoad, builder: LoadBuilder, plan: LoadPlan):
 }
 
 function createReader(folder: string): PhaseReader {
-  const convert = (path: string, load: ValidLoad): { plan: LoadPlan; problems: Problem[]; builder: LoadBuilder } => {
+  const convert = (path: string, load: AnyLoad): { plan: LoadPlan; problems: Problem[]; builder: LoadBuilder } => {
     // The schemas of phases take no phases where this is called.
     const builder = builderOf(load) as LoadBuilder;
     const plan = builder.toPlan(load, folder);
@@ -220,14 +219,14 @@ function createReader(folder: string): PhaseReader {
 }
 
 /** Returns a problem for loads that end by themselves. */
-function checkContinues(path: string, { kind }: ValidLoad, builder: LoadBuilder, plan: LoadPlan): Problem[] {
+function checkContinues(path: string, { kind }: AnyLoad, builder: LoadBuilder, plan: LoadPlan): Problem[] {
   if (builder.search === undefined && canBePhase(loadModeOf(plan))) return [];
   const message = "has an end or rules of its own and cannot be one of several phases";
   return [problem("conflict", path, message, "Use it as the only load.", kind)];
 }
 
 /** Returns problems of a load inside of a builder that has the time itself. */
-function checkNoExtent(path: string, load: ValidLoad): Problem[] {
+function checkNoExtent(path: string, load: AnyLoad): Problem[] {
   const options = load.options as { readonly for?: unknown; readonly requests?: unknown; readonly over?: unknown };
   return (["for", "requests", "over"] as const).flatMap((name) => {
     if (options[name] === undefined) return [];
@@ -237,7 +236,7 @@ function checkNoExtent(path: string, load: ValidLoad): Problem[] {
 }
 
 /** @param foundCount number of problems found before; one is enough */
-function checkSteady(path: string, load: ValidLoad, builder: LoadBuilder, foundCount: number): Problem[] {
+function checkSteady(path: string, load: AnyLoad, builder: LoadBuilder, foundCount: number): Problem[] {
   if (foundCount > 0 || (builder.isSteady === true && load.values.length <= 1)) return [];
   const hint = "Use a concurrency, hold(…), rate(…) with one rate, or intervals(…).";
   return [problem("conflict", path, "must be one steady load", hint, load.kind)];

@@ -1,18 +1,34 @@
 import * as v from "valibot";
 import { nearestDuration, nearestName } from "../../plan/nearest-name.ts";
 import { parseDurationNs } from "../../plan/units.ts";
+import { strictOptions } from "../fields.ts";
 import type { DataForm } from "../form.ts";
 import type { Parameter, ParameterValue } from "./parameter.ts";
 
 /** The table of the kinds of parameters. */
 
+const OPTION_SCHEMAS = {
+  description: v.string("must be text"),
+  min: v.number("must be a number"),
+  max: v.number("must be a number"),
+  secret: v.boolean("must be true or false"),
+  values: v.pipe(v.array(v.string("must be text"), "must be a list"), v.minLength(1, "must have a value")),
+};
+
+/** The options of a kind that it needs. */
+const NEEDED: readonly string[] = ["values"] satisfies (keyof ParameterData)[];
+
 /** The options of all kinds. */
-export interface CheckedOptions {
-  readonly description?: string;
-  readonly min?: number;
-  readonly max?: number;
-  readonly secret?: boolean;
-  readonly values?: readonly string[];
+export type ParameterData = {
+  readonly [K in keyof typeof OPTION_SCHEMAS]?: v.InferOutput<(typeof OPTION_SCHEMAS)[K]>;
+};
+
+/** Returns the schema of a parameter's options. @param names those besides `description` */
+export function optionsSchema(names: readonly string[]) {
+  const taken = Object.entries(OPTION_SCHEMAS).filter(([name]) => ["description", ...names].includes(name));
+  return strictOptions(
+    Object.fromEntries(taken.map(([name, schema]) => [name, NEEDED.includes(name) ? schema : v.optional(schema)])),
+  );
 }
 
 /** A kind of parameter: everything that the other modules ask about it. */
@@ -26,15 +42,15 @@ interface ParameterKind {
   /** Placeholder of a value in help. */
   readonly placeholder: string;
   /** Names of its options besides `description`. */
-  readonly options: readonly (keyof CheckedOptions)[];
+  readonly options: readonly (keyof ParameterData)[];
   /** Converts text from the command line or the environment; undefined when it has the wrong form. */
   parse(text: string): ParameterValue | undefined;
   /** Whether a value has the right type. */
-  accepts(value: unknown, options: CheckedOptions): boolean;
+  accepts(value: unknown, options: ParameterData): boolean;
   /** Suggests a value for a mistyped one. Absent: this kind has no suggestions. */
-  nearest?(text: string, options: CheckedOptions): string | undefined;
+  nearest?(text: string, options: ParameterData): string | undefined;
   /** Completes "must be …" for a value that is not accepted. */
-  describe(options: CheckedOptions): string;
+  describe(options: ParameterData): string;
 }
 
 const FLAG_WORDS: Readonly<Record<string, boolean>> = { true: true, false: false, 1: true, 0: false };
@@ -96,11 +112,11 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
   },
 };
 
-function isWithin(value: number, { min, max }: CheckedOptions): boolean {
+function isWithin(value: number, { min, max }: ParameterData): boolean {
   return (min === undefined || value >= min) && (max === undefined || value <= max);
 }
 
-function describeRange({ min, max }: CheckedOptions): string {
+function describeRange({ min, max }: ParameterData): string {
   if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
   if (min !== undefined) return ` of ${min} or more`;
   return max === undefined ? "" : ` of ${max} or less`;

@@ -6,7 +6,7 @@ import { HIDDEN_VALUE, maskSecrets, registerSecret } from "../../plan/secrets.ts
 import { showValue } from "../../plan/show-value.ts";
 import { PARAMETER_KINDS } from "./kinds.ts";
 import type { ParameterValue } from "./parameter.ts";
-import { type CheckedParameter, checkTable } from "./table.ts";
+import { checkTable, type NamedParameter } from "./table.ts";
 
 /** Values that a user gives to parameters. */
 export interface GivenValues {
@@ -56,7 +56,7 @@ export function readParameters(params: unknown, { sets, env }: GivenValues, prob
 
 function readAssignments(
   sets: readonly string[],
-  parameters: readonly CheckedParameter[] | undefined,
+  parameters: readonly NamedParameter[] | undefined,
   problems: Problem[],
 ): Map<string, GivenText> {
   const assigned = new Map<string, GivenText>();
@@ -76,7 +76,7 @@ function readAssignments(
   return assigned;
 }
 
-function unknownName(name: string, parameters: readonly CheckedParameter[]): Problem {
+function unknownName(name: string, parameters: readonly NamedParameter[]): Problem {
   const names = parameters.map((parameter) => parameter.name);
   const near = nearestName(name, names);
   const known =
@@ -85,14 +85,14 @@ function unknownName(name: string, parameters: readonly CheckedParameter[]): Pro
   return problem("unknown-name", [SET, ` ${name}`], "is not a parameter of the scenario", hint);
 }
 
-function readDefault({ name, variable, kind, initial }: CheckedParameter, problems: Problem[]) {
+function readDefault({ name, variable, kind, initial }: NamedParameter, problems: Problem[]) {
   if (initial !== undefined) return initial;
   const hint = { say: "give-parameter", assignment: `${name}=${PARAMETER_KINDS[kind].placeholder}`, variable } as const;
   problems.push(problem("missing", [SET, ` ${name}`], "this parameter has no default", hint));
   return undefined;
 }
 
-function readText({ kind, options }: CheckedParameter, { path, text }: GivenText, problems: Problem[]) {
+function readText({ kind, options }: NamedParameter, { path, text }: GivenText, problems: Problem[]) {
   const value = PARAMETER_KINDS[kind].parse(text);
   if (value !== undefined && PARAMETER_KINDS[kind].accepts(value, options)) return value;
   const near = PARAMETER_KINDS[kind].nearest?.(text, options);

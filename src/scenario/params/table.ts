@@ -2,37 +2,36 @@ import * as v from "valibot";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
-import { strictOptions } from "../fields.ts";
 import { copyPlainData } from "../plain-data.ts";
-import { type CheckedOptions, PARAMETER_KINDS } from "./kinds.ts";
+import { optionsSchema, PARAMETER_KINDS, type ParameterData } from "./kinds.ts";
 import type { Parameter } from "./parameter.ts";
 
 /** Checks `params` of a scenario. */
 
 /** A valid parameter. */
-export interface CheckedParameter extends Parameter {
+export interface NamedParameter extends Parameter {
   readonly name: string;
   /** The environment variable that sets it. */
   readonly variable: string;
-  readonly options: CheckedOptions;
+  readonly options: ParameterData;
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 const HINT = "Correct it in the scenario.";
 
 /** Returns the valid parameters in their order. @param problems gets what is wrong with the others */
-export function checkTable(params: unknown, problems: Problem[]): CheckedParameter[] {
+export function checkTable(params: unknown, problems: Problem[]): NamedParameter[] {
   const given = copyPlainData(params ?? {});
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     const hint = "Write params: { users: integer(16) }.";
     problems.push(problem("invalid-value", "params", "must be parameters by name", hint, showValue(params)));
     return [];
   }
-  const checked: CheckedParameter[] = [];
+  const checked: NamedParameter[] = [];
   for (const [name, parameter] of Object.entries(given)) {
     const found = checkParameter(name, parameter);
     problems.push(...found);
-    if (found.length === 0) checked.push({ ...(parameter as CheckedParameter), name, variable: variableOf(name) });
+    if (found.length === 0) checked.push({ ...(parameter as NamedParameter), name, variable: variableOf(name) });
   }
   problems.push(...findSharedVariables(checked));
   return checked;
@@ -63,26 +62,9 @@ function checkParameter(name: string, parameter: unknown): Problem[] {
     problems.push(
       problem("invalid-value", path, `its default must be ${kind.describe(options)}`, HINT, showValue(initial)),
     );
-  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = options as CheckedOptions;
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = options as ParameterData;
   if (min > max) problems.push(problem("invalid-value", path, "its min is above its max", HINT, `${min} and ${max}`));
   return problems;
-}
-
-const OPTION_SCHEMAS = {
-  description: v.optional(v.string("must be text")),
-  min: v.optional(v.number("must be a number")),
-  max: v.optional(v.number("must be a number")),
-  secret: v.optional(v.boolean("must be true or false")),
-  values: v.pipe(v.array(v.string("must be text"), "must be a list"), v.minLength(1, "must have a value")),
-};
-
-/** Returns the schema of a parameter's options. @param names those besides `description` */
-export function optionsSchema(names: readonly string[]) {
-  return strictOptions(pick(["description", ...names]));
-}
-
-function pick(names: readonly string[]): v.ObjectEntries {
-  return Object.fromEntries(Object.entries(OPTION_SCHEMAS).filter(([name]) => names.includes(name)));
 }
 
 function toProblem(path: string, issue: v.BaseIssue<unknown>, names: readonly string[]): Problem {
@@ -95,7 +77,7 @@ function toProblem(path: string, issue: v.BaseIssue<unknown>, names: readonly st
   return problem("unknown-name", [path, ...keys].join("."), "is not an option here", hint);
 }
 
-function findSharedVariables(parameters: readonly CheckedParameter[]): Problem[] {
+function findSharedVariables(parameters: readonly NamedParameter[]): Problem[] {
   return parameters.flatMap(({ name, variable }, index) => {
     const first = parameters.findIndex((other) => other.variable === variable);
     if (first === index) return [];

@@ -6,7 +6,7 @@ import type { OutputOf } from "../../plan/schema.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import type { Protocol, Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { latencySchema, type MockLatency, streamedProtocolEntries } from "./target-fields.ts";
+import { latencySchema, type MockLatency, needsGrpc, streamedProtocolEntries } from "./target-fields.ts";
 
 interface EmbeddedCommonOptions {
   /** Items per request, 1 to 8. Default: 1. */
@@ -46,7 +46,6 @@ export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tenso
 }
 
 export const embeddedBuilder: TargetBuilder<EmbeddedTarget> = {
-  call: "embedded(…)",
   form: { name: "embedded" },
   isOwn: true,
   schema: embeddedSchema,
@@ -72,20 +71,7 @@ function embeddedSchema() {
       ),
     ),
   });
-  return v.pipe(
-    v.object({ kind: v.literal("embedded"), url: v.string(), options }),
-    v.forward(
-      v.partialCheck(
-        [
-          ["options", "streaming"],
-          ["options", "protocol"],
-        ],
-        ({ options }) => options?.streaming !== true || options.protocol === "grpc",
-        'needs protocol: "grpc"',
-      ),
-      ["options", "streaming"],
-    ),
-  );
+  return v.pipe(v.object({ kind: v.literal("embedded"), url: v.string(), options }), needsGrpc("streaming"));
 }
 
 function toEmbeddedPlan({ options }: EmbeddedTarget): TargetPlan {

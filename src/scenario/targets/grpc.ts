@@ -97,7 +97,6 @@ function createBuilder(
   contents: readonly (typeof CONTENTS)[number][],
 ): TargetBuilder<GrpcTarget> {
   return {
-    call: `${name}(…)`,
     form: serverForm(name),
     protocol: "grpc",
     takes: "messages",

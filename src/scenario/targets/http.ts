@@ -99,7 +99,6 @@ export function multipart(fields: FormFields): MultipartBody {
 }
 
 export const httpBuilder: TargetBuilder<HttpTarget> = {
-  call: "http(…)",
   form: serverForm("http", { parts: { body: "body" }, codeOnly: ["request", "distinct"] }),
   takes: "payloads",
   schema: httpSchema,

@@ -119,7 +119,6 @@ export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M e
 }
 
 export const openAiBuilder: TargetBuilder<OpenAiTarget> = {
-  call: "openai(…)",
   form: serverForm("openai"),
   schema: openAiSchema,
   toPlan: toOpenAiPlan,
@@ -127,7 +126,6 @@ export const openAiBuilder: TargetBuilder<OpenAiTarget> = {
 };
 
 export const embeddedLlmBuilder: TargetBuilder<EmbeddedLlmTarget> = {
-  call: "embeddedLlm(…)",
   form: { name: "embeddedLlm" },
   isOwn: true,
   schema: embeddedLlmSchema,

@@ -84,6 +84,7 @@ export function defineTarget<I, O = OwnAnswer, const P extends Protocol = "http"
 const DEFAULT_COUNT = 1000;
 
 export const ownBuilder: TargetBuilder<OwnTarget> = {
+  form: { name: "defineTarget", isCodeOnly: true },
   call: "a target of defineTarget(…)",
   takes: "payloads",
   schema: ownSchema,

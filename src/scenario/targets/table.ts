@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { lazySchema, type Schema } from "../../plan/schema.ts";
-import type { DataForm } from "../form.ts";
+import { type DataForm, listCalls } from "../form.ts";
 import { createMixBuilder } from "../mix.ts";
 import { embeddedBuilder } from "./embedded.ts";
 import { dynamicGrpcBuilder, grpcBuilder } from "./grpc.ts";
@@ -36,18 +36,15 @@ export function targetBuilderOf({ kind }: Pick<AnyTarget, "kind">): TargetBuilde
   return BUILDERS[kind] as TargetBuilder;
 }
 
-/** Returns how targets are written as data, by the kind of what they are, each with the schema of the target. */
+/** Returns how targets are written, by the kind of what they are, each with the schema of the target. */
 export function targetForms(): readonly (readonly [kind: string, form: DataForm, schema: Schema<AnyTarget>])[] {
-  return Object.entries(BUILDERS).flatMap(([kind, { form, schema }]) =>
-    form === undefined ? [] : [[kind, form, schema()] as const],
-  );
+  return Object.entries(BUILDERS).map(([kind, { form, schema }]) => [kind, form, schema()]);
 }
 
 /** Returns the schema of a scenario's target. @param options.isMember whether it is a member of a mix, and so no mix. Default: false */
 export function targetSchema({ isMember = false } = {}): Schema<AnyTarget> {
   const known = Object.entries(BUILDERS).filter(([, { members }]) => !isMember || members === undefined);
-  const calls = known.map(([, { call }]) => call);
-  const unknown = v.custom<AnyTarget>(() => false, `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
+  const unknown = v.custom<AnyTarget>(() => false, `must be ${listCalls(known.map(([, builder]) => builder))}`);
   return lazySchema<AnyTarget>((input) => {
     const kind = (input as { readonly kind?: unknown } | null)?.kind;
     return known.find(([name]) => name === kind)?.[1].schema() ?? unknown;

@@ -1,10 +1,14 @@
+import * as v from "valibot";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { OutputOf, Schema } from "../../plan/schema.ts";
+import { weightSchema } from "../../plan/split/mix.ts";
 import type { RequestForm } from "../../service/service.ts";
-import type { DataForm } from "../form.ts";
+import { nameSchema, strictOptions } from "../fields.ts";
+import type { DataForm, PartKind } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
-import type { TagOptions } from "../tags.ts";
+import { inputsSchema } from "../inputs.ts";
+import { tagOptionsSchema } from "../tags.ts";
 import type { LlmContent } from "./llm-content.ts";
 import type { TargetAddress } from "./target-fields.ts";
 
@@ -14,20 +18,28 @@ export interface AnyTarget extends TargetAddress {
 }
 
 /** A validated member of a mix. */
-export interface MemberOfMix {
-  readonly name: string;
-  readonly target: AnyTarget;
-  readonly inputs?: Inputs | undefined;
-  readonly weight?: number | undefined;
-  readonly tags?: TagOptions | undefined;
+export type MemberOfMix = OutputOf<typeof memberSchema>;
+
+/** Returns the schema of a member of a mix. @param target the schema of its target */
+export function memberSchema(target: Schema<AnyTarget>) {
+  return strictOptions({
+    name: nameSchema("a name"),
+    target,
+    inputs: v.optional(inputsSchema()),
+    weight: v.optional(weightSchema()),
+    tags: v.optional(tagOptionsSchema()),
+  });
 }
+
+/** What other builders make of a member. */
+export const MEMBER_PARTS: Readonly<Record<string, PartKind>> = { target: "target", inputs: "inputs" };
 
 /** A builder of targets: everything that the other modules ask about it, instead of testing its kind. `T` is its validated target. */
 export interface TargetBuilder<T extends AnyTarget = AnyTarget> {
-  /** The call in a scenario. */
-  readonly call: string;
-  /** How it is written in YAML and JSON. Absent: only code can say it. */
-  readonly form?: DataForm;
+  /** How it is written. */
+  readonly form: DataForm;
+  /** The call in messages. Default: the name in `form` with parentheses. */
+  readonly call?: string;
   /** Whether the run starts it, so that it has no address. */
   readonly isOwn?: true;
   /** Whether its server has trace settings. */

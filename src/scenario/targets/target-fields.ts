@@ -51,12 +51,61 @@ export function serverEntries() {
 /** Returns the schemas of the options `protocol` and `streaming`, as an object's entries. */
 export function streamedProtocolEntries() {
   return {
-    protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
+    ...protocolEntry(),
     streaming: v.optional(v.boolean("must be true or false")),
   };
+}
+
+/** Returns the schema of the option `protocol`, as an object's entry. */
+export function protocolEntry() {
+  return { protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')) };
 }
 
 /** Returns the addresses for a plan. */
 export function toServerPlan({ url, moreUrls = [] }: TargetAddress): { url: string; moreUrls?: string[] } {
   return { url, ...(moreUrls.length > 0 ? { moreUrls: [...moreUrls] } : {}) };
+}
+
+/** The fields of a plan that options set, by the option's name: `{ version: "modelVersion" }`. */
+type FieldNames<E> = Readonly<Record<string, keyof E & string>>;
+
+/** Returns the schemas of options that a plan has as they are: those of its fields, where `"none"` is to leave the option out. */
+export function fieldEntries<E extends v.ObjectEntries, const N extends FieldNames<E>>(fields: E, names: N) {
+  const entries = Object.entries(names).map(([option, field]) => [option, v.optional(withoutNone(fields[field]))]);
+  return Object.fromEntries(entries) as {
+    readonly [K in keyof N]: v.OptionalSchema<Schema<Exclude<v.InferOutput<E[N[K]]>, "none">>, undefined>;
+  };
+}
+
+/** Returns the fields of a plan that the given options set. */
+export function fieldsOf<O extends object, const N extends Readonly<Record<string, string>>>(options: O, names: N) {
+  const given = Object.entries(names).map(([option, field]) => [field, options[option as keyof O]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as {
+    readonly [K in keyof N & keyof O as N[K]]?: Exclude<O[K], undefined>;
+  };
+}
+
+function withoutNone(schema: v.GenericSchema | undefined): v.GenericSchema {
+  const { options = [] } = schema as { readonly options?: readonly unknown[] };
+  const named = options.filter((option) => option !== "none") as string[];
+  if (schema === undefined || named.length === options.length) return schema ?? v.never();
+  const message = `must be ${named.map((name) => `"${name}"`).join(" or ")}`;
+  const [only = "", ...more] = named;
+  return more.length === 0 ? v.literal(only, message) : v.picklist(named, message);
+}
+
+interface WithProtocol {
+  readonly options: { readonly protocol?: "http" | "grpc" | undefined };
+}
+
+/** Returns the check that an option is given with gRPC only. A check of two options also runs for targets without an options object. */
+export function needsGrpc<T extends WithProtocol>(option: string) {
+  const isFine = ({ options }: { readonly options?: Readonly<Record<string, unknown>> | null }): boolean =>
+    !options?.[option] || options["protocol"] === "grpc";
+  const paths = [
+    ["options", option],
+    ["options", "protocol"],
+  ];
+  const check = v.partialCheck(paths as never, isFine as never, 'needs protocol: "grpc"');
+  return v.forward(check as never, ["options", option] as never) as v.GenericPipeAction<T, T>;
 }

@@ -1,12 +1,13 @@
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
+import { tensorEntries } from "../../service/target-schemas.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
-import { countSchema, nameSchema, strictOptions } from "../fields.ts";
+import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { fieldEntries, fieldsOf, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** Options of {@link tfserving}. */
@@ -45,7 +46,6 @@ export function tfserving(url: string | readonly string[], options: TfServingOpt
 }
 
 export const tfServingBuilder: TargetBuilder<TfServingTarget> = {
-  call: "tfserving(…)",
   form: serverForm("tfserving"),
   schema: tfServingSchema,
   toPlan: toTfServingPlan,
@@ -53,36 +53,30 @@ export const tfServingBuilder: TargetBuilder<TfServingTarget> = {
 
 type TfServingTarget = OutputOf<typeof tfServingSchema>;
 
+const TENSOR_FIELDS = { batchSize: "batchSize", shapes: "shapes", compression: "compression" } as const;
+
 function tfServingSchema() {
   const options = strictOptions({
     model: nameSchema("a model's name"),
     version: v.optional(nameSchema("a version or a label")),
     signature: v.optional(nameSchema("a signature's name")),
-    batchSize: v.optional(countSchema()),
-    shapes: v.optional(
-      v.record(v.string(), v.array(countSchema(), "must be a list of sizes"), "must be sizes by the input's name"),
-    ),
+    ...fieldEntries(tensorEntries(), TENSOR_FIELDS),
     outputs: v.optional(v.array(nameSchema("an output's name"), "must be a list of names")),
     headers: headersSchema(),
-    compression: v.optional(v.picklist(["gzip", "deflate"], 'must be "gzip" or "deflate"')),
     tls: v.optional(tlsSchema()),
   });
   return v.object({ kind: v.literal("tfserving"), ...serverEntries(), options });
 }
 
 function toTfServingPlan({ options, ...server }: TfServingTarget, folder: string): TargetPlan {
-  const { model, version, signature, batchSize, shapes, outputs = [], headers = {}, compression, tls } = options;
+  const { model, outputs = [], headers = {}, tls } = options;
   return {
     ...DEFAULT_TF_SERVING_TARGET,
     ...toServerPlan(server),
     model,
-    modelVersion: version ?? DEFAULT_TF_SERVING_TARGET.modelVersion,
-    signatureName: signature ?? DEFAULT_TF_SERVING_TARGET.signatureName,
-    batchSize: batchSize ?? DEFAULT_TF_SERVING_TARGET.batchSize,
-    shapes: shapes ?? DEFAULT_TF_SERVING_TARGET.shapes,
+    ...fieldsOf(options, { version: "modelVersion", signature: "signatureName", ...TENSOR_FIELDS }),
     outputNames: [...outputs],
     headers: Object.entries(headers),
-    compression: compression ?? DEFAULT_TF_SERVING_TARGET.compression,
     tls: toTlsPlan(tls, folder),
   };
 }

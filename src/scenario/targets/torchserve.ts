@@ -44,7 +44,6 @@ export function torchserve(url: string | readonly string[], options: TorchServeO
 const INPUTS_HINT = 'Write files("images/*.jpg"), or files([…]).';
 
 export const torchServeBuilder: TargetBuilder<TorchServeTarget> = {
-  call: "torchserve(…)",
   form: serverForm("torchserve"),
   takes: "payloads",
   takesFiles: true,

@@ -2,13 +2,14 @@ import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
-import { DEFAULT_TRITON_TARGET } from "../../service/triton/target.ts";
+import { DEFAULT_TRITON_TARGET, tritonModelEntries } from "../../service/triton/target.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { parametersSchema, type RequestParameter } from "./request-parameters.ts";
 import type { Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { composingModelsSchema, toComposingModel, toParameters } from "./triton.ts";
+import { fieldEntries, fieldsOf } from "./target-fields.ts";
+import { composingModelsSchema, MODEL_FIELDS, toComposingModel, toParameters } from "./triton.ts";
 
 /** Options of {@link tritonInProcess}. */
 export interface TritonInProcessOptions {
@@ -50,7 +51,6 @@ export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc",
 }
 
 export const tritonInProcessBuilder: TargetBuilder<InProcessTarget> = {
-  call: "tritonInProcess(…)",
   form: { name: "tritonInProcess" },
   isOwn: true,
   schema: inProcessSchema,
@@ -64,12 +64,8 @@ function inProcessSchema() {
     directory: v.optional(nameSchema("a folder")),
     modelRepository: nameSchema("a folder"),
     model: nameSchema("a model's name"),
+    ...fieldEntries(tritonModelEntries(), MODEL_FIELDS),
     version: v.optional(v.pipe(v.string("must be text"), v.regex(/^[1-9][0-9]*$/, "must be a number"))),
-    batchSize: v.optional(countSchema()),
-    streaming: v.optional(v.boolean("must be true or false")),
-    shapes: v.optional(
-      v.record(v.string(), v.array(countSchema(), "must be a list of sizes"), "must be sizes by the input's name"),
-    ),
     sharedMemory: v.optional(v.literal("system", 'must be "system"')),
     outputSharedMemoryBytes: v.optional(countSchema()),
     parameters: v.optional(parametersSchema()),
@@ -85,10 +81,8 @@ function toInProcessPlan({ options }: InProcessTarget, folder: string): TargetPl
     modelRepository: inFolder(options.modelRepository, folder),
     model: options.model,
     protocol: "grpc",
-    modelVersion: options.version ?? "",
-    batchSize: options.batchSize ?? 1,
-    isStreaming: options.streaming ?? false,
-    shapes: options.shapes ?? {},
+    ...{ modelVersion: "", batchSize: 1, isStreaming: false, shapes: {} },
+    ...fieldsOf(options, MODEL_FIELDS),
     sharedMemory: options.sharedMemory ?? "none",
     outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? DEFAULT_TRITON_TARGET.outputSharedMemoryBytes,
     parameters: toParameters(options.parameters),

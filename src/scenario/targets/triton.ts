@@ -1,13 +1,27 @@
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
-import { type ComposingModelPlan, DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
+import {
+  type ComposingModelPlan,
+  DEFAULT_TRITON_TARGET,
+  type TritonTargetPlan,
+  tritonModelEntries,
+  tritonServerEntries,
+} from "../../service/triton/target.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./request-parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { headersSchema, serverEntries, streamedProtocolEntries, toServerPlan } from "./target-fields.ts";
+import {
+  fieldEntries,
+  fieldsOf,
+  headersSchema,
+  needsGrpc,
+  protocolEntry,
+  serverEntries,
+  toServerPlan,
+} from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 interface TritonCommonOptions {
@@ -82,7 +96,6 @@ export function triton(
 const COMPOSING_MODEL = /^[^:,\s]+(?::[1-9][0-9]*)?$/;
 
 export const tritonBuilder: TargetBuilder<TritonTarget> = {
-  call: "triton(…)",
   hasServerTrace: true,
   form: serverForm("triton"),
   schema: tritonSchema,
@@ -91,20 +104,26 @@ export const tritonBuilder: TargetBuilder<TritonTarget> = {
 
 type TritonTarget = OutputOf<typeof tritonSchema>;
 
+/** The options that a plan has as they are. */
+export const MODEL_FIELDS = {
+  version: "modelVersion",
+  batchSize: "batchSize",
+  streaming: "isStreaming",
+  shapes: "shapes",
+} as const;
+const SERVER_FIELDS = {
+  inputTensorFormat: "inputTensorFormat",
+  outputTensorFormat: "outputTensorFormat",
+  sharedMemory: "sharedMemory",
+  compression: "compression",
+} as const;
+
 function tritonSchema() {
-  const format = v.optional(v.picklist(["binary", "json"], "must be binary or json"));
   const options = strictOptions({
-    ...streamedProtocolEntries(),
+    ...protocolEntry(),
     model: nameSchema("a model's name"),
-    version: v.optional(v.string("must be text")),
-    batchSize: v.optional(countSchema()),
-    inputTensorFormat: format,
-    outputTensorFormat: format,
-    compression: v.optional(v.picklist(["gzip", "deflate"], 'must be "gzip" or "deflate"')),
-    shapes: v.optional(
-      v.record(v.string(), v.array(countSchema(), "must be a list of sizes"), "must be sizes by the input's name"),
-    ),
-    sharedMemory: v.optional(v.picklist(["system", "cuda"], 'must be "system" or "cuda"')),
+    ...fieldEntries(tritonModelEntries(), MODEL_FIELDS),
+    ...fieldEntries(tritonServerEntries(), SERVER_FIELDS),
     outputSharedMemoryBytes: v.optional(countSchema()),
     headers: headersSchema(),
     composingModels: composingModelsSchema(),
@@ -113,39 +132,9 @@ function tritonSchema() {
   });
   return v.pipe(
     v.object({ kind: v.literal("triton"), ...serverEntries(), options }),
-    v.forward(
-      v.partialCheck(
-        [
-          ["options", "streaming"],
-          ["options", "protocol"],
-        ],
-        ({ options }) => options?.streaming !== true || options.protocol === "grpc",
-        'needs protocol: "grpc"',
-      ),
-      ["options", "streaming"],
-    ),
-    v.forward(
-      v.partialCheck(
-        [
-          ["options", "compression"],
-          ["options", "protocol"],
-        ],
-        ({ options }) => !isGiven(options, "compression") || options.protocol === "grpc",
-        'needs protocol: "grpc"',
-      ),
-      ["options", "compression"],
-    ),
-    v.forward(
-      v.partialCheck(
-        [
-          ["options", "parameters"],
-          ["options", "protocol"],
-        ],
-        ({ options }) => !isGiven(options, "parameters") || options.protocol === "grpc",
-        'needs protocol: "grpc"',
-      ),
-      ["options", "parameters"],
-    ),
+    needsGrpc("streaming"),
+    needsGrpc("compression"),
+    needsGrpc("parameters"),
   );
 }
 
@@ -159,33 +148,21 @@ export function composingModelsSchema() {
   );
 }
 
-/** A check of two options also runs for targets without an options object. */
-function isGiven(options: object | null | undefined, name: string): boolean {
-  return typeof options === "object" && options !== null && name in options;
-}
-
 function toTritonPlan({ options, ...server }: TritonTarget, folder: string): TargetPlan {
-  const { inputTensorFormat, outputTensorFormat } = options;
+  const { inputTensorFormat, outputTensorFormat, outputSharedMemoryBytes, protocol = "http" } = options;
   const binaryTensors: ("input" | "output")[] = [];
   if (inputTensorFormat === "binary") binaryTensors.push("input");
   if (outputTensorFormat === "binary") binaryTensors.push("output");
   return {
-    kind: "triton",
+    ...DEFAULT_TRITON_TARGET,
     ...toServerPlan(server),
-    protocol: options.protocol ?? "http",
-    isStreaming: options.streaming ?? false,
-    batchSize: options.batchSize ?? 1,
+    protocol,
     model: options.model,
-    modelVersion: options.version ?? "",
-    inputTensorFormat: inputTensorFormat ?? "binary",
-    outputTensorFormat: outputTensorFormat ?? "binary",
+    ...fieldsOf(options, { ...MODEL_FIELDS, ...SERVER_FIELDS }),
     ...(binaryTensors.length === 0 ? {} : { binaryTensors }),
+    ...(outputSharedMemoryBytes === undefined ? {} : { outputSharedMemoryBytes }),
     headers: Object.entries(options.headers ?? {}),
-    shapes: options.shapes ?? {},
-    sharedMemory: options.sharedMemory ?? "none",
-    outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? DEFAULT_TRITON_TARGET.outputSharedMemoryBytes,
     parameters: toParameters(options.parameters),
-    compression: options.compression ?? "none",
     composingModels: (options.composingModels ?? []).map(toComposingModel),
     tls: toTlsPlan(options.tls, folder),
   };

@@ -1,19 +1,12 @@
-import * as v from "valibot";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
-import { lazySchema, type Schema } from "../../plan/schema.ts";
-import { type MixMemberPlan, type MixTargetPlan, memberPlanOf } from "../../plan/split/mix.ts";
-import { tagsSchema } from "../../plan/split/tags.ts";
-import { tokensSchema } from "../../plan/tokens.ts";
+import { type MixMemberPlan, type MixTargetPlan, memberPlanOf, mixSchema } from "../../plan/split/mix.ts";
 import type { TargetKind } from "../service.ts";
-
-/** Largest weight of a member. */
-const MAX_WEIGHT = 1_000_000;
 
 /** Several targets of any kinds that share one load. The run opens each of them. @param kindOf returns the kind of a member's target */
 export function createMixKind(kindOf: (target: TargetPlan) => TargetKind<TargetPlan>): TargetKind<MixTargetPlan> {
   return {
-    schema,
+    schema: mixSchema,
     urls: ({ members }) => members.flatMap(({ target }) => kindOf(target).urls(target)),
     describe: ({ members }) => `${members.length} targets`,
     subject: ({ members }) => describeMembers(members, kindOf),
@@ -30,31 +23,6 @@ export function createMixKind(kindOf: (target: TargetPlan) => TargetKind<TargetP
       for (const { target } of members) kindOf(target).registerSecrets?.(target);
     },
   };
-}
-
-/** The targets and inputs of the members are checked with the schemas of their own kinds. */
-function schema(): Schema<MixTargetPlan> {
-  const kind = v.object({ kind: v.string() });
-  const member = v.object({
-    name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
-    weight: v.pipe(
-      v.number(),
-      v.integer("must be a whole number"),
-      v.minValue(1, "must be 1 or more"),
-      v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"),
-    ),
-    target: lazySchema<MixMemberPlan["target"]>(() => kind),
-    inputs: lazySchema<MixMemberPlan["inputs"]>(() => kind),
-    tokens: v.exactOptional(tokensSchema()),
-    tags: v.exactOptional(tagsSchema()),
-  });
-  return v.object({
-    kind: v.literal("mix"),
-    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
-    isStreaming: v.boolean(),
-    batchSize: v.literal(1, "must be 1"),
-    members: v.pipe(v.array(member), v.minLength(2, "must be two or more")),
-  });
 }
 
 function describeMembers(

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
-import { serverEntries } from "../target-schemas.ts";
+import { serverEntries, tensorEntries } from "../target-schemas.ts";
 
 /** A TensorFlow Serving server, or another server with its PredictionService, over gRPC. */
 export type TfServingTargetPlan = PlanOf<typeof tfServingTargetSchema>;
@@ -29,7 +29,6 @@ export const DEFAULT_TF_SERVING_TARGET: Omit<TfServingTargetPlan, "url" | "model
 
 /** Returns the schema of a TensorFlow Serving target. */
 export function tfServingTargetSchema() {
-  const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   return v.object({
     kind: v.literal("tfserving"),
     ...serverEntries(),
@@ -42,13 +41,12 @@ export function tfServingTargetSchema() {
     modelVersion: v.string(),
     /** Signature of the model. */
     signatureName: v.pipe(v.string(), v.nonEmpty("must name a signature")),
-    /** Items per request, 1 or more. From 2 on the first dimension of every tensor is the batch. */
-    batchSize: whole,
-    /** Sizes of inputs with variable shape: the whole shape, or that of one item with a `batchSize` of 2 or more. */
-    shapes: v.record(v.string(), v.array(whole)),
+    /**
+     * With a `batchSize` of 2 or more the first dimension of every tensor is the batch. A shape is the whole one, or that of one item with such
+     * a `batchSize`.
+     */
+    ...tensorEntries(),
     /** Names of the outputs to ask for. Empty: all of the signature. */
     outputNames: v.array(v.pipe(v.string(), v.nonEmpty("must name an output"))),
-    /** Compression of requests. */
-    compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
   });
 }

@@ -8,15 +8,13 @@ export const PARAMETER_TYPES = ["bool", "int", "uint", "double", "string"] as co
  * A request parameter. The value is text, so that 64-bit numbers survive JSON: `true` or `false`, an integer, a decimal number, or any
  * string.
  */
-export interface RequestParameterPlan {
-  readonly type: (typeof PARAMETER_TYPES)[number];
-  readonly value: string;
-}
+export type RequestParameterPlan = Readonly<v.InferOutput<typeof PARAMETER>>;
+
+const PARAMETER = v.object({ type: v.picklist(PARAMETER_TYPES, "must be a type of parameters"), value: v.string() });
 
 /** The schema of a request parameter, whose text must be one of its type. */
 export function parameterSchema(): Schema<RequestParameterPlan> {
-  const parameter = v.object({ type: v.picklist(PARAMETER_TYPES, "must be a type of parameters"), value: v.string() });
-  return v.pipe(parameter, v.check(isParameterValue, "must be a value of its type"));
+  return v.pipe(PARAMETER, v.check(isParameterValue, "must be a value of its type"));
 }
 
 const MAX_INT64 = 2n ** 63n - 1n;

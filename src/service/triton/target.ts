@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import type { Wire } from "../service.ts";
-import { serverEntries } from "../target-schemas.ts";
+import { serverEntries, tensorEntries } from "../target-schemas.ts";
 import { parameterSchema } from "./parameters.ts";
 
 /** A Triton server, or another server with the KServe v2 protocol. */
@@ -37,20 +37,14 @@ export const DEFAULT_TRITON_TARGET: Omit<TritonTargetPlan, "url" | "protocol" | 
 
 /** Returns the schema of a Triton target. */
 export function tritonTargetSchema() {
-  const format = v.picklist(["binary", "json"], "must be binary or json");
   const target = v.object({
     kind: v.literal("triton"),
     ...serverEntries(),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
     ...tritonModelEntries(),
-    inputTensorFormat: format,
-    outputTensorFormat: format,
+    ...tritonServerEntries(),
     /** The tensors that are binary also with a server that does not list binary tensors, because the user chose so. Absent: none. */
     binaryTensors: v.exactOptional(v.array(v.picklist(["input", "output"], "must be input or output"))),
-    /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */
-    sharedMemory: v.picklist(["none", "system", "cuda"], "must be none, system or cuda"),
-    /** Compression of requests; gRPC only. */
-    compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
   });
   return v.pipe(
     target,
@@ -75,18 +69,30 @@ export function tritonTargetSchema() {
   );
 }
 
+/** The fields of a model on a Triton server, as an object's entries. */
+export function tritonServerEntries() {
+  const format = v.picklist(["binary", "json"], "must be binary or json");
+  const { compression } = tensorEntries();
+  return {
+    inputTensorFormat: format,
+    outputTensorFormat: format,
+    /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */
+    sharedMemory: v.picklist(["none", "system", "cuda"], "must be none, system or cuda"),
+    compression,
+  };
+}
+
 /** The fields of a model on Triton, wherever it runs, as an object's entries. */
 export function tritonModelEntries() {
-  const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const { batchSize, shapes } = tensorEntries();
   return {
     /** Empty: the server chooses. */
-    modelVersion: v.string(),
-    /** Items per request, 1 or more. */
-    batchSize: whole,
+    modelVersion: v.string("must be text"),
+    batchSize,
     /** One bidirectional gRPC stream per lane instead of unary calls. */
-    isStreaming: v.boolean(),
-    /** Sizes of inputs with variable shape, without the batch dimension. */
-    shapes: v.record(v.string(), v.array(whole)),
+    isStreaming: v.boolean("must be true or false"),
+    /** Without the batch dimension. */
+    shapes,
     /** Shared memory for one item of an output with variable size. */
     outputSharedMemoryBytes: v.pipe(
       v.number(),

@@ -38,11 +38,8 @@ export async function writeReports(scenario: object): Promise<Written> {
   const folder = mkdtempSync(join(tmpdir(), "rampart-report-"));
   const keys = ["csv", "html", "json", "junit", "markdown", "records"] as const;
   const files = Object.fromEntries(keys.map((key) => [key, join(folder, key === "html" ? "report.html" : key)]));
-  const plan = toPlan(defineScenario(scenario as ScenarioDefinition), "/", {
-    files,
-    verbosity: 1,
-    live: { isLive: false },
-  });
+  const base = toPlan(defineScenario(scenario as ScenarioDefinition), "/");
+  const plan: Plan = { ...base, outputs: { ...base.outputs, files, verbosity: 1, isLive: false } };
   const sink = makeSink();
   const reports = await createReports(plan, sink);
   const runs: RunResult[] = [];

@@ -57,7 +57,7 @@ describe("nginx answers", () => {
           options: { method },
           requests: 6,
           concurrency: 2,
-          overrides: { client },
+          client,
         });
         const [done, failed, found] = await outcomes(run);
         assert.deepEqual([done, failed], [completed, 6 - completed], `${client}: ${run.text}`);
@@ -108,7 +108,7 @@ describe("a success is", () => {
         const run = await runHttp(server.url, {
           options: { success: success ?? {} },
           requests: 4,
-          overrides: { client },
+          client,
         });
         assert.deepEqual([run.result.completedCount, run.result.failedCount], [completed, 4 - completed], client);
         assert.ok(
@@ -131,10 +131,10 @@ test("an answer that the request wants compressed is a success, unless something
   answer = (response) => response.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync('{"a":1}'));
   const headers = { "Accept-Encoding": "gzip" };
   for (const client of CLIENTS) {
-    assert.equal((await runHttp(server.url, { options: { headers }, overrides: { client } })).result.completedCount, 4);
+    assert.equal((await runHttp(server.url, { options: { headers }, client })).result.completedCount, 4);
     const { result } = await runHttp(server.url, {
       options: { headers, extract: { a: "a" } },
-      overrides: { client },
+      client,
     });
     assert.match(result.failures[0]?.example ?? "", /Content-Encoding: gzip/);
   }
@@ -157,7 +157,7 @@ test("extracted values are in the report, in the records, and in assertions", as
         errorRate().is(0),
         throughput().above(0.001),
       ],
-      overrides: { files: { profileExport: records, json: report } },
+      files: { profileExport: records, json: report },
     });
     // A star marks percentiles of too few samples.
     assert.match(run.text, /tokens +10\.5 +10\*? +18\* +20\* +20 +20\n/);

@@ -32,7 +32,7 @@ after(async () => {
 /** Sends four requests and returns what the server got. */
 async function sent(options: HttpOptions, client: "own" | "undici" = "own"): Promise<readonly ReceivedRequest[]> {
   const from = server.received.length;
-  const { result, text } = await runHttp(`${server.url}/p?q=1`, { options, overrides: { client }, folder });
+  const { result, text } = await runHttp(`${server.url}/p?q=1`, { options, client, folder });
   assert.deepEqual([result.completedCount, result.failedCount], [4, 0], text);
   const received = server.received.slice(from);
   assert.equal(received.length, 4);

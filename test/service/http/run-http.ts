@@ -5,7 +5,7 @@ import type { Assertion, MetricOf } from "../../../src/scenario/assertion.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads/levels.ts";
 import { type HttpOptions, http } from "../../../src/scenario/targets/http.ts";
-import { type PlanOverrides, toPlan } from "../../../src/scenario/to-plan.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
 
 /** Runs a scenario with http(…) in this process. */
 
@@ -15,7 +15,8 @@ export interface HttpRun {
   readonly requests?: number;
   readonly concurrency?: number;
   readonly assert?: readonly Assertion<MetricOf<"closed", "bytes">>[];
-  readonly overrides?: PlanOverrides;
+  readonly client?: Plan["client"]["kind"];
+  readonly files?: Plan["outputs"]["files"];
   /** Base of relative paths. Default: the working directory. */
   readonly folder?: string;
 }
@@ -28,7 +29,7 @@ export interface RanHttp extends ExecutedPlan {
 
 /** Returns the plan of such a scenario. @throws UserError */
 export function planOf(url: string | readonly string[], run: HttpRun = {}): Plan {
-  const { options, requests = 4, concurrency = 1, assert = [], overrides, folder = process.cwd() } = run;
+  const { options, requests = 4, concurrency = 1, assert = [], client, files, folder = process.cwd() } = run;
   const scenario = defineScenario({
     name: "a test",
     target: http(url, options),
@@ -36,7 +37,8 @@ export function planOf(url: string | readonly string[], run: HttpRun = {}): Plan
     assert,
     stallTimeout: "20 s",
   });
-  return toPlan(scenario, folder, overrides);
+  const plan = toPlan(scenario, folder, { client });
+  return files === undefined ? plan : { ...plan, outputs: { ...plan.outputs, files } };
 }
 
 export async function runHttp(url: string | readonly string[], run: HttpRun = {}): Promise<RanHttp> {
