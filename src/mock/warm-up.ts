@@ -19,11 +19,9 @@ import {
   SETTING,
 } from "../transport/http2/frames.ts";
 import { encodeLiterally } from "../transport/http2/hpack.ts";
+import type { EmbeddedPorts, EmbeddedStart, WarmUpKind } from "./embedded.ts";
 import { frame } from "./grpc-frames.ts";
 import { startMock } from "./server.ts";
-
-/** What a mock is asked for: inference over HTTP or gRPC, or a chat. */
-export type WarmUpKind = "http" | "grpc" | "chat";
 
 /** The warm-up ends after this time. Each kind gets an equal part of it; on an idle machine a kind takes a fifth of it. */
 const MOST_MS = 1500;
@@ -33,6 +31,7 @@ export const MOST_REQUESTS = 6000;
 const LANES = 12;
 const LANES_PER_CONNECTION = 6;
 
+const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 const NO_TIME = { kind: "constant", ms: 0 } as const;
 const QUICK: MockPlan = {
   latency: NO_TIME,
@@ -45,13 +44,20 @@ const ELEMENTS = 16;
 const INPUTS = ["INPUT0", "INPUT1"];
 const TENSOR = new Uint8Array(Int32Array.from({ length: ELEMENTS }, (_, index) => index).buffer);
 
+/** Starts the embedded target of a run on free loopback ports, warm for what it will be asked. Returns the ports. */
+export async function startWarmMock({ plan, kind }: EmbeddedStart): Promise<EmbeddedPorts> {
+  await warmUpMock([kind]);
+  const { httpPort, grpcPort } = await startMock(plan, LOOPBACK);
+  return { httpPort, grpcPort };
+}
+
 /**
  * Sends requests to another mock in this thread, which answers at once, so that the server's code is JIT-compiled before it is measured. The
  * mock's own counts do not change. They are sent as bytes, from several connections at a time: a general client would take most of the time.
  * @param kinds one after the other. Default: all
  */
 export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc", "chat"]): Promise<void> {
-  const twin = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const twin = await startMock(QUICK, LOOPBACK);
   const senders: Readonly<Record<WarmUpKind, (load: Load) => Socket[]>> = {
     http: (load) => sendHttp(twin.httpPort, inferRequest(), load),
     chat: (load) => sendHttp(twin.httpPort, chatRequest(), load),

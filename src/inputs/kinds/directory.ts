@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { readDirectory } from "../directory.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -17,5 +18,5 @@ declare module "../../plan/plan.ts" {
 export const directoryInputs: InputKind<DirectoryInputsPlan> = {
   schema: () => v.object({ kind: v.literal("directory"), directory: pathSchema() }),
   makes: "tensors",
-  load: async ({ directory }, model) => (await import("../directory.ts")).readDirectory(directory, model),
+  load: async ({ directory }, model) => readDirectory(directory, model),
 };

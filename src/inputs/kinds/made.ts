@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { type FunctionPlan, functionSchema } from "../../plan/functions.ts";
 import type { InputKind } from "../input-kind.ts";
+import { loadMadePayloads, loadMadeTensors } from "../made/load-made.ts";
 
 /** Inputs that a scenario's function makes, as tensors or as payloads. */
 export interface MadeInputsPlan<K extends "made-tensors" | "made-payloads"> {
@@ -35,12 +36,12 @@ export const madeTensorInputs: InputKind<MadeInputsPlan<"made-tensors">> = {
   schema: () => schemaOf("made-tensors"),
   makes: "tensors",
   isInOrder: () => true,
-  load: async (plan, model) => (await import("../made/load-made.ts")).loadMadeTensors(plan, model),
+  load: async (plan, model) => loadMadeTensors(plan, model),
 };
 
 export const madePayloadInputs: InputKind<MadeInputsPlan<"made-payloads">> = {
   schema: () => schemaOf("made-payloads"),
   makes: "payloads",
   isInOrder: () => true,
-  load: async (plan) => (await import("../made/load-made.ts")).loadMadePayloads(plan),
+  load: async (plan) => loadMadePayloads(plan),
 };

@@ -8,9 +8,9 @@ import { applyPoint, axesOf } from "../../points.ts";
 import { neededEntries } from "../needed-entries.ts";
 import { type ProfileFiles, toProfilePlan } from "../to-plan.ts";
 import type { Headers } from "../to-target.ts";
-import type { Chosen } from "./pass-through.ts";
+import { type Chosen, findProblems, passThrough } from "./pass-through.ts";
 
-/** Plans of profiles with flags of perf_analyzer after `--`. The modules that read the flags are loaded only if there are any. */
+/** Plans of profiles with flags of perf_analyzer after `--`. */
 
 function chosenIn(settings: GenaiSettings, given: GivenSettings): Chosen {
   return { load: isLoadGiven(settings, given), requestCount: given.has("perfAnalyzer.measurement.num") };
@@ -26,7 +26,6 @@ export async function toPassedPlan(
   const plan = toProfilePlan(settings, given, files, headers);
   const { passThrough: args } = settings;
   if (args.length === 0) return plan;
-  const { passThrough } = await import("./pass-through.ts");
   return passThrough(plan, args, chosenIn(settings, given)).plan;
 }
 
@@ -47,7 +46,6 @@ const UNWRITTEN: ProfileFiles = {
 
 /** Finds problems with flags after `--` that do not depend on the profile. */
 export async function findPassedProblems(args: readonly string[]): Promise<readonly Problem[]> {
-  const { findProblems } = await import("./pass-through.ts");
   return findProblems(args);
 }
 
@@ -59,7 +57,6 @@ export async function findPassedProblems(args: readonly string[]): Promise<reado
 export async function checkPassed(settings: GenaiSettings, given: GivenSettings): Promise<readonly string[]> {
   const { passThrough: args } = settings;
   if (args.length === 0) return [];
-  const { passThrough } = await import("./pass-through.ts");
   const [values] = settings.subcommand === "analyze" ? combineAxes(axesOf(settings.analyze.sweeps)) : [];
   const point = values === undefined ? settings : applyPoint(settings, values);
   const plan = toProfilePlan(point, given, UNWRITTEN, []);
