@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { join } from "node:path";
 import { $, cd, echo } from "zx";
 import { TOPICS } from "../src/cli/help/topics.ts";
-import { SCHEMA_NAMES } from "../src/cli/schema.ts";
+import { SCHEMAS } from "../src/cli/schema.ts";
 import { makeDeclarations } from "./declarations.ts";
 import { toModule } from "./module-declarations.ts";
 
@@ -39,7 +39,7 @@ const declarations = makeDeclarations();
 writeFileSync(join(work, "lib", "rampart.d.ts"), declarations);
 writeFileSync(join(work, "lib", "index.d.ts"), toModule(declarations));
 mkdirSync(join(work, "schemas"));
-for (const name of SCHEMA_NAMES) {
+for (const name of Object.keys(SCHEMAS)) {
   const { stdout: schema } = await $`${process.execPath} ${join(root, "src", "main.ts")} schema ${name}`;
   writeFileSync(join(work, "schemas", `${name}.schema.json`), schema);
 }

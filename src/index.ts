@@ -1,4 +1,7 @@
+import { realpath } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
+import { describeDefect } from "./cli/guarded-io.ts";
+import { createProcessIo } from "./cli/process-io.ts";
 import type { GivenTags } from "./inputs/tagged-input.ts";
 import { endProcess, guardExit } from "./runtime/process-end/exit-guard.ts";
 import { entryModule } from "./runtime/runtime.ts";
@@ -222,12 +225,7 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
     release();
     return;
   }
-  const [{ runEntryScenario }, { createProcessIo }, { describeDefect }, api] = await Promise.all([
-    import("./cli/run.ts"),
-    import("./cli/process-io.ts"),
-    import("./cli/guarded-io.ts"),
-    import("./index.ts"),
-  ]);
+  const [{ runEntryScenario }, api] = await Promise.all([import("./cli/run.ts"), import("./index.ts")]);
   const io = createProcessIo(
     () => Promise.resolve(api),
     () => endProcess(EXIT_INTERRUPTED),
@@ -241,8 +239,7 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
 }
 
 /** Returns the URL that the runtime uses for a module; empty when the program is not a file, such as with `bun -e`. */
-async function toFileUrl(path: string): Promise<string> {
-  const { realpath } = await import("node:fs/promises");
+function toFileUrl(path: string): Promise<string> {
   return realpath(path).then(
     (found) => pathToFileURL(found).href,
     () => "",

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { SentSettings } from "./cli/genai-perf/profile/token-work.ts";
 import type { TokenThreadData } from "./measure/tokens/token-thread.ts";
-import type { EmbeddedStart } from "./mock/embedded.ts";
 import { ERROR_FORM } from "./plan/sent-error.ts";
 import { lowerThreadPriority } from "./runtime/thread-priority.ts";
 import { serveCalls } from "./runtime/worker-calls.ts";
@@ -12,14 +11,8 @@ import type { WorkerRole } from "./runtime/workers.ts";
 const { role, data } = workerData as WorkerRole;
 if (parentPort === null) throw new Error("worker.ts is started by Rampart, not by hand");
 if (role === "mock") {
-  const { startMock } = await import("./mock/server.ts");
-  const { warmUpMock } = await import("./mock/warm-up.ts");
-  const start = async ({ plan, kind }: EmbeddedStart): Promise<{ httpPort: number; grpcPort: number }> => {
-    await warmUpMock([kind]);
-    const { httpPort, grpcPort } = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
-    return { httpPort, grpcPort };
-  };
-  serveCalls(parentPort, start, ERROR_FORM);
+  const { startWarmMock } = await import("./mock/warm-up.ts");
+  serveCalls(parentPort, startWarmMock, ERROR_FORM);
 } else if (role === "measure-tokens") {
   const { serveTokenMeter } = await import("./measure/tokens/token-thread.ts");
   lowerThreadPriority();

@@ -345,6 +345,15 @@ test("tests of kinds are found in all their forms", () => {
     assert.deepEqual(kindTests(code), [], code);
 });
 
+/** Modules that are loaded with `import()`: doors of commands, kinds, much code and libraries. The number only goes down. */
+const MOST_LAZY_IMPORTS = 88;
+
+test(`modules are loaded with import() at ${MOST_LAZY_IMPORTS} places at most`, () => {
+  // In types, import() loads nothing.
+  const found = sources.flatMap(({ path, code }) => (code.match(/(?<!typeof )\bimport\(/g) ?? []).map(() => path));
+  assert.ok(found.length <= MOST_LAZY_IMPORTS, `${found.length}: import it at the top instead\n${found.join("\n")}`);
+});
+
 /** Casts through `unknown`, which the compiler does not check. The number only goes down. */
 const MOST_DOUBLE_CASTS = 15;
 

@@ -4,134 +4,114 @@ import { VERSION } from "../report/version.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { CommandIo } from "./execute.ts";
-import type { Flag } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import type { Topic } from "./help/topics.ts";
-import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
+import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
-import type { CommandUsage, Operand, ShownCommand } from "./shown-usage.ts";
+import type { LoadedCommand, ShownCommand } from "./shown-usage.ts";
 
-/** A subcommand. Its module is loaded when it is called. */
+/** A subcommand. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
   /** Exit code when standard output cannot be written. Default: that of Rampart's own commands. */
   readonly outputExit?: number;
-  /** Returns what the command accepts, for completion and the man page, from the tables that parse it. */
-  usage(): Promise<CommandUsage>;
-  /** Returns the exit code. @param command the command as it was called */
-  run(args: readonly string[], command: string, io: CommandIo): Promise<number>;
+  /** Whether it decides itself when its start has ended. Default: it has, when the command is known. */
+  readonly endsStartUp?: true;
+  /** Loads its module. */
+  load(): LoadedCommand | Promise<LoadedCommand>;
 }
 
 /** Guides are not wrapped wider than this. */
 const MAX_GUIDE_COLUMNS = 110;
+
+const loadShell = () => import("./shell/command.ts");
 
 /** The subcommands. */
 export const COMMANDS: readonly Command[] = [
   {
     name: "run",
     summary: "run a scenario: a load test in TypeScript, YAML or JSON",
-    usage: () => usageOf(import("./run.ts"), { name: "SCENARIO.ts", takes: "file" }),
-    run: async (args, command, io) => (await import("./run.ts")).runScenarioCommand(args, command, io),
+    load: async () => (await import("./run.ts")).COMMAND,
   },
   {
     name: "init",
     summary: "answer a few questions and get a scenario",
-    usage: () => usageOf(import("./init.ts")),
-    run: async (args, command, io) => (await import("./init.ts")).runInitCommand(args, command, io),
+    load: async () => (await import("./init.ts")).COMMAND,
   },
   {
     name: "types",
     summary: "write the types of scenarios beside them, for editors",
-    usage: () => usageOf(import("./types/command.ts"), { name: "FOLDER", takes: "folder" }),
-    run: async (args, command, io) => (await import("./types/command.ts")).runTypesCommand(args, command, io),
+    load: async () => (await import("./types/command.ts")).COMMAND,
   },
   {
     name: "schema",
     summary: "print the JSON Schema of a file that Rampart reads or writes",
-    usage: async () => {
-      const schema = import("./schema.ts");
-      return usageOf(schema, { name: "NAME", choices: (await schema).SCHEMA_NAMES, takes: "word" });
-    },
-    run: async (args, command, io) => (await import("./schema.ts")).runSchemaCommand(args, command, io),
+    load: async () => (await import("./schema.ts")).COMMAND,
   },
   {
     name: "http",
     summary: "measure any HTTP server by its URL, without a scenario",
-    usage: () => usageOf(import("./http/flags.ts"), { name: "URL", takes: "word" }),
-    run: async (args, command, io) => (await import("./http/command.ts")).runHttpCommand(args, command, io),
+    load: async () => (await import("./http/command.ts")).COMMAND,
   },
   {
     name: "chat",
     summary: "ask a language model one question and see its tokens with their times",
-    usage: () => usageOf(import("./chat/flags.ts"), { name: "URL", takes: "word" }),
-    run: async (args, command, io) => (await import("./chat/command.ts")).runChatCommand(args, command, io),
+    load: async () => (await import("./chat/command.ts")).COMMAND,
   },
   {
     name: "mock",
     summary: "start a small server to measure when there is no other",
-    usage: () => usageOf(import("./mock.ts")),
-    run: async (args, command, io) => (await import("./mock.ts")).runMockCommand(args, command, io),
+    load: async () => (await import("./mock.ts")).COMMAND,
   },
   {
     name: "perf_analyzer",
     summary: "measure a model with perf_analyzer's options",
-    usage: async () => (await import("./perf-analyzer/shown-usage.ts")).describeUsage(),
     // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.
-    run: runPerfAnalyzer,
+    load: () => PERF_ANALYZER,
+    endsStartUp: true,
     outputExit: 99,
   },
   {
     name: "genai-perf",
     summary: "measure generative models with GenAI-Perf's options",
+    load: async () => (await import("./genai-perf/command.ts")).COMMAND,
     outputExit: 1,
-    usage: async () => (await import("./genai-perf/shown-usage.ts")).describeUsage(),
-    run: async (args, command, io) => (await import("./genai-perf/command.ts")).runGenaiPerf(args, command, io),
   },
   {
     name: "doctor",
     summary: "check whether this host can send a load and measure it well",
-    usage: () => usageOf(import("./doctor/flags.ts")),
-    run: async (args, command, io) => (await import("./doctor/command.ts")).runDoctorCommand(args, command, io),
+    load: async () => (await import("./doctor/command.ts")).COMMAND,
   },
   {
     name: "completion",
     summary: "print a script that completes commands and options in a shell",
-    usage: async () => (await import("./shell/command.ts")).COMPLETION_USAGE,
-    run: async (args, command, io) =>
-      (await import("./shell/command.ts")).runCompletionCommand({ args, command, io, describe: describeCommands }),
+    load: async () => (await loadShell()).createCompletion(describeCommands),
   },
   {
     name: "man",
     summary: "print the man page",
-    usage: () => usageOf(import("./shell/command.ts")),
-    run: async (args, command, io) =>
-      (await import("./shell/command.ts")).runManCommand({ args, command, io, describe: describeCommands }),
+    load: async () => (await loadShell()).createMan(describeCommands),
   },
   {
     name: "report",
     summary: "show the JSON report of a run again, and make its page from it",
-    usage: () => usageOf(import("./report.ts"), { name: "REPORT", takes: "file" }),
-    run: async (args, command, io) => (await import("./report.ts")).runReportCommand(args, command, io),
+    load: async () => (await import("./report.ts")).COMMAND,
   },
   {
     name: "compare",
     summary: "compare reports of whole runs, and find regressions",
-    usage: () => usageOf(import("./compare/flags.ts"), { name: "REPORT", takes: "file" }),
-    run: async (args, command, io) => (await import("./compare/command.ts")).runCompareCommand(args, command, io),
+    load: async () => (await import("./compare/command.ts")).COMMAND,
   },
 ];
 
-/** Describes a command whose module has its flags. */
-async function usageOf(module: Promise<{ readonly FLAGS: readonly Flag[] }>, operand?: Operand): Promise<CommandUsage> {
-  const [{ FLAGS }, { usageOfFlags }] = await Promise.all([module, import("./shown-usage.ts")]);
-  return usageOfFlags(FLAGS, operand);
-}
+/** The guides are loaded when they are printed. */
+const loadTopics = () => import("./help/topics.ts");
 
 /** Describes all commands, and `help` and `version`. */
 async function describeCommands(): Promise<ShownCommand[]> {
-  const { TOPICS } = await import("./help/topics.ts");
-  const described = COMMANDS.map(async ({ name, summary, usage }) => ({ name, summary, usage: await usage() }));
+  const { TOPICS } = await loadTopics();
+  const described = COMMANDS.map(async ({ name, summary, load }) => ({ name, summary, usage: (await load()).usage() }));
   const choices = [...TOPICS, ...COMMANDS].map(({ name }) => name);
   return [
     ...(await Promise.all(described)),
@@ -152,10 +132,11 @@ export async function runCommandLine(invokedAs: string, args: readonly string[],
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;
   const command = linked ?? findCommand(name);
-  if (command?.run !== runPerfAnalyzer) endStartUp();
+  if (command?.endsStartUp !== true) endStartUp();
   if (command === undefined) return withOutputFailure(await runNoCommand(name, rest, io), io);
   const calledAs = linked === undefined ? `rampart ${command.name}` : invokedAs;
-  const code = await command.run(linked === undefined ? rest : args, calledAs, io);
+  const loaded = await command.load();
+  const code = await loaded.run(linked === undefined ? rest : args, calledAs, io);
   return withOutputFailure(code, io, command.outputExit);
 }
 
@@ -180,7 +161,7 @@ function runNoCommand(name: string | undefined, rest: readonly string[], io: Com
 
 /** Prints a guide, the help of a command, or the list of both. */
 async function printHelp(name: string | undefined, io: CommandIo): Promise<number> {
-  const { formatTopic, TOPICS } = await import("./help/topics.ts");
+  const { formatTopic, TOPICS } = await loadTopics();
   const columns = Math.min(MAX_GUIDE_COLUMNS, process.stdout.columns || MAX_GUIDE_COLUMNS);
   const isList = name === undefined || name === "help" || name === "version";
   const text = isList ? formatHelp(TOPICS) : formatTopic(name, columns);
@@ -190,7 +171,8 @@ async function printHelp(name: string | undefined, io: CommandIo): Promise<numbe
   }
   const command = findCommand(name);
   const topics = TOPICS.map((topic) => topic.name);
-  return command?.run(["--help"], `rampart ${command.name}`, io) ?? refuseCommand(name ?? "", io, topics);
+  if (command === undefined) return refuseCommand(name ?? "", io, topics);
+  return (await command.load()).run(["--help"], `rampart ${command.name}`, io);
 }
 
 /** @param topics names that would have been right too */
@@ -215,7 +197,7 @@ function findCommand(name: string | undefined): Command | undefined {
 
 /** Without a command: the same list as an error. */
 async function printUsage(io: CommandIo): Promise<number> {
-  const { TOPICS } = await import("./help/topics.ts");
+  const { TOPICS } = await loadTopics();
   io.err(formatHelp(TOPICS));
   return EXIT.usage;
 }

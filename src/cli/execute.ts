@@ -1,17 +1,22 @@
+import { repeatRuns, unstartedRun } from "../campaign/repeat-runs.ts";
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import { type NameOf, type Text, word } from "../plan/messages.ts";
 import type { Plan, RepeatPlan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError, wordError } from "../plan/problem.ts";
+import { checkPlan } from "../registry/check-plan.ts";
 import { planOfRun } from "../registry/plan-of-run.ts";
+import { removeEarlierFiles } from "../report/earlier-files.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import type { TextSink } from "../report/report.ts";
+import { createReports } from "../report/reports.ts";
 import { broadcast, type RunObserver } from "../result/observer.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { ALONE, type Peers } from "../run/peers/peers.ts";
 import { type RunningPlan, startPlan } from "../run/run-plan.ts";
+import { findHint } from "./failure-hints.ts";
 
 /** Signals that end a run gracefully. */
 export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -79,13 +84,12 @@ export async function executePlan(
       isInterrupted = true;
       running?.interrupt();
     }, discardAll);
-    const { createReports } = await import("../report/reports.ts");
     const warn = ({ message }: RunError): void => io.err(`rampart: ${message}; the run continues without it\n`);
     reports = (await createReports(plan, io, meter)).map((report) => guardReport(report, warn));
     observer = broadcast(reports);
     return observer;
   };
-  const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
+  const check = async (): Promise<unknown> => checkPlan(plan);
   const runOnce = async (number: number): Promise<RunResult> => {
     running = startPlan(planOfRun(plan, number), { openObserver: openReports, check, peers, meter, held });
     // An interrupt between two runs of a repeated plan found no run to interrupt.
@@ -101,8 +105,7 @@ export async function executePlan(
       repeat === undefined ? { runs: [await runOnce(1)] } : await executeRepeated(plan, repeat, runOnce, openReports);
   } catch (error) {
     discardAll();
-    if (!(error instanceof UserError) && outputFilesOf(plan).length > 0)
-      (await import("../report/earlier-files.ts")).removeEarlierFiles(plan);
+    if (!(error instanceof UserError) && outputFilesOf(plan).length > 0) removeEarlierFiles(plan);
     const hint = error instanceof RunError ? await hintOf(plan, error.facts.failure) : undefined;
     throw wordError(hint === undefined ? error : (error as RunError).reword((error as RunError).text, hint), io.nameOf);
   } finally {
@@ -131,7 +134,6 @@ async function executeRepeated(
   runOnce: (number: number) => Promise<RunResult>,
   openReports: () => Promise<RunObserver>,
 ): Promise<RepeatedResult> {
-  const { repeatRuns, unstartedRun } = await import("../campaign/repeat-runs.ts");
   let first: RunResult | undefined;
   return repeatRuns(plan, repeat, async (run) => {
     (await openReports()).onRun?.(run, repeat.atMost);
@@ -160,5 +162,5 @@ async function inWords(result: RunResult, nameOf: NameOf | undefined): Promise<R
 }
 
 async function hintOf(plan: Plan, failure: FailureFacts | undefined): Promise<Text | undefined> {
-  return failure && (await import("./failure-hints.ts")).findHint(plan, failure);
+  return failure && findHint(plan, failure);
 }

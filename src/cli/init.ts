@@ -14,6 +14,7 @@ import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { describeCommandLine } from "./init-command-lines.ts";
 import { runScenarioCommand } from "./run.ts";
+import { commandOf } from "./shown-usage.ts";
 
 /** `rampart init`: asks questions, writes a scenario, prints equivalent flags, and offers to run it. */
 
@@ -29,6 +30,9 @@ export const FLAGS: readonly Flag[] = [
   { name: "yes", short: "y", help: "Take the default of every question that no option answers." },
   HELP_FLAG,
 ];
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runInitCommand);
 
 /** Runs the command. Returns the exit code. */
 export async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {

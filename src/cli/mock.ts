@@ -17,6 +17,7 @@ import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { inScenario, withNames } from "./setting-names.ts";
+import { commandOf } from "./shown-usage.ts";
 import { readNumber } from "./value-flags.ts";
 
 /** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
@@ -93,6 +94,9 @@ export const FLAGS: readonly Flag[] = [
   ...Object.entries(MOCK_SERVICES).map(([name, { value, help }]): Flag => ({ name, help, ...(value && { value }) })),
   HELP_FLAG,
 ];
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runMockCommand);
 
 /** Serves until Ctrl-C. Returns the exit code. */
 export async function runMockCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {

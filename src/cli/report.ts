@@ -9,6 +9,7 @@ import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { fileKeyOf, sharedOptions } from "./options/shared-options.ts";
 import { besideReports } from "./output-files.ts";
 import { readFiles, toFlag } from "./shared-flags.ts";
+import { commandOf } from "./shown-usage.ts";
 
 /** `rampart report FILE.json`: shows a stored report, and makes others from it. */
 
@@ -21,6 +22,9 @@ export const FLAGS: readonly Flag[] = [
   ...FILES.map((option) => toFlag(option)),
   HELP_FLAG,
 ];
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runReportCommand, { name: "REPORT", takes: "file" });
 
 /** Runs the command. Returns the exit code. */
 export function runReportCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {

@@ -8,6 +8,7 @@ import { showValue } from "../plan/show-value.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
+import { judgeWhole } from "../report/verdict.ts";
 import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
@@ -32,6 +33,7 @@ import { besideReports, findReadOutputs, inputFilesOf, silent } from "./output-f
 import type { Hooks } from "./run-hooks.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { readShared, sharedFlags } from "./shared-flags.ts";
+import { commandOf } from "./shown-usage.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
 
@@ -46,6 +48,9 @@ export const FLAGS: readonly Flag[] = [
   ...sharedFlags("run"),
   HELP_FLAG,
 ];
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runScenarioCommand, { name: "SCENARIO.ts", takes: "file" });
 
 /** Runs `rampart run`. Returns the exit code. */
 export async function runScenarioCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
@@ -187,7 +192,6 @@ async function concludeRun(
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
-  const { judgeWhole } = await import("../report/verdict.ts");
   const { exitCode } = judgeWhole(plan, repeated ?? result);
   return exitCode === EXIT.passed && outputError !== undefined ? EXIT.output : exitCode;
 }

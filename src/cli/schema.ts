@@ -1,8 +1,12 @@
 import { problem, UserError } from "../plan/problem.ts";
+import { comparisonJsonSchema, reportJsonSchema } from "../report/schema/json-schema.ts";
 import { EXIT } from "../result/exit-codes.ts";
+import { scenarioJsonSchema } from "../scenario/data/json-schema.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { readDescriptions } from "./help/descriptions.ts";
+import { commandOf } from "./shown-usage.ts";
 
 /** `rampart schema NAME`: prints a published JSON Schema. */
 
@@ -10,36 +14,34 @@ import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 interface PublishedSchema {
   readonly summary: string;
   /** Returns the schema as plain data. */
-  load(): Promise<object>;
+  load(): object;
 }
 
 /** The schemas by name. */
-const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
+export const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
   report: {
     summary: "the JSON report of rampart run and rampart http (--json)",
-    load: async () => (await import("../report/schema/json-schema.ts")).reportJsonSchema(),
+    load: reportJsonSchema,
   },
   comparison: {
     summary: "the JSON of a comparison (rampart compare --json)",
-    load: async () => (await import("../report/schema/json-schema.ts")).comparisonJsonSchema(),
+    load: comparisonJsonSchema,
   },
   scenario: {
     summary: "a scenario in YAML or JSON (rampart run x.yaml)",
-    load: async () => {
-      const [{ scenarioJsonSchema }, { readDescriptions }] = await Promise.all([
-        import("../scenario/data/json-schema.ts"),
-        import("./help/descriptions.ts"),
-      ]);
-      return scenarioJsonSchema(readDescriptions());
-    },
+    load: () => scenarioJsonSchema(readDescriptions()),
   },
 };
 
-/** What the command can print. */
-export const SCHEMA_NAMES: readonly string[] = Object.keys(SCHEMAS);
-
 /** Its options. */
 export const FLAGS: readonly Flag[] = [HELP_FLAG];
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runSchemaCommand, {
+  name: "NAME",
+  choices: Object.keys(SCHEMAS),
+  takes: "word",
+});
 
 /** Runs the command. Returns the exit code. */
 export function runSchemaCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
@@ -56,7 +58,7 @@ export function runSchemaCommand(args: readonly string[], command: string, io: C
     const unknown = schema === undefined ? [problem("unknown-name", "NAME", message, hint, name || undefined)] : [];
     const problems = [...flags.problems, ...unknown];
     if (schema === undefined || problems.length > 0) throw new UserError(problems);
-    io.out(`${JSON.stringify(await schema.load(), null, 2)}\n`);
+    io.out(`${JSON.stringify(schema.load(), null, 2)}\n`);
     return EXIT.passed;
   });
 }

@@ -1,3 +1,4 @@
+import type { CommandIo } from "./execute.ts";
 import { defaultNote, type Flag } from "./flags.ts";
 import type { ArgparseOption } from "./options/argparse.ts";
 import type { Option } from "./options/option.ts";
@@ -8,6 +9,14 @@ export interface CommandUsage {
   /** The positional argument. Absent: there is none. */
   readonly operand?: Operand;
   readonly subcommands?: readonly Subcommand[];
+}
+
+/** A command whose module is loaded. */
+export interface LoadedCommand {
+  /** Returns what the command accepts, for completion and the man page, from the tables that parse it. */
+  usage(): CommandUsage;
+  /** Returns the exit code. @param command the command as it was called */
+  run(args: readonly string[], command: string, io: CommandIo): Promise<number>;
 }
 
 /** A command of the executable. */
@@ -45,6 +54,11 @@ export interface ShownOption {
   readonly choices?: readonly string[];
   readonly takes: ValueKind;
   readonly help: string;
+}
+
+/** Returns a command whose flags are a table of `flags.ts`. */
+export function commandOf(flags: readonly Flag[], run: LoadedCommand["run"], operand?: Operand): LoadedCommand {
+  return { usage: () => usageOfFlags(flags, operand), run };
 }
 
 /** Describes a command whose flags are a table of `flags.ts`. */

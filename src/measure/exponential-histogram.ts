@@ -8,7 +8,7 @@ import { NS_PER_SEC } from "../plan/units.ts";
 
 /** The scale of a histogram that counts: 64 buckets between a duration and its double, so a percentile is within 0.6 %. */
 export const SCALE = 6;
-const PER_DOUBLE = 2 ** SCALE;
+const PER_DOUBLE = 1 << SCALE; // of a shift, so that engines keep indexes as integers
 const LOWEST_EXPONENT = -20; // 0.95 us
 const HIGHEST_EXPONENT = 12; // 68 min
 /** Index of the first bucket. */
@@ -18,14 +18,15 @@ const BUCKET_COUNT = (HIGHEST_EXPONENT - LOWEST_EXPONENT) * PER_DOUBLE;
 
 /** Upper bound of each bucket, in nanoseconds. */
 const UPPER_NS = Float64Array.from({ length: BUCKET_COUNT }, (_, i) => bucketStartNs(FIRST_INDEX + i + 1));
-/** Buckets of durations between 2^i and 2^(i+1) ns begin here, or at most one later. A logarithm for each duration would cost more. */
-const HIGHEST_NS_EXPONENT = 43;
+/**
+ * Durations from `2^e * (1 + i / STEPS)` ns begin in bucket `e * PER_DOUBLE + FIRST_BUCKETS[i]`, or at most one later. A logarithm for each
+ * duration would cost more.
+ */
 const STEPS = 1024;
-const FIRST_BUCKETS = Uint16Array.from({ length: HIGHEST_NS_EXPONENT * STEPS }, (_, i) => {
-  const lowestNs = 2 ** Math.floor(i / STEPS) * (1 + (i % STEPS) / STEPS);
-  const index = Math.floor(Math.log2(lowestNs / NS_PER_SEC) * PER_DOUBLE) - FIRST_INDEX;
-  return Math.min(BUCKET_COUNT - 1, Math.max(0, index));
-});
+const FIRST_BUCKETS = Int16Array.from(
+  { length: STEPS },
+  (_, i) => Math.floor(Math.log2((1 + i / STEPS) / NS_PER_SEC) * PER_DOUBLE) - FIRST_INDEX,
+);
 const bits = new DataView(new ArrayBuffer(8));
 
 /** Returns where a bucket begins, in nanoseconds. @param index that of {@link Buckets}, or between two */
@@ -38,8 +39,9 @@ function bucketOf(durationNs: number): number {
   if (!(durationNs > 1)) return 0;
   bits.setFloat64(0, durationNs);
   // The exponent, and the first ten bits after the leading one.
-  const step = (bits.getUint32(0) >>> 10) - 1023 * STEPS;
-  let bucket = step < FIRST_BUCKETS.length ? (FIRST_BUCKETS[step] as number) : BUCKET_COUNT - 1;
+  const step = bits.getUint32(0) >>> 10;
+  const first = ((step >>> 10) - 1023) * PER_DOUBLE + (FIRST_BUCKETS[step & (STEPS - 1)] as number);
+  let bucket = first < 0 ? 0 : first < BUCKET_COUNT ? first : BUCKET_COUNT - 1;
   while (bucket < BUCKET_COUNT - 1 && durationNs > (UPPER_NS[bucket] as number)) bucket++;
   while (bucket > 0 && durationNs <= (UPPER_NS[bucket - 1] as number)) bucket--;
   return bucket;

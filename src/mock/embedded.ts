@@ -3,16 +3,22 @@ import { RunError } from "../plan/problem.ts";
 import { ERROR_FORM } from "../plan/sent-error.ts";
 import { WorkerCalls, WorkerError } from "../runtime/worker-calls.ts";
 import { startWorker } from "../runtime/workers.ts";
-import type { WarmUpKind } from "./warm-up.ts";
 
 const START_TIMEOUT_MS = 10_000;
 
-/** A running embedded target. */
-export interface EmbeddedServer {
+/** Where an embedded target listens. */
+export interface EmbeddedPorts {
   readonly httpPort: number;
   readonly grpcPort: number;
+}
+
+/** A running embedded target. */
+export interface EmbeddedServer extends EmbeddedPorts {
   stop(): Promise<void>;
 }
+
+/** What a mock is asked for: inference over HTTP or gRPC, or a chat. */
+export type WarmUpKind = "http" | "grpc" | "chat";
 
 /** What the thread of an embedded target is started with. */
 export interface EmbeddedStart {
@@ -31,7 +37,7 @@ export async function startEmbedded(start: EmbeddedStart): Promise<EmbeddedServe
   // To fetch a tokenizer takes longer, and has a limit of its own.
   const timer = start.plan.llm?.tokenizer === undefined ? setTimeout(late, START_TIMEOUT_MS) : undefined;
   const ports = await calls
-    .call<{ httpPort: number; grpcPort: number }>(start)
+    .call<EmbeddedPorts>(start)
     .catch((error: Error) => {
       throw error instanceof WorkerError ? fail(error.message) : error;
     })

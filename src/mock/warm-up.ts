@@ -19,11 +19,9 @@ import {
   SETTING,
 } from "../transport/http2/frames.ts";
 import { encodeLiterally } from "../transport/http2/hpack.ts";
+import type { EmbeddedPorts, EmbeddedStart, WarmUpKind } from "./embedded.ts";
 import { frame } from "./grpc-frames.ts";
 import { startMock } from "./server.ts";
-
-/** What a mock is asked for: inference over HTTP or gRPC, or a chat. */
-export type WarmUpKind = "http" | "grpc" | "chat";
 
 /** The warm-up ends after this time. Each kind gets an equal part of it; on an idle machine a kind takes a fifth of it. */
 const MOST_MS = 1500;
@@ -33,6 +31,7 @@ export const MOST_REQUESTS = 6000;
 const LANES = 12;
 const LANES_PER_CONNECTION = 6;
 
+const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 const NO_TIME = { kind: "constant", ms: 0 } as const;
 const QUICK: MockPlan = {
   latency: NO_TIME,
@@ -47,6 +46,12 @@ const TENSOR = new Uint8Array(Int32Array.from({ length: ELEMENTS }, (_, index) =
 
 /** A variable that is 1 where many mocks start and nobody measures them: a warm-up takes most of the CPU time of a short run. */
 export const COLD = "RAMPART_TEST_COLD";
+/** Starts the embedded target of a run on free loopback ports, warm for what it will be asked. Returns the ports. */
+export async function startWarmMock({ plan, kind }: EmbeddedStart): Promise<EmbeddedPorts> {
+  await warmUpMock([kind]);
+  const { httpPort, grpcPort } = await startMock(plan, LOOPBACK);
+  return { httpPort, grpcPort };
+}
 
 /**
  * Sends requests to another mock in this thread, which answers at once, so that the server's code is JIT-compiled before it is measured. The
@@ -55,7 +60,7 @@ export const COLD = "RAMPART_TEST_COLD";
  */
 export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc", "chat"]): Promise<void> {
   if (process.env[COLD] === "1") return;
-  const twin = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const twin = await startMock(QUICK, LOOPBACK);
   const senders: Readonly<Record<WarmUpKind, (load: Load) => Socket[]>> = {
     http: (load) => sendHttp(twin.httpPort, inferRequest(), load),
     chat: (load) => sendHttp(twin.httpPort, chatRequest(), load),

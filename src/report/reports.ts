@@ -15,6 +15,7 @@ import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import { createPerfAnalyzerCsv } from "./perf-analyzer/csv.ts";
 import { createProfileExport } from "./profile-export.ts";
 import { createRampartConsole } from "./rampart/console.ts";
+import { createRecordsReport } from "./records/records.ts";
 import type { Report, TextSink } from "./report.ts";
 
 /** A report that depends on the front door. */
@@ -71,8 +72,7 @@ const FILE_REPORTS = {
   serverMetricsJson: artifact("serverMetricsJson"),
   serverMetricsCsv: artifact("serverMetricsCsv"),
   plots: async (plan, sink, path) => (await import("./genai-perf/plots.ts")).createPlots(plan, sink, path),
-  records: async (plan, sink, path, meter) =>
-    (await import("./records/records.ts")).createRecordsReport(plan, sink, path, meter),
+  records: async (plan, sink, path, meter) => createRecordsReport(plan, sink, path, meter),
 } satisfies Readonly<Record<string, CreateFile>>;
 
 declare module "../plan/plan.ts" {

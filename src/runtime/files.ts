@@ -1,3 +1,6 @@
+import type { Stats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+
 /**
  * Returns `node:fs`, loaded on first use: importing it would add almost a millisecond to every start on Bun, which usually needs no file.
  */
@@ -86,14 +89,14 @@ export function openFile(path: string): number {
 }
 
 /** Like {@link openFile}, without blocking the thread. */
-export async function openHandle(path: string): Promise<import("node:fs/promises").FileHandle> {
+export async function openHandle(path: string): Promise<FileHandle> {
   refuseDevice(path);
   return fileSystem().promises.open(path, "r");
 }
 
 /** Before opening, because that alone can have effects on a device. @throws Error @param path what cannot be looked at passes */
 export function refuseDevice(path: string): void {
-  let found: import("node:fs").Stats | undefined;
+  let found: Stats | undefined;
   try {
     found = fileSystem().statSync(path, { throwIfNoEntry: false });
   } catch {

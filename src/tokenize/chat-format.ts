@@ -1,3 +1,4 @@
+import { loadJinja } from "../service/jinja.ts";
 import { isObject } from "./part-config.ts";
 
 /** How a model's tokenizer writes conversations as text. */
@@ -46,7 +47,7 @@ export function readChatFormat(config: unknown): ChatFormat | undefined {
 
 /** Parses the template. @throws Error when it is not valid */
 export async function openChatFormat({ template, tokens }: ChatFormat): Promise<WriteChat> {
-  const { Template } = await import("@huggingface/jinja");
+  const { Template } = await loadJinja();
   const parsed = new Template(template);
   return (messages) => parsed.render({ ...tokens, messages, add_generation_prompt: false });
 }

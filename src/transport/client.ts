@@ -196,6 +196,9 @@ export interface ReceivedCounts {
 /** Highest status that {@link ReceivedCounts} has, as HTTP has three digits for it. */
 export const MOST_STATUS = 999;
 
+/** Creates clients of one kind for one server. */
+export type CreateClient = (options: ClientOptions) => LoadClient;
+
 /** A client of the measured path. It has slots; each carries one request at a time. */
 export interface LoadClient {
   /** The calls by slot; grows with `reserve`. */

@@ -1,5 +1,5 @@
 import { formatDurationNs, nsToMs } from "../plan/units.ts";
-import type { Call, ClientOptions, LoadClient } from "./client.ts";
+import type { Call, CreateClient, LoadClient } from "./client.ts";
 import type { Failure } from "./failure.ts";
 import type { WireRequest } from "./request.ts";
 
@@ -55,7 +55,7 @@ export class ControlClient {
    */
   constructor(
     stallTimeoutNs: number,
-    create: (options: ClientOptions) => LoadClient,
+    create: CreateClient,
     { limitNs, maxResponseBytes = MOST_CONTROL_BYTES }: ControlLimits = {},
   ) {
     this.limitNs = limitNs ?? Math.max(2 * stallTimeoutNs, MIN_LIMIT_NS);

@@ -1,6 +1,7 @@
 import {
   type Call,
   type ClientOptions,
+  type CreateClient,
   type LoadClient,
   MOST_STATUS,
   type ReceivedCounts,
@@ -13,7 +14,7 @@ import type { WireRequest } from "./request.ts";
 export interface Destination {
   /** Failures and counts show it: of a server, host and port as the user wrote them. */
   readonly name: string;
-  readonly createClient: (options: ClientOptions) => LoadClient;
+  readonly createClient: CreateClient;
 }
 
 /** How a fan-out chooses the destination of each request. */

@@ -1,3 +1,5 @@
+import type { OpenSocket, TlsSettings } from "../runtime/socket.ts";
+
 /** A header's name and value. */
 export type Header = readonly [name: string, value: string];
 
@@ -87,9 +89,9 @@ export interface Endpoint {
   readonly authority: string;
   /** Prefix of each path, from URLs such as `http://proxy/triton`; empty or starting with `/`. */
   readonly pathPrefix: string;
-  readonly tls?: import("../runtime/socket.ts").TlsSettings | undefined;
+  readonly tls?: TlsSettings | undefined;
   /** Opens connections without a network. Absent: the runtime does, to host and port. */
-  readonly open?: import("../runtime/socket.ts").OpenSocket | undefined;
+  readonly open?: OpenSocket | undefined;
   /** Headers (HTTP) or metadata (gRPC) of every request. */
   readonly headers: readonly Header[];
   /** HTTP only: the statuses of successful responses. Default: 200 to 299. */

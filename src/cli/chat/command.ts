@@ -16,6 +16,7 @@ import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
 import { CHAT_TIMEOUT_MS, type PlanValues, withPlanValues } from "../options/shared-options.ts";
 import { readShared } from "../shared-flags.ts";
+import { commandOf } from "../shown-usage.ts";
 import { readHeaders, readNumber } from "../value-flags.ts";
 import { ask, type Question } from "./ask.ts";
 import { type CHAT_ENDPOINTS, FLAGS } from "./flags.ts";
@@ -24,6 +25,9 @@ import { type CountedTokens, formatAnswer } from "./format-answer.ts";
 /** `rampart chat URL`: asks one question and shows the answer's tokens with their times. */
 
 const DEFAULT_QUESTION = "Write one sentence about the sea.";
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runChatCommand, { name: "URL", takes: "word" });
 
 /** Runs `rampart chat`. Returns the exit code. */
 export function runChatCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {

@@ -27,6 +27,7 @@ import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
 import { STDOUT_FILE, sharedOptions, toOutputPath } from "../options/shared-options.ts";
 import { besideReports } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
+import { commandOf } from "../shown-usage.ts";
 import { FLAGS } from "./flags.ts";
 import { parseLimit, parsePrecision } from "./parse-limit.ts";
 import { type ReadSide, readSides } from "./run-sets.ts";
@@ -47,6 +48,9 @@ interface Request {
 
 /** Width of the tables with all metrics. */
 const MOST_COLUMNS = 110;
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runCompareCommand, { name: "REPORT", takes: "file" });
 
 /** Runs `rampart compare`. Returns the exit code. */
 export async function runCompareCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {

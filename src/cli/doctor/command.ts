@@ -3,6 +3,7 @@ import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { commandOf } from "../shown-usage.ts";
 import { readNumber } from "../value-flags.ts";
 import { CHECKS } from "./checks.ts";
 import { type AskedLoad, type Check, unknown } from "./finding.ts";
@@ -11,6 +12,9 @@ import { formatFindings, type NamedFinding } from "./format-findings.ts";
 import { type Host, thisHost } from "./host.ts";
 
 /** `rampart doctor`: whether this host can send a load, and measure it well. */
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runDoctorCommand);
 
 /** Runs the command. Returns 0, or 65 when a problem makes the asked load impossible. */
 export async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {

@@ -4,9 +4,14 @@ import { VERSION } from "../../report/version.ts";
 import type { Peers } from "../../run/peers/peers.ts";
 import type { CommandIo } from "../execute.ts";
 import { withNames } from "../setting-names.ts";
+import type { LoadedCommand } from "../shown-usage.ts";
+import { runAnalyze } from "./analyze/run-analyze.ts";
+import { runKeptProfile } from "./checkpoint/keep.ts";
+import { dryRun } from "./dry-run.ts";
 import { EXIT } from "./exit-codes.ts";
 import { formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
+import { mergeExports } from "./merge/merge-exports.ts";
 import { type GivenCommand, type ParsedCommand, parseCommand } from "./options/parse.ts";
 import { isEmpty } from "./options/passed-flags.ts";
 import type { GenaiSettings } from "./options/settings.ts";
@@ -18,10 +23,14 @@ import { runProfile } from "./profile/run-profile.ts";
 import { findFurther, readSettings } from "./read-settings.ts";
 import { withoutConsequences } from "./rules/consequences.ts";
 import { inGenaiPerf } from "./setting-names.ts";
+import { describeUsage as describeOptions } from "./shown-usage.ts";
 import { writeTemplate } from "./template.ts";
 import { formatUsageError } from "./usage.ts";
 
 /** `rampart genai-perf …`, and the executable linked as `genai-perf`. */
+
+/** The command. */
+export const COMMAND: LoadedCommand = { usage: describeOptions, run: runGenaiPerf };
 
 /** Runs the command. Returns the exit code: 0 success, 1 failure, 2 usage error. */
 export async function runGenaiPerf(args: readonly string[], _command: string, plainIo: CommandIo): Promise<number> {
@@ -84,20 +93,16 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
 /** Returns whether the command succeeded. Loads modules that a plain profile does not need only when they are used. */
 async function runAsked(settings: GenaiSettings, given: GivenSettings, io: CommandIo, peers?: Peers): Promise<boolean> {
   if (settings.subcommand === "process-export-files") {
-    const { mergeExports } = await import("./merge/merge-exports.ts");
     return mergeExports(settings, io);
   }
   if (isDryRun(settings)) {
-    const { dryRun } = await import("./dry-run.ts");
     await dryRun(settings, given, io);
     return true;
   }
   if (settings.subcommand === "analyze") {
-    const { runAnalyze } = await import("./analyze/run-analyze.ts");
     return runAnalyze(settings, given, io);
   }
   if (settings.output.isCheckpointing) {
-    const { runKeptProfile } = await import("./checkpoint/keep.ts");
     return runKeptProfile(settings, given, io);
   }
   return (await runProfile(settings, given, io, { peers })).isPassed;

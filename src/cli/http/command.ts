@@ -11,6 +11,7 @@ import { sharedNameOf } from "../options/shared-options.ts";
 import { besideReports, findReadOutputs, inputFilesOf, silent } from "../output-files.ts";
 import { changePlan, conclude } from "../run.ts";
 import { inScenario, withNames } from "../setting-names.ts";
+import { commandOf } from "../shown-usage.ts";
 import { FLAGS } from "./flags.ts";
 import { readScenario } from "./read-scenario.ts";
 
@@ -46,6 +47,9 @@ const FIELDS: readonly (readonly [path: RegExp, flag: string])[] = [
   [/^load\.maxOutstanding$/, "--concurrency"],
   [/^load\b.*/, "--rate"],
 ];
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runHttpCommand, { name: "URL", takes: "word" });
 
 /** Runs `rampart http`. Returns the exit code. */
 export async function runHttpCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {

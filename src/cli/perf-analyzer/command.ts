@@ -2,6 +2,7 @@ import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError, wordProblem } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
+import { checkPlan } from "../../registry/check-plan.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/levels.ts";
 import { VERSION } from "../../report/version.ts";
@@ -10,7 +11,10 @@ import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { besideReports, findReadOutputs, findTwins, inputFilesOf } from "../output-files.ts";
 import { withNames } from "../setting-names.ts";
+import { type LoadedCommand, showOption } from "../shown-usage.ts";
+import { formatHelp } from "./help.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
+import { OPTIONS } from "./options/table.ts";
 import { parseOptions, readSettings } from "./read-settings.ts";
 import { inPerfAnalyzer } from "./setting-names.ts";
 import { toPlan } from "./to-plan.ts";
@@ -21,13 +25,18 @@ const SIGNAL_NUMBERS: Readonly<Record<EndSignal, number>> = { SIGHUP: 1, SIGINT:
 
 const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
+/** The command. */
+export const COMMAND: LoadedCommand = {
+  usage: () => ({ options: OPTIONS.map((option) => showOption(option)) }),
+  run: runPerfAnalyzer,
+};
+
 /** Runs the command. Returns the exit code. @param command the command as it was called, for help */
 export async function runPerfAnalyzer(args: readonly string[], command: string, plainIo: CommandIo): Promise<number> {
   const io = withNames(plainIo, inPerfAnalyzer);
   const { settings, problems, warnings, lines } = readSettings(parseOptions(args));
   for (const line of lines) io.err(`${line}\n`);
   if (settings.isHelp) {
-    const { formatHelp } = await import("./help.ts");
     io.out(formatHelp(command));
     return EXIT.measured;
   }
@@ -53,7 +62,6 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
 }
 
 async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
-  const { checkPlan } = await import("../../registry/check-plan.ts");
   io.out(`${JSON.stringify(withoutSecrets(checkPlan(plan)), null, 2)}\n`);
   return EXIT.measured;
 }

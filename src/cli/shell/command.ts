@@ -1,10 +1,9 @@
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { VERSION } from "../../report/version.ts";
 import { EXIT } from "../../result/exit-codes.ts";
-import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
-import { type CommandUsage, type ShownCommand, usageOfFlags } from "../shown-usage.ts";
+import { commandOf, type LoadedCommand, type Operand, type ShownCommand } from "../shown-usage.ts";
 import { formatBash } from "./bash.ts";
 import { listContexts } from "./contexts.ts";
 import { formatFish } from "./fish.ts";
@@ -14,7 +13,7 @@ import { formatZsh } from "./zsh.ts";
 /** `rampart completion SHELL` and `rampart man`: what is made from the tables of commands and options. */
 
 /** Their options. */
-export const FLAGS: readonly Flag[] = [HELP_FLAG];
+const FLAGS: readonly Flag[] = [HELP_FLAG];
 
 /** The shells, and how each loads its script. */
 const SHELLS = {
@@ -31,58 +30,55 @@ const SHELLS = {
 
 const SHELL_NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 
-/** What `rampart completion` accepts. */
-export const COMPLETION_USAGE: CommandUsage = usageOfFlags(FLAGS, {
-  name: "SHELL",
-  choices: SHELL_NAMES,
-  takes: "word",
-});
+/** Describes all commands. */
+type DescribeAll = () => Promise<readonly ShownCommand[]>;
 
-/** What the commands of this folder need: their words, where they print, and a description of all commands. */
-export interface PrintedFrom {
-  readonly args: readonly string[];
-  /** The command's name in texts. */
-  readonly command: string;
-  readonly io: CommandIo;
-  readonly describe: () => Promise<readonly ShownCommand[]>;
-}
-
-/** Runs `rampart completion`. Returns the exit code. */
-export function runCompletionCommand(from: PrintedFrom): Promise<number> {
-  return printText(from, 1, formatCompletionHelp, ([typed]) => {
+/** Returns `rampart completion`. */
+export function createCompletion(describe: DescribeAll): LoadedCommand {
+  const operand: Operand = { name: "SHELL", choices: SHELL_NAMES, takes: "word" };
+  const read = ([typed]: readonly string[]): FormatAll | Problem => {
     const name = SHELL_NAMES.find((shell) => shell === typed);
     if (name !== undefined) return (commands) => SHELLS[name].format(listContexts(commands));
     const hint = `Give one of ${SHELL_NAMES.join(", ")}.`;
     return typed === undefined
       ? problem("missing", "SHELL", "no shell is given", hint)
       : problem("invalid-value", "SHELL", "is not a known shell", hint, typed);
-  });
+  };
+  return commandOf(FLAGS, printText(describe, 1, formatCompletionHelp, read), operand);
 }
 
-/** Runs `rampart man`. Returns the exit code. */
-export function runManCommand(from: PrintedFrom): Promise<number> {
-  return printText(from, 0, formatManHelp, () => (commands) => formatManPage(VERSION, commands));
+/** Returns `rampart man`. */
+export function createMan(describe: DescribeAll): LoadedCommand {
+  const format: FormatAll = (commands) => formatManPage(VERSION, commands);
+  return commandOf(
+    FLAGS,
+    printText(describe, 0, formatManHelp, () => format),
+  );
 }
 
-/** Prints a text about all commands. @param read returns how to format it, or what is wrong with the operands */
+/** Makes a text from the description of all commands. */
+type FormatAll = (commands: readonly ShownCommand[]) => string;
+
+/** Returns what prints a text about all commands. @param read returns how to format it, or what is wrong with the operands */
 function printText(
-  { args, command, io, describe }: PrintedFrom,
+  describe: DescribeAll,
   operandCount: number,
   formatHelp: (command: string) => string,
-  read: (operands: readonly string[]) => Problem | ((commands: readonly ShownCommand[]) => string),
-): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, operandCount);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
+  read: (operands: readonly string[]) => FormatAll | Problem,
+): LoadedCommand["run"] {
+  return (args, command, io) =>
+    explainErrors(command, io, async () => {
+      const flags = parseFlags(FLAGS, args, operandCount);
+      if (flags.has("help")) {
+        io.out(formatHelp(command));
+        return EXIT.passed;
+      }
+      const format = read(flags.positionals);
+      const problems = typeof format === "function" ? flags.problems : [format, ...flags.problems];
+      if (typeof format !== "function" || problems.length > 0) throw new UserError(problems);
+      io.out(format(await describe()));
       return EXIT.passed;
-    }
-    const format = read(flags.positionals);
-    const problems = typeof format === "function" ? flags.problems : [format, ...flags.problems];
-    if (typeof format !== "function" || problems.length > 0) throw new UserError(problems);
-    io.out(format(await describe()));
-    return EXIT.passed;
-  });
+    });
 }
 
 function formatCompletionHelp(command: string): string {

@@ -6,6 +6,8 @@ import { readFileText } from "../../runtime/files.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
+import { commandOf } from "../shown-usage.ts";
+import { readDeclarations } from "./declarations.ts";
 
 /** `rampart types`: what an editor needs to complete and check scenarios, beside them. */
 
@@ -35,6 +37,9 @@ const CONFIG_TEXT = `${JSON.stringify(
   2,
 )}\n`;
 
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runTypesCommand, { name: "FOLDER", takes: "folder" });
+
 /** Runs `rampart types`. Returns the exit code. */
 export async function runTypesCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
@@ -48,7 +53,6 @@ export async function runTypesCommand(args: readonly string[], command: string, 
     const types = join(folder, TYPES);
     if (existsSync(types) && !readFileText(types).startsWith(MARK))
       throw new UserError(problem("overwrite", types, "exists, and is not written by this command", "Rename it."));
-    const { readDeclarations } = await import("./declarations.ts");
     write(folder, types, readDeclarations());
     io.out(`wrote ${types}\n`);
     const config = join(folder, CONFIG);

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
+import { readDirectory } from "../directory.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -17,5 +18,5 @@ const schema = () => v.object({ kind: v.literal("directory"), directory: pathSch
 export const directoryInputs: InputKind<DirectoryInputsPlan> = {
   schema,
   makes: "tensors",
-  load: async ({ directory }, model) => (await import("../directory.ts")).readDirectory(directory, model),
+  load: async ({ directory }, model) => readDirectory(directory, model),
 };

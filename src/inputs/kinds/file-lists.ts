@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
+import { readFileLists } from "../file-payloads.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -29,6 +30,5 @@ export const fileListsInputs: InputKind<FileListsInputsPlan> = {
   hasNoPrompts: true,
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ files, key }, _model, order) =>
-    (await import("../file-payloads.ts")).readFileLists(files, key, order === "at-times"),
+  load: async ({ files, key }, _model, order) => readFileLists(files, key, order === "at-times"),
 };

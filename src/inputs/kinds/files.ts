@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
+import { readFiles } from "../file-payloads.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -27,5 +28,5 @@ export const filesInputs: InputKind<FilesInputsPlan> = {
   needsNoModel: true,
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ paths }) => (await import("../file-payloads.ts")).readFiles(paths),
+  load: async ({ paths }) => readFiles(paths),
 };

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
+import { readJsonFiles } from "../json-file.ts";
 import { pathSchema } from "./path-schema.ts";
 
 /** Tensors from perf_analyzer's JSON files. */
@@ -30,7 +31,6 @@ export const jsonInputs: InputKind<JsonInputsPlan> = {
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
   load: async ({ files, readsTags, refusesShortFloats }, model, order, held) => {
-    const { readJsonFiles } = await import("../json-file.ts");
     return readJsonFiles(files, model, order === "at-times", held, undefined, { readsTags, refusesShortFloats });
   },
 };

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
 import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
+import { loadMadePayloads, loadMadeTensors } from "../made/load-made.ts";
 
 type MadeKind = "made-tensors" | "made-payloads";
 
@@ -32,12 +33,12 @@ export const madeTensorInputs: InputKind<MadeInputsPlan<"made-tensors">> = {
   schema: () => schemaOf("made-tensors"),
   makes: "tensors",
   isInOrder: () => true,
-  load: async (plan, model) => (await import("../made/load-made.ts")).loadMadeTensors(plan, model),
+  load: async (plan, model) => loadMadeTensors(plan, model),
 };
 
 export const madePayloadInputs: InputKind<MadeInputsPlan<"made-payloads">> = {
   schema: () => schemaOf("made-payloads"),
   makes: "payloads",
   isInOrder: () => true,
-  load: async (plan) => (await import("../made/load-made.ts")).loadMadePayloads(plan),
+  load: async (plan) => loadMadePayloads(plan),
 };

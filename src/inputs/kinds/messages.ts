@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
+import { readMessageLists } from "../messages/message-list.ts";
 import { pathSchema } from "./path-schema.ts";
 
 /** Messages of calls, from files or written in the plan. */
@@ -30,6 +31,5 @@ export const messagesInputs: InputKind<MessagesInputsPlan> = {
   makes: "messages",
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ messageFiles, entries, folder }, model) =>
-    (await import("../messages/message-list.ts")).readMessageLists(messageFiles, entries, model, folder),
+  load: async ({ messageFiles, entries, folder }, model) => readMessageLists(messageFiles, entries, model, folder),
 };

@@ -1,6 +1,8 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
+import { listPayloadFiles } from "../made/payload-folder.ts";
+import { readPayloadLists } from "../payload-list.ts";
 import { pathSchema } from "./path-schema.ts";
 
 /** Payloads from files, as GenAI-Perf writes them or as JSON Lines. */
@@ -38,8 +40,7 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
   load: async ({ file, moreFiles = [], isFolder, readsTags, refusesLoadFields }, _model, order, held) => {
-    const paths = isFolder ? await (await import("../made/payload-folder.ts")).listPayloadFiles(file) : [file];
-    const { readPayloadLists } = await import("../payload-list.ts");
+    const paths = isFolder ? await listPayloadFiles(file) : [file];
     return readPayloadLists([...paths, ...moreFiles], order, held, undefined, {
       readsTags,
       allowsLoadFields: refusesLoadFields !== true,

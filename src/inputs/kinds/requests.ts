@@ -1,5 +1,6 @@
 import { type RequestsInputsPlan, requestsSchema } from "../../service/http/requests-plan.ts";
 import type { InputKind } from "../input-kind.ts";
+import { makeRequests } from "../requests.ts";
 
 declare module "../../plan/plan.ts" {
   interface InputsPlans {
@@ -12,5 +13,5 @@ export const requestsInputs: InputKind<RequestsInputsPlan> = {
   makes: "payloads",
   needsNoModel: true,
   isInOrder: () => true,
-  load: async (plan) => (await import("../requests.ts")).makeRequests(plan),
+  load: async (plan) => makeRequests(plan),
 };

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
 import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
+import { loadOwnInputs } from "../user-inputs.ts";
 
 /** Inputs of a scenario's own type, which its function encodes. */
 export type OwnInputsPlan = PlanOf<typeof schema>;
@@ -34,5 +35,5 @@ export const ownInputs: InputKind<OwnInputsPlan> = {
       "the requests of defineTarget(…) are all encoded before the first one is sent, so no turn can depend on an answer",
     hint: "Use hold(…) or another load, or openai(…) for conversations.",
   },
-  load: async (plan) => (await import("../user-inputs.ts")).loadOwnInputs(plan),
+  load: async (plan) => loadOwnInputs(plan),
 };

@@ -1,6 +1,7 @@
 import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { startTokenThread, type TokenThread } from "../../measure/tokens/token-link.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { GroupedTokens } from "../groups/grouped-tokens.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 
 /** The threads that measure a run's tokens. */
@@ -28,7 +29,6 @@ export async function openTokens(plans: readonly Plan[]): Promise<OpenTokens> {
   return {
     measure: async (groups) => {
       if (groups === undefined) return threads[0]?.link;
-      const { GroupedTokens } = await import("../groups/grouped-tokens.ts");
       return new GroupedTokens(
         groups,
         plans.map((plan, index) => ({ plan, link: threads[index]?.link })),

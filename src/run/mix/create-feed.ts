@@ -1,15 +1,18 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { largestLevel } from "../../load/levels.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
-import type { Sequences } from "../../load/sequences.ts";
+import { Sequences } from "../../load/sequences.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { membersOf } from "../../registry/mix.ts";
+import { createRandom, seedOfNumber } from "../../runtime/random.ts";
 import type { LaneOptions } from "../lanes.ts";
 import type { MixSession, Session, TargetSession } from "../open/session.ts";
 import { type Feed, RequestFeed } from "../send/feed.ts";
+import { SessionFeed } from "../send/session-feed.ts";
+import { MixedFeed } from "./mixed-feed.ts";
 
 /** Seed for sequence lengths and data streams, in a run with seed 0. */
 const SEQUENCE_SEED = 5489;
@@ -44,7 +47,6 @@ async function createMixedFeed(
   { dataset, members }: MixSession,
   { isSync }: LaneOptions,
 ): Promise<Feed> {
-  const { MixedFeed } = await import("./mixed-feed.ts");
   const feeds = members.map(({ session }, index) => {
     const usesIds = !isSync || session.service.wire === "grpc-stream";
     const feed = new RequestFeed(session.service, session.dataset, { usesIds, isInOrder: true });
@@ -59,8 +61,7 @@ async function createSessionFeed({ service, dataset }: TargetSession): Promise<R
     const message = "this kind of server has no conversations, which sessions need";
     throw new RunError("unsupported", message, "Use a concurrency or a request rate.");
   }
-  const [open, { SessionFeed }] = await Promise.all([service.conversations(), import("../send/session-feed.ts")]);
-  return new SessionFeed(service, dataset, open);
+  return new SessionFeed(service, dataset, await service.conversations());
 }
 
 async function createSequences(
@@ -77,8 +78,6 @@ async function createSequences(
       "a fixed schedule sends each entry of the data at its own time, but this model takes whole sequences",
       "Measure sequences with a concurrency or a request rate.",
     );
-  const { Sequences } = await import("../../load/sequences.ts");
-  const { createRandom, seedOfNumber } = await import("../../runtime/random.ts");
   return new Sequences({
     plan: plan.sequences,
     streamLengths: dataset.isFromJson ? dataset.streams.map((steps) => steps.length) : [],

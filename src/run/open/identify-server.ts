@@ -4,6 +4,7 @@ import type { SocketTarget } from "../../runtime/socket.ts";
 import type { GrpcProbeAnswer, ServiceApi, ServiceProbe } from "../../service/probe.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
 import { openNamedSocket } from "../../transport/named-socket.ts";
+import { loadClient } from "./create-client.ts";
 
 const LIMIT_MS = 1500;
 const MAX_BYTES = 64 * 1024; // 64 KiB, more than any response to these requests
@@ -79,11 +80,10 @@ async function probeHttp(place: AskedPlace, first: Uint8Array): Promise<FoundApi
 }
 
 async function probeGrpc({ host, port, isSecure }: AskedPlace): Promise<FoundApi[]> {
-  const { GrpcUnaryClient } = await import("../../transport/grpc/unary-client.ts");
   const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   const tls = isSecure ? { tls: { ...UNVERIFIED, alpn: ["h2"] } } : {};
   const endpoint = { host, port, authority, pathPrefix: "", headers: [], ...tls };
-  const control = new ControlClient(msToNs(LIMIT_MS), (options) => new GrpcUnaryClient(endpoint, options), {
+  const control = new ControlClient(msToNs(LIMIT_MS), await loadClient("own", "grpc", endpoint), {
     limitNs: msToNs(LIMIT_MS),
     maxResponseBytes: MAX_BYTES,
   });

@@ -3,9 +3,11 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import { networkOf, type ServerTargetPlan } from "../../registry/service-kinds.ts";
 import type { OpenSocket } from "../../runtime/socket.ts";
 import type { OwnServer, ServiceAddress } from "../../service/service.ts";
+import type { CreateClient } from "../../transport/client.ts";
+import { FanOutClient, ServerTurns } from "../../transport/fan-out-client.ts";
 import type { Endpoint } from "../../transport/request.ts";
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
-import { type CreateClient, loadClient } from "./create-client.ts";
+import { loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
 
 /** The ways to a target: for its load and for queries. */
@@ -69,7 +71,6 @@ async function balance(
   others: readonly Endpoint[],
   loadFor: (endpoint: Endpoint) => Promise<CreateClient>,
 ): Promise<CreateClient> {
-  const { FanOutClient, ServerTurns } = await import("../../transport/fan-out-client.ts");
   const servers = [{ name: first.authority, createClient: createFirst }];
   for (const endpoint of others) servers.push({ name: endpoint.authority, createClient: await loadFor(endpoint) });
   return (options) => new FanOutClient(servers, new ServerTurns(servers.length), options);

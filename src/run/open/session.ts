@@ -1,8 +1,10 @@
+import { checkBatches } from "../../inputs/batches.ts";
 import type { Dataset } from "../../inputs/dataset.ts";
 import type { HeldEntries } from "../../inputs/held-entries.ts";
 import { applyShapes } from "../../inputs/shapes.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
+import { startEmbedded } from "../../mock/embedded.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
@@ -17,15 +19,15 @@ import type { OpenSocket } from "../../runtime/socket.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, InferCodec, Service, ServiceAddress, ServiceTraits } from "../../service/service.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
-import type { AnswerNeeds, ClientOptions, LoadClient } from "../../transport/client.ts";
+import type { AnswerNeeds, ClientOptions, CreateClient, LoadClient } from "../../transport/client.ts";
 import { ControlClient, MOST_CONTROL_BYTES } from "../../transport/control-client.ts";
 import { stampedPayload } from "../../transport/request.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../interrupt.ts";
 import { createAsk } from "./ask.ts";
-import type { CreateClient } from "./create-client.ts";
 import { connect, toLinks } from "./links.ts";
 import { QueryClients } from "./query-clients.ts";
-import type { SharedTensors } from "./shared-tensors.ts";
+import { setServerTrace } from "./server-trace.ts";
+import { type SharedTensors, shareTensors } from "./shared-tensors.ts";
 
 /** A target before the first query. */
 export interface Target<S extends Session = Session> {
@@ -119,10 +121,7 @@ export async function openTarget(
   let codec: InferCodec | undefined;
   let shared: SharedTensors | undefined;
   return {
-    setTrace:
-      trace === null
-        ? undefined
-        : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
+    setTrace: trace === null ? undefined : async () => setServerTrace(trace, front, ask, observer),
     isQueried: () => isQueried,
     setUp: async () => {
       const startWarnings = (await links.ready) ?? [];
@@ -133,9 +132,8 @@ export async function openTarget(
       let service: Service = { ...found, model: shaped.model };
       const dataset = await (early ?? loadInputs(plan, service.model, held));
       if (links.serverCount > 1) service = shareAmong(service, plan);
-      if (service.batchSize > 1) (await import("../../inputs/batches.ts")).checkBatches(dataset, service);
+      if (service.batchSize > 1) checkBatches(dataset, service);
       if (service.sharedMemory !== undefined) {
-        const { shareTensors } = await import("./shared-tensors.ts");
         shared = await shareTensors({ plan, search, service, memory: service.sharedMemory, dataset, ask });
         service = { ...service, codec: shared.codecOf(0) };
       }
@@ -200,7 +198,6 @@ async function startOwnTarget(
 ): Promise<{ target: ServerTargetPlan; stop(): Promise<void> } | undefined> {
   const kind = targetKindOf(target);
   if (kind.toServer === undefined || !("mock" in target)) return undefined;
-  const { startEmbedded } = await import("../../mock/embedded.ts");
   const asked = target.llmPath === undefined ? target.protocol : "chat";
   const server = await startEmbedded({ plan: target.mock, kind: asked });
   const port = target.protocol === "http" ? server.httpPort : server.grpcPort;

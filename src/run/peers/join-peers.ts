@@ -1,5 +1,7 @@
 import type { Text } from "../../plan/messages.ts";
 import { messageOf } from "../../plan/problem.ts";
+import { isMpiRank, openMpi } from "../../runtime/mpi.ts";
+import { MpiPeers } from "./mpi-peers.ts";
 import { ALONE, type Peers } from "./peers.ts";
 
 /**
@@ -9,13 +11,11 @@ import { ALONE, type Peers } from "./peers.ts";
  */
 export async function joinPeers(isMpi: boolean, print: (line: Text) => void): Promise<Peers> {
   if (!isMpi) return ALONE;
-  const { isMpiRank, openMpi } = await import("../../runtime/mpi.ts");
   if (!isMpiRank()) {
     print(["rampart: ", { say: "no-mpirun" }]);
     return ALONE;
   }
   try {
-    const { MpiPeers } = await import("./mpi-peers.ts");
     return new MpiPeers(await openMpi(), print);
   } catch (error) {
     print(["rampart: ", { say: "no-mpi", why: messageOf(error) }]);

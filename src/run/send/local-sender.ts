@@ -2,7 +2,7 @@ import type { Drive } from "../../load/drive.ts";
 import { limitConcurrency } from "../../load/drive.ts";
 import type { PreparedLoad } from "../../load/load-mode.ts";
 import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
-import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
+import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import { Timeline, type TimelineBucket } from "../../measure/timeline.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
@@ -238,7 +238,6 @@ export class LocalSender implements LoadSender {
   }
 
   async countQueries(samplesPerQuery: number): Promise<void> {
-    const { MlperfTally } = await import("../../measure/mlperf/mlperf-tally.ts");
     this.parts.meter.mlperf = new MlperfTally(samplesPerQuery);
   }
 

@@ -2,6 +2,7 @@ import { registerSecret, registerUrl } from "../../plan/secrets.ts";
 import { checkAnswerRules } from "../answer-reader.ts";
 import { describeServer, registerServerSecrets, serverUrls, withApiKey } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
+import { createHttpFront } from "./front.ts";
 import { type HttpTargetPlan, httpTargetSchema } from "./target.ts";
 
 /** Any HTTP server, measured with requests that the user describes. */
@@ -39,5 +40,5 @@ export const httpKind: ServiceKind<HttpTargetPlan> = {
   path: ({ path }) => path.replace(/^\/+/, ""),
   server: "an HTTP server",
   api: { name: "http", label: "HTTP", probes: [] },
-  open: async (target) => (await import("./front.ts")).createHttpFront(target),
+  open: async (target) => createHttpFront(target),
 };

@@ -1,5 +1,6 @@
 import type { Environment, Interpreter } from "@huggingface/jinja";
 import { messageOf, type UserError, userError } from "../../plan/problem.ts";
+import { type Jinja, loadJinja } from "../jinja.ts";
 import { parseJson } from "../json-text.ts";
 import type { JsonObject } from "./prompt-entry.ts";
 
@@ -19,12 +20,11 @@ export interface PayloadTemplate {
 }
 
 type Variables = Readonly<Record<string, unknown>>;
-type Jinja = typeof import("@huggingface/jinja");
 type Program = Parameters<Interpreter["run"]>[0];
 
 /** Parses a template. @throws UserError with the line when it is not valid */
 export async function openTemplate(source: TemplateSource): Promise<PayloadTemplate> {
-  const jinja = await import("@huggingface/jinja");
+  const jinja = await loadJinja();
   const program = parse(jinja, source.text);
   if (program instanceof Error) {
     const line = findFailingLine(source.text, (text) => parse(jinja, text) instanceof Error);

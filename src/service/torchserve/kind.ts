@@ -2,6 +2,7 @@ import { registerUrl } from "../../plan/secrets.ts";
 import type { ServiceApi } from "../probe.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
+import { createTorchServeFront } from "./front.ts";
 import { type TorchServeTargetPlan, torchServeTargetSchema } from "./target.ts";
 
 /** TorchServe over HTTP: an input is the body of a request to the path of its model, or a part of a form there. */
@@ -43,5 +44,5 @@ export const torchServeKind: ServiceKind<TorchServeTargetPlan> = {
   path: () => "predictions",
   server: "a TorchServe server",
   api: torchServeApi,
-  open: async (target) => (await import("./front.ts")).createTorchServeFront(target, DEFAULT_PORT),
+  open: async (target) => createTorchServeFront(target, DEFAULT_PORT),
 };

@@ -1,8 +1,10 @@
 import type { Text } from "../../plan/messages.ts";
-import { problem, RunError, UserError } from "../../plan/problem.ts";
+import { problem } from "../../plan/problem.ts";
 import type { ServiceKind } from "../service.ts";
 import { tritonKind } from "../triton/kind.ts";
-import { type TritonInProcessTargetPlan, toTritonTarget, tritonInProcessSchema } from "./target.ts";
+import { type TritonInProcessTargetPlan, tritonInProcessSchema } from "./target.ts";
+
+const loadFront = () => import("./front.ts");
 
 /** Triton's library in a process of the run's own: the model's own time, without a network. */
 export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
@@ -38,30 +40,6 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
   },
   path: () => "",
   api: tritonKind.api,
-  open: async (target) => {
-    const [{ httpApi }, { createGrpcCodec }, { toServiceFront }] = await Promise.all([
-      import("../triton/http-api.ts"),
-      import("../triton/grpc-codec.ts"),
-      import("../triton/front.ts"),
-    ]);
-    const { isStreaming, parameters } = target;
-    // Queries are JSON, as the library answers them; requests are messages, whose tensors are never text.
-    return toServiceFront(toTritonTarget(target), {
-      api: httpApi,
-      isInProcess: true,
-      createCodec: (model) => createGrpcCodec(model, { isStreaming, parameters }),
-    });
-  },
-  startServer: async (target) => {
-    const [{ ownProgram }, { checkInstallation, findLibrary }] = await Promise.all([
-      import("../../runtime/own-program.ts"),
-      import("./find-library.ts"),
-    ]);
-    const problems = checkInstallation(target);
-    if (problems.length > 0) throw new UserError(problems);
-    if (process.platform !== "linux")
-      throw new RunError("unsupported", "Triton in process needs Linux", "Measure a Triton server over the network.");
-    const { startTritonProcess } = await import("./start-process.ts");
-    return startTritonProcess(target, findLibrary(target.directory) as string, ownProgram());
-  },
+  open: async (target) => (await loadFront()).openInProcess(target),
+  startServer: async (target) => (await loadFront()).startInProcess(target),
 };

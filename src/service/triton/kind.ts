@@ -2,6 +2,7 @@ import { problem } from "../../plan/problem.ts";
 import type { ServiceApi } from "../probe.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
+import { openTritonFront } from "./front.ts";
 import { type TritonTargetPlan, tritonTargetSchema, wireOf } from "./target.ts";
 
 /** How to recognize KServe v2 servers: by their metadata, which names the server's software, over HTTP and over gRPC. */
@@ -54,7 +55,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
   path: () => "v2",
   server: "a KServe v2 server",
   api: kserveApi,
-  open: async (target) => (await import("./front.ts")).openTritonFront(target),
+  open: async (target) => openTritonFront(target),
 };
 
 function nameServer(name = "", version = ""): string {

@@ -29,9 +29,9 @@ describe("the man page", () => {
   });
 
   test("has every command with every option, and every exit code", async () => {
-    for (const { name, usage } of COMMANDS) {
+    for (const { name, load } of COMMANDS) {
       assert.match(shown, new RegExp(`^ +rampart ${name}\\b`, "m"));
-      const { options, subcommands = [] } = await usage();
+      const { options, subcommands = [] } = (await load()).usage();
       for (const { names } of [...options, ...subcommands.flatMap((one) => one.options)])
         assert.match(shown, new RegExp(`^ +(-.*, )?${names.join(", ")}( |$)`, "m"), names[0]);
     }

@@ -3,14 +3,16 @@ import { MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
 import { deriveSeed } from "../../../runtime/random.ts";
 import { compactJson, formatJson } from "../../../service/json-text.ts";
 import { createPayload, type Payload } from "../../../service/openai/payload.ts";
-import type { TemplateSource } from "../../../service/openai/payload-template.ts";
+import { openTemplate, type TemplateSource } from "../../../service/openai/payload-template.ts";
 import type { JsonObject, PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import { parseResponseField, type ResponseField } from "../../../service/openai/response-field.ts";
+import { createTemplatePayloads, textWithin } from "../../../service/openai/template-payloads.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { NAMED_TEMPLATES, readTemplateOptions, templateFileOf } from "../template-options.ts";
 import { toLayoutSettings, toPayloadSettings } from "./prompt-settings.ts";
+import { openTokenIds } from "./token-ids.ts";
 
 /** Converts entries to request bodies. */
 
@@ -27,7 +29,6 @@ export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer |
   if (usesTemplate) return openTemplateLayout(settings, tokenizer);
   if (callsMethod) return { create: (entry) => [toGeneratorEntry(entry, settings)] };
   if (hasTokenIds) {
-    const { openTokenIds } = await import("./token-ids.ts");
     const create = await openTokenIds(settings, tokenizer as Tokenizer);
     return { create: (entry) => [create(entry)] };
   }
@@ -55,10 +56,6 @@ export function responseFieldOf(settings: GenaiSettings): ResponseField | undefi
 async function openTemplateLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
   const { template, others } = readTemplateOptions(settings.input.extra);
   responseFieldOf(settings);
-  const [{ openTemplate }, { createTemplatePayloads, textWithin }] = await Promise.all([
-    import("../../../service/openai/payload-template.ts"),
-    import("../../../service/openai/template-payloads.ts"),
-  ]);
   const opened = await openTemplate(findTemplate(template ?? "", templateFileOf(settings)));
   const layout = { ...toLayoutSettings(settings), extra: others as JsonObject };
   const counts = new Map<number, number>();

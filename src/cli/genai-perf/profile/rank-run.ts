@@ -1,5 +1,6 @@
 import { word } from "../../../plan/messages.ts";
 import { problem, UserError } from "../../../plan/problem.ts";
+import { joinPeers } from "../../../run/peers/join-peers.ts";
 import type { Peers } from "../../../run/peers/peers.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isPassed } from "../options/passed-flags.ts";
@@ -29,7 +30,6 @@ export async function runAsRank(
     const message = `${FLAG} after -- is for one run on all ranks, and ${several} can have another number of runs on each`;
     throw new UserError([problem("conflict", `-- ${FLAG}`, message, `Leave ${FLAG} or ${several} out.`)]);
   }
-  const { joinPeers } = await import("../../../run/peers/join-peers.ts");
   const peers = await joinPeers(true, (line) => io.err(`${word(line, io.nameOf)}\n`));
   try {
     return await body(peers);

@@ -1,4 +1,4 @@
-import type { NativeFunction } from "../../../runtime/ffi/ffi.ts";
+import { type NativeFunction, openLibrary } from "../../../runtime/ffi/ffi.ts";
 import { NativeError, type NativeSignature, type NativeSymbols } from "../../../runtime/ffi/native.ts";
 
 /** A call of Triton's library failed. */
@@ -92,7 +92,6 @@ export interface TritonLibrary {
 
 /** Opens the library. @throws NativeError with the loader's reason */
 export async function openTritonLibrary(path: string): Promise<TritonLibrary> {
-  const { openLibrary } = await import("../../../runtime/ffi/ffi.ts");
   const full = Object.fromEntries(
     Object.entries(SYMBOLS).map(([name, signature]) => [`TRITONSERVER_${name}`, signature]),
   );

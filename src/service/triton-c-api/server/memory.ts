@@ -1,3 +1,4 @@
+import { openLibrary, toCString } from "../../../runtime/ffi/ffi.ts";
 import type { NativeSymbols } from "../../../runtime/ffi/native.ts";
 
 const SYMBOLS = {
@@ -26,7 +27,6 @@ const MAP_SHARED = 1;
 
 /** Opens the system's functions for memory. @throws NativeError */
 export async function openMemory(): Promise<NativeMemory> {
-  const { openLibrary, toCString } = await import("../../../runtime/ffi/ffi.ts");
   const { functions: c } = await openLibrary(["libc.so.6", "libc.so"], SYMBOLS);
   return {
     copy: (bytes) => {

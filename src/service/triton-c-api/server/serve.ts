@@ -10,11 +10,13 @@ import {
 } from "../../../transport/in-process/frames.ts";
 import { removeSharedMemory } from "../shared-memory-files.ts";
 import type { ServerCallbacks } from "./callbacks.ts";
+import { openCompiledCallbacks } from "./compiled-callbacks.ts";
 import { RequestTemplate } from "./infer-request.ts";
 import { Cell, openTritonLibrary, type TritonLibrary } from "./library.ts";
 import { type NativeMemory, openMemory } from "./memory.ts";
 import { QueryAnswers, type ServerQuery } from "./queries.ts";
 import { Regions } from "./regions.ts";
+import { openScriptCallbacks } from "./script-callbacks.ts";
 import { type ServerSettings, startServer } from "./start-server.ts";
 import { RUN_FILE, writeToRun } from "./write-to-run.ts";
 
@@ -164,12 +166,12 @@ function messageOf(error: unknown): string {
  */
 async function openCallbacks(runPid: number): Promise<ServerCallbacks> {
   try {
-    return await (await import("./compiled-callbacks.ts")).openCompiledCallbacks(runPid, {
+    return await openCompiledCallbacks(runPid, {
       input: 0,
       output: RUN_FILE,
     });
   } catch (error) {
     if (runtimeName === "bun" || !(error instanceof NativeError)) throw error;
-    return (await import("./script-callbacks.ts")).openScriptCallbacks(runPid, error.message);
+    return openScriptCallbacks(runPid, error.message);
   }
 }

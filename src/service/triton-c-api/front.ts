@@ -1,0 +1,28 @@
+import { RunError, UserError } from "../../plan/problem.ts";
+import { ownProgram } from "../../runtime/own-program.ts";
+import type { OwnServer, ServiceFront } from "../service.ts";
+import { toServiceFront } from "../triton/front.ts";
+import { createGrpcCodec } from "../triton/grpc-codec.ts";
+import { httpApi } from "../triton/http-api.ts";
+import { checkInstallation, findLibrary } from "./find-library.ts";
+import { startTritonProcess } from "./start-process.ts";
+import { type TritonInProcessTargetPlan, toTritonTarget } from "./target.ts";
+
+/** Opens Triton in process. Queries are JSON, as the library answers them; requests are messages, whose tensors are never text. */
+export function openInProcess(target: TritonInProcessTargetPlan): ServiceFront {
+  const { isStreaming, parameters } = target;
+  return toServiceFront(toTritonTarget(target), {
+    api: httpApi,
+    isInProcess: true,
+    createCodec: (model) => createGrpcCodec(model, { isStreaming, parameters }),
+  });
+}
+
+/** Starts the process with Triton's library. @throws UserError for what an installation lacks, and RunError */
+export function startInProcess(target: TritonInProcessTargetPlan): OwnServer {
+  const problems = checkInstallation(target);
+  if (problems.length > 0) throw new UserError(problems);
+  if (process.platform !== "linux")
+    throw new RunError("unsupported", "Triton in process needs Linux", "Measure a Triton server over the network.");
+  return startTritonProcess(target, findLibrary(target.directory) as string, ownProgram());
+}
