@@ -2,8 +2,6 @@ import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
-import type { CancellationPlan } from "../plan/cancellation.ts";
-import type { FunctionPlan } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
@@ -14,25 +12,40 @@ import { memberPlansOf, membersOf } from "../registry/mix.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
+import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
+import { isOwnHost } from "../runtime/own-host.ts";
+import { raiseThreadPriority } from "../runtime/thread-priority.ts";
 import type { Failure } from "../transport/failure.ts";
+import { Conductor } from "./conduct/conductor.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
+import { groupRequests } from "./groups/request-tags.ts";
 import { hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
-import type { ContentCheck } from "./judge/content-check.ts";
+import { createContentCheck } from "./judge/content-check.ts";
 import { cannotConnect, takesPrompts } from "./judge/failure-policy.ts";
 import type { OpenTokens } from "./judge/open-tokens.ts";
+import { openTokens as measureTokens } from "./judge/open-tokens.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";
+import { openMixedTarget } from "./mix/mixed-target.ts";
+import { parseUrl } from "./open/endpoint.ts";
 import { openTarget, type Session, type Target, type TargetOptions } from "./open/session.ts";
+import { openSender, timestampsOf } from "./open-sender.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
+import { RecordHook } from "./record-hook.ts";
 import type { RehearsalBounds, Rehearsed } from "./rehearsal.ts";
+import { EMBEDDED_BOUNDS, OWN_BOUNDS, PROMPT_BOUNDS, rehearse, SHORT_BOUNDS } from "./rehearsal.ts";
 import type { RunParts } from "./run-parts.ts";
-import type { Canceller } from "./send/canceller.ts";
+import { openScrapes } from "./scrapes.ts";
+import { openBurstSharing } from "./send/burst-sharing.ts";
+import { Canceller } from "./send/canceller.ts";
 import { Driver } from "./send/driver.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
 import { sessionsOf } from "./send/session-feed.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
+import { openServerMetrics } from "./server-metrics.ts";
+import { followTokens } from "./token-follower.ts";
 
 /** A server that takes longer to connect to may be reachable all the same. */
 const MOST_PROBE_MS = 1000;
@@ -95,7 +108,7 @@ async function runPlan(
     // Create the driver and open its first connection while the server answers.
     const settingUp = target.setUp();
     settingUp.catch(() => {});
-    const canceller = plan.cancellation === undefined ? undefined : await createCanceller(plan.cancellation);
+    const canceller = plan.cancellation && new Canceller(plan.cancellation);
     let refusal: Failure | undefined;
     const driver = new Driver({
       canceller,
@@ -126,13 +139,12 @@ async function runPlan(
       const tokens =
         meter ?? (openingTokens && (await (await signal.unlessInterrupted(openingTokens)).measure(groups)));
       const startNs = nowNs();
-      if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
-      const { Conductor } = await import("./conduct/conductor.ts");
-      const { openSender, timestampsOf } = await import("./open-sender.ts");
+      if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);
       const rehearsed = session.members === undefined ? [{ plan, session, feed }] : session.members;
       const atEnd = (undo: () => void): number => undos.push(undo);
-      const rehearse = await loadRehearsal(rehearsed, { search: load.search, observer, driver, atEnd });
-      const createCheck = plan.check && (await openContentCheck(plan.check));
+      const rehearse = prepareRehearsal(rehearsed, { search: load.search, observer, driver, atEnd });
+      const { check: named } = plan;
+      const createCheck = named && ((of: Plan) => createContentCheck(of, named));
       const parts: RunParts = { plan, observer, load, session, groups };
       const sending = { feed, driver, createCheck, canceller, tokens };
       const conducting = {
@@ -173,11 +185,9 @@ async function followed(
 ): Promise<RunResult> {
   let around = async (given: RunObserver): Promise<RunResult> => {
     if (tokens === undefined || given.onTokens === undefined) return execute(given);
-    const { followTokens } = await import("./token-follower.ts");
     return followTokens(tokens, given, () => execute(given));
   };
   if (plan.onRecord !== undefined) {
-    const { RecordHook } = await import("./record-hook.ts");
     const sessions = [session, ...(session.members ?? []).map((member) => member.session)];
     const readsAnswers = tokens !== undefined || sessions.some(({ service }) => service.answerReader !== undefined);
     const hook = new RecordHook(plan.onRecord, signal, groups, readsAnswers);
@@ -185,13 +195,7 @@ async function followed(
     around = (given) => hook.around(given, inner);
   }
   if (plan.telemetry.scrapes === undefined) return around(observer);
-  const { openScrapes } = await import("./scrapes.ts");
   return openScrapes(plan.telemetry.scrapes, observer, signal).around(around);
-}
-
-async function openContentCheck(named: FunctionPlan): Promise<(plan: Plan) => ContentCheck> {
-  const { createContentCheck } = await import("./judge/content-check.ts");
-  return (plan) => createContentCheck(plan, named);
 }
 
 interface RehearsalParts {
@@ -202,11 +206,11 @@ interface RehearsalParts {
   atEnd(undo: () => void): void;
 }
 
-async function loadRehearsal(
+/** Returns what runs while connections are opened, before the first request. */
+function prepareRehearsal(
   rehearsed: readonly Rehearsed[],
   { search, observer, driver, atEnd }: RehearsalParts,
-): Promise<() => Promise<void>> {
-  const { rehearse, EMBEDDED_BOUNDS, OWN_BOUNDS, PROMPT_BOUNDS, SHORT_BOUNDS } = await import("./rehearsal.ts");
+): () => Promise<void> {
   const startsEarly = ({ plan }: Rehearsed): boolean => plan.behaviour?.startsEarly === true;
   // Late code would be visible in the time to first token of prompts.
   const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
@@ -222,11 +226,6 @@ async function loadRehearsal(
     hasTime(one) && one.plan.target.isStreaming && one.plan.client.kind === "own";
   const streamed = rehearsed.find(isTimed);
   if (streamed === undefined) return rehearseAll;
-  const { openBurstSharing } = await import("./send/burst-sharing.ts");
-  const { yieldBackgroundThreads } = await import("../runtime/background-threads.ts");
-  const { raiseThreadPriority } = await import("../runtime/thread-priority.ts");
-  const { isOwnHost } = await import("../runtime/own-host.ts");
-  const { parseUrl } = await import("./open/endpoint.ts");
   const urls = urlsOf(streamed.plan.target);
   return async () => {
     await rehearseAll();
@@ -238,15 +237,10 @@ async function loadRehearsal(
   };
 }
 
-async function createCanceller(plan: CancellationPlan): Promise<Canceller> {
-  const { Canceller } = await import("./send/canceller.ts");
-  return new Canceller(plan);
-}
-
 /** Starts what measures the tokens of the plans' targets; undefined when none are measured. */
 function openTokens(plans: readonly Plan[]): Promise<OpenTokens> | undefined {
   if (plans.every(({ measurement }) => measurement.tokens === undefined)) return undefined;
-  return import("./judge/open-tokens.ts").then((module) => module.openTokens(plans));
+  return measureTokens(plans);
 }
 
 /** Splits the requests into groups; undefined when they have no tags. @throws UserError when tags are not usable */
@@ -254,14 +248,12 @@ async function openGroups(plan: Plan, session: Session): Promise<RequestGroups |
   const { tags, assertions } = plan;
   const isAsked = tags !== undefined || assertions.some(({ where }) => where !== undefined);
   if (!isAsked && session.members === undefined && session.dataset.hasTags !== true) return undefined;
-  const { groupRequests } = await import("./groups/request-tags.ts");
   return groupRequests(plan, session);
 }
 
 /** Opens the plan's target, or the targets of a mix. */
 async function openAnyTarget(plan: Plan, options: TargetOptions): Promise<Target> {
   if (membersOf(plan.target).length === 0) return openTarget(plan, options);
-  const { openMixedTarget } = await import("./mix/mixed-target.ts");
   return openMixedTarget(plan, options.observer, options.search, options.signal);
 }
 
@@ -273,8 +265,7 @@ async function closeTokens(opening: Promise<OpenTokens>): Promise<void> {
   );
 }
 
-async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMetrics | undefined> {
-  const { openServerMetrics } = await import("./server-metrics.ts");
+function openMetrics(plan: Plan, observer: RunObserver): ServerMetrics | undefined {
   return openServerMetrics(plan, {
     warn: (warning) => observer.onWarning?.(warning),
     onReading: (reading) => observer.onMetrics?.(reading),

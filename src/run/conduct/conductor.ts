@@ -12,8 +12,8 @@ import { callModeOf } from "../lanes.ts";
 import { cancelReason, composeResult, type RunEnding, serverDelta, shutDown } from "../run-ending.ts";
 import type { ConductorParts } from "../run-parts.ts";
 import type { LoadSender } from "../send/messages.ts";
-import type { ContinuousPhases } from "./continuous-phases.ts";
-import type { EarlyAbort } from "./early-abort.ts";
+import { ContinuousPhases } from "./continuous-phases.ts";
+import { EarlyAbort } from "./early-abort.ts";
 import { addLevel } from "./found-levels.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
 import type { LevelHost, LevelSequence } from "./level-sequence.ts";
@@ -110,7 +110,6 @@ export class Conductor implements LevelHost {
   private async watchAssertions(): Promise<void> {
     const { parts, sender } = this;
     if (parts.plan.assertions.every(({ abortAfterMs }) => abortAfterMs === undefined)) return;
-    const { EarlyAbort } = await import("./early-abort.ts");
     this.abort = new EarlyAbort({ ...parts, sender, fail: (error) => this.fail(error) });
   }
 
@@ -123,7 +122,6 @@ export class Conductor implements LevelHost {
     const { load, signal, observer, poller } = this.parts;
     let sequence: LevelSequence = new SeparateLevels(this);
     if (load.phases[0]?.label !== undefined) {
-      const { ContinuousPhases } = await import("./continuous-phases.ts");
       this.phased = new ContinuousPhases(this);
       sequence = this.phased;
     }

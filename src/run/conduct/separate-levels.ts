@@ -3,6 +3,7 @@ import { LevelRun } from "./level.ts";
 import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
 import { isFromNothing, measureSteady } from "./steady-level.ts";
 import { type Step, verdictOf } from "./step.ts";
+import { warmUp, warmUpStep } from "./warm-up.ts";
 
 /** Levels that are begun one by one, each with its warm-up: those of a load without phases. */
 export class SeparateLevels implements LevelSequence {
@@ -80,7 +81,6 @@ export class SeparateLevels implements LevelSequence {
     const { host } = this;
     const { sender, policy } = host;
     const { signal, clock, observer } = host.parts;
-    const { warmUp, warmUpStep } = await import("./warm-up.ts");
     const step = warmUpStep(of.load, count, durationMs);
     const { unit, roundSize = of.level } = host.contextOf(of);
     host.announce();

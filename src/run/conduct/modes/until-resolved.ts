@@ -4,6 +4,7 @@ import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
 import type { LevelFrame } from "../level-frame.ts";
+import { resolveLimits } from "../resolve-limits.ts";
 
 /** Measures windows until the limits of the plan are certainly kept or broken, or until the longest time has passed. */
 export async function measureUntilResolved(
@@ -11,7 +12,6 @@ export async function measureUntilResolved(
   { windowMs, maxMs }: Extract<MeasurementModePlan, { kind: "until-resolved" }>,
 ): Promise<LevelResult> {
   const { plan, signal, sender, hasTokens, observer } = frame.context;
-  const { resolveLimits } = await import("../resolve-limits.ts");
   const windows: Measurement[] = [];
   const nextWindow = async (trial: number): Promise<Measurement | undefined> => {
     sender.resumeTokens();
