@@ -411,7 +411,7 @@ interface PerfAnalyzer {
   readonly readSettings: typeof import("../src/cli/perf-analyzer/read-settings.ts").readSettings;
   readonly toPlan: typeof import("../src/cli/perf-analyzer/to-plan.ts").toPlan;
   readonly toFlags: typeof import("../src/cli/perf-analyzer/to-flags.ts").toFlags;
-  readonly formatHelp: typeof import("../src/cli/perf-analyzer/help.ts").formatHelp;
+  readonly formatHelp: typeof import("../src/cli/perf-analyzer/command.ts").formatHelp;
 }
 
 /** The copy's front doors for metrics. */

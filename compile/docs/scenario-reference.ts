@@ -1,6 +1,6 @@
-import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/flags.ts";
-import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/flags.ts";
-import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/flags.ts";
+import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/command.ts";
+import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/command.ts";
+import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/command.ts";
 import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";

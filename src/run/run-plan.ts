@@ -1,5 +1,6 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
+import type { RecordColumns } from "../measure/records.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -7,7 +8,7 @@ import { UserError } from "../plan/problem.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { findConflicts } from "../registry/conflicts.ts";
-import { prepareLoad } from "../registry/load-modes.ts";
+import { loadModeOf, prepareLoad } from "../registry/load-modes.ts";
 import { memberPlansOf, membersOf } from "../registry/mix.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
@@ -16,36 +17,115 @@ import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
 import { isOwnHost } from "../runtime/own-host.ts";
 import { raiseThreadPriority } from "../runtime/thread-priority.ts";
+import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { Failure } from "../transport/failure.ts";
 import { Conductor } from "./conduct/conductor.ts";
+import { toRunError } from "./conduct/run-error.ts";
+import { LevelMeter } from "./count/level-meter.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import { groupRequests } from "./groups/request-tags.ts";
 import { hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
 import { createContentCheck } from "./judge/content-check.ts";
 import { cannotConnect, takesPrompts } from "./judge/failure-policy.ts";
-import type { OpenTokens } from "./judge/open-tokens.ts";
-import { openTokens as measureTokens } from "./judge/open-tokens.ts";
+import { openTokens as measureTokens, type OpenTokens } from "./judge/open-tokens.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";
+import { createJudge } from "./mix/create-judge.ts";
 import { openMixedTarget } from "./mix/mixed-target.ts";
 import { parseUrl } from "./open/endpoint.ts";
 import { openTarget, type Session, type Target, type TargetOptions } from "./open/session.ts";
-import { openSender, timestampsOf } from "./open-sender.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import { RecordHook } from "./record-hook.ts";
-import type { RehearsalBounds, Rehearsed } from "./rehearsal.ts";
-import { EMBEDDED_BOUNDS, OWN_BOUNDS, PROMPT_BOUNDS, rehearse, SHORT_BOUNDS } from "./rehearsal.ts";
-import type { RunParts } from "./run-parts.ts";
+import {
+  EMBEDDED_BOUNDS,
+  OWN_BOUNDS,
+  PROMPT_BOUNDS,
+  type RehearsalBounds,
+  type Rehearsed,
+  rehearse,
+  SHORT_BOUNDS,
+} from "./rehearsal.ts";
+import type { RunParts, SenderParts } from "./run-parts.ts";
 import { openScrapes } from "./scrapes.ts";
 import { openBurstSharing } from "./send/burst-sharing.ts";
 import { Canceller } from "./send/canceller.ts";
 import { Driver } from "./send/driver.ts";
+import type { DriverWork } from "./send/driver-work.ts";
+import { LocalSender } from "./send/local-sender.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
 import { sessionsOf } from "./send/session-feed.ts";
-import type { ServerMetrics } from "./server-metrics.ts";
-import { openServerMetrics } from "./server-metrics.ts";
-import { followTokens } from "./token-follower.ts";
+import { openServerMetrics, type ServerMetrics } from "./server-metrics.ts";
+
+/** Time between two queries for the tokens of single requests. */
+const INTERVAL_MS = 250;
+
+/**
+ * Executes a run and passes the tokens of its requests to the observer while it lasts, the last of them after its end.
+ * The result has the error of the thread that measures tokens, if it fails only then.
+ */
+export async function followTokens(
+  tokens: RunTokens,
+  observer: RunObserver,
+  execute: () => Promise<RunResult>,
+): Promise<RunResult> {
+  const pass = async (isLast: boolean): Promise<void> => {
+    for (const one of await tokens.takeRequests(isLast)) observer.onTokens?.(one);
+  };
+  let passing: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    // An error of the thread ends the run where its levels are merged.
+    passing ??= pass(false)
+      .catch(() => {})
+      .finally(() => {
+        passing = undefined;
+      });
+  }, INTERVAL_MS);
+  const result = await execute().finally(() => clearInterval(timer));
+  try {
+    await passing;
+    await pass(true);
+    return result;
+  } catch (error) {
+    return { ...result, error: result.error ?? toRunError(error) };
+  }
+}
+
+/** Opens the sender of this thread. @param listener hears of what ends */
+export function openSender(parts: SenderParts, listener: SenderListener): LoadSender {
+  const { plan, session, feed, driver, groups } = parts;
+  const meter = new LevelMeter();
+  const judge = createJudge(parts, (values, atNs, group) => {
+    meter.addExtracted(values, atNs, group);
+    listener.extracted(values, atNs, group);
+  });
+  const sessions = sessionsOf(feed);
+  const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
+  driver.setWork({
+    feed,
+    groups,
+    needsBodies: judge.needsBodies,
+    createCheck: judge.createCheck,
+    canWait: judge.canWait,
+    readsFirst: session.service.readsFirst === true,
+    onRecords: (records: RecordColumns, count: number) => {
+      meter.add(records, count);
+      listener.records(records, count);
+    },
+    judge: sessions?.follow(judgeCall) ?? judgeCall,
+    onFailure: (failure, lane, sentNs) => listener.failed(failure, lane, sentNs),
+    onLimit: (wanted) => listener.limited(wanted),
+    onError: (error) => listener.broken(error),
+  });
+  const health = new HealthMonitor(driver.clock, targetKindOf(plan.target).isInProcess === true);
+  return new LocalSender({ ...parts, meter, health, sessions, timestampsMs: timestampsOf(parts) });
+}
+
+/** Returns the due time of each step, when the load follows the data. */
+export function timestampsOf({ plan, session }: Pick<SenderParts, "plan" | "session">): readonly number[] {
+  if (loadModeOf(plan.load).dataOrder !== "at-times") return [];
+  return (session.dataset.streams[0] ?? []).map(({ timestampMs = 0 }) => timestampMs);
+}
 
 /** A server that takes longer to connect to may be reachable all the same. */
 const MOST_PROBE_MS = 1000;

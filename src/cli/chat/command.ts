@@ -9,20 +9,50 @@ import { hold } from "../../scenario/loads/levels.ts";
 import { payloads } from "../../scenario/prompts.ts";
 import { openai } from "../../scenario/targets/llm.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
+import type { LLM_ENDPOINTS } from "../../service/openai/endpoints.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
-import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
 import { CHAT_TIMEOUT_MS, type PlanValues, withPlanValues } from "../options/shared-options.ts";
-import { readShared } from "../shared-flags.ts";
+import { readShared, sharedFlags } from "../shared-flags.ts";
 import { commandOf } from "../shown-usage.ts";
 import { readHeaders, readNumber } from "../value-flags.ts";
 import { ask, type Question } from "./ask.ts";
-import { type CHAT_ENDPOINTS, FLAGS } from "./flags.ts";
 import { type CountedTokens, formatAnswer } from "./format-answer.ts";
 
 /** `rampart chat URL`: asks one question and shows the answer's tokens with their times. */
+
+/** The endpoints that answer with text. */
+export const CHAT_ENDPOINTS = [
+  "chat",
+  "completions",
+  "responses",
+  "messages",
+] as const satisfies readonly (keyof typeof LLM_ENDPOINTS)[];
+
+/** The options of `rampart chat`. */
+export const FLAGS: readonly Flag[] = [
+  { name: "model", short: "m", value: "NAME", defaultText: "the server's only model", help: "Model to ask." },
+  {
+    name: "endpoint",
+    value: "NAME",
+    choices: CHAT_ENDPOINTS,
+    default: "chat",
+    help: "The API to use: chat completions, completions, responses (OpenAI), or messages (Anthropic).",
+  },
+  {
+    name: "tokenizer",
+    value: "NAME",
+    defaultText: "the server's own counts",
+    help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, or an encoding of tiktoken.",
+  },
+  { name: "max-tokens", value: "N", default: "64", help: "Most tokens of the answer." },
+  { name: "api-key-env", value: "NAME", help: "Environment variable with the API key." },
+  ...sharedFlags("chat"),
+  HELP_FLAG,
+];
 
 const DEFAULT_QUESTION = "Write one sentence about the sea.";
 

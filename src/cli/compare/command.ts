@@ -23,17 +23,52 @@ import { renderText } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
-import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
 import { STDOUT_FILE, sharedOptions, toOutputPath } from "../options/shared-options.ts";
 import { besideReports } from "../output-files.ts";
-import { readFiles } from "../shared-flags.ts";
+import { readFiles, sharedFlags } from "../shared-flags.ts";
 import { commandOf } from "../shown-usage.ts";
-import { FLAGS } from "./flags.ts";
 import { parseLimit, parsePrecision } from "./parse-limit.ts";
 import { type ReadSide, readSides } from "./run-sets.ts";
 import { type GivenSides, splitSides } from "./sides.ts";
 
 /** `rampart compare`: finds differences between whole runs, and fails when one is a regression. */
+
+/** The flags of `rampart compare`. `--base` and `--new` take all files up to the next flag; `sides.ts` reads them. */
+export const FLAGS: readonly Flag[] = [
+  {
+    name: "base",
+    value: "FILE…",
+    help: "The runs to compare with: all files up to the next flag. Instead of the first argument.",
+  },
+  {
+    name: "new",
+    value: "FILE…",
+    help: "The runs of a candidate: all files up to the next flag; once for each candidate. Instead of the other arguments.",
+  },
+  {
+    name: "fail-if",
+    value: "LIMIT",
+    help: "Exit with 65 when this is shown: 'p99 > +5%', 'throughput < -3%', 'timeToFirstToken.p99 > +10%', 'p99 > 25ms', 'errorRate > 1%'; may be given several times.",
+  },
+  { name: "strict", help: "Exit with 66 when a limit of --fail-if can be neither kept nor broken." },
+  {
+    name: "within-runs",
+    help: "With one run on a side, take the confidence interval within the run, which lacks the variation between runs.",
+  },
+  {
+    name: "precision",
+    value: "PERCENT",
+    default: "5%",
+    help: "Smallest difference that matters: no difference is shown only when a larger one is excluded.",
+  },
+  {
+    name: "all",
+    help: "Show all metrics and notes. Without it: the metrics that changed or that --fail-if names; with one run on a side, the main ones.",
+  },
+  ...sharedFlags("compare"),
+  HELP_FLAG,
+];
 
 /** What the command line asks for. */
 interface Request {

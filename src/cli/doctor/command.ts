@@ -1,17 +1,76 @@
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { column, makeTable } from "../../report/model/tables.ts";
+import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
-import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
 import { commandOf } from "../shown-usage.ts";
 import { readNumber } from "../value-flags.ts";
 import { CHECKS } from "./checks.ts";
-import { type AskedLoad, type Check, unknown } from "./finding.ts";
-import { FLAGS } from "./flags.ts";
-import { formatFindings, type NamedFinding } from "./format-findings.ts";
+import { type AskedLoad, type Check, type Finding, unknown } from "./finding.ts";
 import { type Host, thisHost } from "./host.ts";
 
 /** `rampart doctor`: whether this host can send a load, and measure it well. */
+
+/** What `rampart doctor` prints: the verdict, then each check, those with something to do first. */
+
+/** A check with what it found. */
+export type NamedFinding = Finding & { readonly check: string };
+
+const MARKS: Readonly<Record<Finding["status"], string>> = {
+  problem: "PROBLEM",
+  warning: "warning",
+  ok: "ok",
+  unknown: "unknown",
+};
+const STYLE = { maxColumns: 80, format: valueText };
+
+/** Formats the findings, with a line break at the end. */
+export function formatFindings(findings: readonly NamedFinding[]): string {
+  const count = (status: Finding["status"]): number => findings.filter((one) => one.status === status).length;
+  const counted = (number: number, what: string): string =>
+    `${number === 0 ? "no" : number} ${what}${number === 1 ? "" : "s"}`;
+  const [problems, warnings] = [count("problem"), count("warning")];
+  const verdict =
+    problems > 0 ? "PROBLEM  this host cannot send the asked load as it is" : "OK  nothing prevents the asked load";
+  const urgency = ({ status }: Finding): number => ["problem", "warning"].indexOf(status) + 1 || LAST;
+  const sorted = findings.toSorted((a, b) => urgency(a) - urgency(b));
+  return `${verdict}: ${counted(problems, "problem")}, ${counted(warnings, "warning")}\n\n${formatRows(sorted)}\n`;
+}
+
+/** Checks without anything to do stand after the others, in their own order. */
+const LAST = 3;
+
+function formatRows(findings: readonly NamedFinding[]): string {
+  const rows = findings.flatMap(({ check, status, message, fix }) => [
+    { check, mark: MARKS[status], text: message },
+    ...(fix === undefined ? [] : [{ check: "", mark: "", text: `→ ${fix}.` }]),
+  ]);
+  type Row = (typeof rows)[number];
+  const columns = [
+    column<Row>("mark", "", "text", 0, ({ mark }) => mark),
+    column<Row>("check", "", "text", 0, ({ check }) => check),
+    column<Row>("found", "", "text", 0, ({ text }) => text),
+  ];
+  return formatTextTable(makeTable("", columns, rows), STYLE).lines.join("\n");
+}
+
+/** The options of `rampart doctor`. */
+export const FLAGS: readonly Flag[] = [
+  { name: "url", value: "URL", help: "Server to measure: host:port, or http://host:port. It only gets connections." },
+  { name: "concurrency", short: "c", value: "N", help: "Requests in flight that will be asked for." },
+  { name: "rate", short: "r", value: "N", help: "Requests per second that will be asked for." },
+  {
+    name: "protocol",
+    value: "NAME",
+    choices: ["http", "grpc"],
+    default: "http",
+    help: "Protocol of the load. HTTP/1.1 needs a connection for each request in flight.",
+  },
+  { name: "json", help: "Print the findings as JSON." },
+  HELP_FLAG,
+];
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runDoctorCommand);

@@ -4,30 +4,62 @@ import { VERSION } from "../../report/version.ts";
 import type { Peers } from "../../run/peers/peers.ts";
 import type { CommandIo } from "../execute.ts";
 import { withNames } from "../setting-names.ts";
-import type { LoadedCommand } from "../shown-usage.ts";
+import { type CommandUsage, type LoadedCommand, type ShownOption, showArgparseOption } from "../shown-usage.ts";
 import { runAnalyze } from "./analyze/run-analyze.ts";
 import { runKeptProfile } from "./checkpoint/keep.ts";
 import { dryRun } from "./dry-run.ts";
-import { EXIT } from "./exit-codes.ts";
-import { formatHelp } from "./help.ts";
+import { ABOUT, defaultOf, formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
 import { mergeExports } from "./merge/merge-exports.ts";
-import { type GivenCommand, type ParsedCommand, parseCommand } from "./options/parse.ts";
+import { describeOption, type GenaiFlag } from "./options/genai-option.ts";
+import { type GivenCommand, HELP_FLAG, type ParsedCommand, parseCommand, TOP_FLAGS } from "./options/parse.ts";
 import { isEmpty } from "./options/passed-flags.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings } from "./options/settings-builder.ts";
 import { isDryRun } from "./options/shared-settings.ts";
+import { flagsOf, SUBCOMMANDS } from "./options/subcommands.ts";
 import { checkPassed, findPassedProblems } from "./profile/passed-plan.ts";
 import { isOfRanks, runAsRank } from "./profile/rank-run.ts";
 import { runProfile } from "./profile/run-profile.ts";
 import { findFurther, readSettings } from "./read-settings.ts";
 import { withoutConsequences } from "./rules/consequences.ts";
 import { inGenaiPerf } from "./setting-names.ts";
-import { describeUsage as describeOptions } from "./shown-usage.ts";
 import { writeTemplate } from "./template.ts";
 import { formatUsageError } from "./usage.ts";
 
 /** `rampart genai-perf …`, and the executable linked as `genai-perf`. */
+
+/** Kinds of values that are files. */
+const FILES: readonly GenaiFlag["kind"][] = ["path", "file"];
+
+/** Returns what genai-perf mode accepts. */
+export function describeOptions(): CommandUsage {
+  return {
+    options: TOP_FLAGS.map(show),
+    subcommands: SUBCOMMANDS.map((name) => ({
+      name,
+      summary: ABOUT[name],
+      options: [HELP_FLAG, ...flagsOf(name)].map(show),
+    })),
+  };
+}
+
+function show(flag: GenaiFlag): ShownOption {
+  const fallback = defaultOf(flag);
+  const choices = flag.choices && [...flag.choices, ...(flag.ownChoices ?? [])];
+  const { defaultText: _default, unit: _unit, ...rest } = flag;
+  const described = { ...rest, help: describeOption(flag), ...(choices && { choices }) };
+  return showArgparseOption(
+    fallback === undefined ? described : { ...described, defaultText: fallback },
+    FILES.includes(flag.kind),
+  );
+}
+
+/**
+ * Exit codes of genai-perf. `failed` includes runs in which more requests failed than allowed; their report on the other requests is still
+ * written.
+ */
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
 /** The command. */
 export const COMMAND: LoadedCommand = { usage: describeOptions, run: runGenaiPerf };

@@ -1,10 +1,29 @@
 import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { AnswerNeeds } from "../../transport/client.ts";
+import type { AnswerNeeds, Call } from "../../transport/client.ts";
+import type { Failure } from "../../transport/failure.ts";
 import { type Judging, RequestJudge } from "../judge/judge.ts";
 import type { TargetSession } from "../open/session.ts";
 import type { SenderParts } from "../run-parts.ts";
-import { MixedJudge } from "./mixed-judge.ts";
+import type { Slots } from "../send/slots.ts";
+
+/** Judges the requests of a mix, each by the rules of its member. */
+export class MixedJudge implements Judging {
+  readonly needsBodies: boolean;
+  readonly canWait: boolean;
+  private readonly judges: readonly Judging[];
+
+  /** @param judges one per member */
+  constructor(judges: readonly Judging[]) {
+    this.judges = judges;
+    this.needsBodies = judges.some(({ needsBodies }) => needsBodies);
+    this.canWait = this.needsBodies && judges.every(({ canWait, needsBodies }) => canWait || !needsBodies);
+  }
+
+  judge(call: Call, slots: Slots): Failure | undefined {
+    return (this.judges[call.member] as Judging).judge(call, slots);
+  }
+}
 
 /**
  * Creates what judges a run's answers; for a mix, one judge for each member.

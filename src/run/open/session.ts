@@ -7,9 +7,10 @@ import type { LevelSearch } from "../../load/load-mode.ts";
 import { startEmbedded } from "../../mock/embedded.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { RunError } from "../../plan/problem.ts";
+import { messageOf, RunError } from "../../plan/problem.ts";
 import { maxResponseBytesOf } from "../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
+import type { TracePlan } from "../../plan/telemetry.ts";
 import { msToNs } from "../../plan/units.ts";
 import { loadInputs, loadInputsEarly } from "../../registry/input-kinds.ts";
 import { levelUnitOf, loadModeOf } from "../../registry/load-modes.ts";
@@ -17,8 +18,9 @@ import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../regist
 import type { RunObserver } from "../../result/observer.ts";
 import type { OpenSocket } from "../../runtime/socket.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
-import type { Ask, InferCodec, Service, ServiceAddress, ServiceTraits } from "../../service/service.ts";
+import type { Ask, InferCodec, Service, ServiceAddress, ServiceFront, ServiceTraits } from "../../service/service.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
+import { describeTrace, setTrace, toTraceValues } from "../../telemetry/trace-settings.ts";
 import type { AnswerNeeds, ClientOptions, CreateClient, LoadClient } from "../../transport/client.ts";
 import { ControlClient, MOST_CONTROL_BYTES } from "../../transport/control-client.ts";
 import { stampedPayload } from "../../transport/request.ts";
@@ -26,8 +28,56 @@ import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../interrupt.ts";
 import { createAsk } from "./ask.ts";
 import { connect, toLinks } from "./links.ts";
 import { QueryClients } from "./query-clients.ts";
-import { setServerTrace } from "./server-trace.ts";
 import { type SharedTensors, shareTensors } from "./shared-tensors.ts";
+
+/** Timeout for restoring, so that a dead server cannot delay the end of a run. */
+const RESTORE_TIMEOUT_MS = 5000;
+
+/**
+ * Applies the plan's trace settings.
+ * @returns restores the previous settings within 5 s; reports a failure to the observer
+ * @throws RunError with the settings that the server rejects; nothing is changed then
+ */
+export async function setServerTrace(
+  trace: TracePlan,
+  front: ServiceFront,
+  ask: Ask,
+  observer: RunObserver,
+): Promise<() => Promise<void>> {
+  if (front.traceQueries === undefined)
+    throw new RunError("unsupported", "this kind of server has no trace settings", [
+      "Leave out ",
+      describeTrace(toTraceValues(trace)),
+      ".",
+    ]);
+  const queries = await front.traceQueries();
+  const asked = toTraceValues(trace);
+  const explain = (error: unknown): never => {
+    if (!(error instanceof RunError) || error.code !== "refused") throw error;
+    throw error.reword(error.text, ["This server offers no trace settings: leave out ", describeTrace(asked), "."]);
+  };
+  const restore = await setTrace(asked, {
+    read: async () => queries.parse(await ask(queries.read(), "the server's trace settings").catch(explain)),
+    write: async (values) => queries.parse(await ask(queries.write(values), "")),
+  });
+  return async () => {
+    try {
+      await withinTime(restore());
+    } catch (error) {
+      observer.onWarning?.({ kind: "trace-kept", settings: describeTrace(asked), reason: messageOf(error) });
+    }
+  };
+}
+
+async function withinTime(done: Promise<void>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("the server does not answer")), RESTORE_TIMEOUT_MS);
+  try {
+    await Promise.race([done, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** A target before the first query. */
 export interface Target<S extends Session = Session> {

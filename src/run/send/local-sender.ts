@@ -1,5 +1,4 @@
-import type { Drive } from "../../load/drive.ts";
-import { limitConcurrency } from "../../load/drive.ts";
+import { type Drive, limitConcurrency } from "../../load/drive.ts";
 import type { PreparedLoad } from "../../load/load-mode.ts";
 import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
 import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
@@ -14,10 +13,26 @@ import type { TallyParts } from "../count/tallies.ts";
 import { type CountOptions, type CutWindow, type LastWindow, WindowCounter } from "../count/window-counter.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { Canceller } from "./canceller.ts";
-import { prepareChange } from "./change-load.ts";
 import type { Driver } from "./driver.ts";
 import type { Drained, LoadSender, LoadStep, QueryMinimums, SenderState, SenderTotals } from "./messages.ts";
 import type { SessionFeed } from "./session-feed.ts";
+
+/**
+ * Prepares another load while the current one continues: opens its connections. Returns a function that changes to it at once, with the
+ * number of requests it may send. Requests in flight end under the new load. Loads that assign sequences, or lanes that wait for their
+ * responses, wait for them first.
+ */
+export async function prepareChange(driver: Driver, drive: Drive): Promise<(quota: number) => void> {
+  await driver.prepare(drive);
+  const { closedLoad, lanes } = driver;
+  const { createNextLoad } = await import("./scheduled-load.ts");
+  const { load, begin } = await createNextLoad(driver, lanes, drive, closedLoad);
+  const isSame = load === closedLoad && load === driver.load;
+  if (!isSame && (driver.sequences !== undefined || driver.isSync)) await driver.stop();
+  return (quota) => {
+    if (driver.admits(drive)) driver.replace(load, quota, begin);
+  };
+}
 
 /** What a sender of this thread consists of. */
 export interface LocalSenderParts extends TallyParts {

@@ -2,14 +2,47 @@ import type { Arrivals } from "../../load/arrivals.ts";
 import type { Drive } from "../../load/drive.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { yieldBackgroundThreads } from "../../runtime/background-threads.ts";
-import { DueTimer } from "../../runtime/clock.ts";
+import { type Clock, DueTimer, systemClock } from "../../runtime/clock.ts";
 import type { LaneOptions } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { ClosedLoad } from "./closed-load.ts";
-import { OutstandingLimit } from "./outstanding-limit.ts";
 import { Schedule } from "./schedule.ts";
 import { SendSlice } from "./send-slice.ts";
 import type { SequencePool } from "./sequence-pool.ts";
+
+/** A limit on a schedule's outstanding requests, and statistics of the delayed ones. */
+export class OutstandingLimit {
+  readonly max: number;
+  private readonly clock: Clock;
+  /** Whether the schedule waits because of it. */
+  private isReached = false;
+  private count = 0;
+  private longestNs = 0;
+
+  constructor(max: number, clock = systemClock) {
+    this.clock = clock;
+    this.max = max;
+  }
+
+  /** Counts a request sent now if it was delayed. Returns whether it was. */
+  countSent(dueNs: number): boolean {
+    if (!this.isReached) return false;
+    this.count++;
+    this.longestNs = Math.max(this.longestNs, this.clock.nowNs() - dueNs);
+    return true;
+  }
+
+  /** Updates whether the schedule waits. */
+  note(outstanding: number): void {
+    this.isReached = outstanding >= this.max;
+  }
+
+  /** @param firstDueNs due time of the next request, waiting or future */
+  delayedByLimit(firstDueNs: number): DelayedRequests {
+    const waitsNs = this.isReached ? this.clock.nowNs() - firstDueNs : 0;
+    return { count: this.count, longestNs: Math.max(this.longestNs, waitsNs) };
+  }
+}
 
 /** Seed for choosing the sequence of each request, in a run with seed 0. */
 const POOL_SEED = 1;

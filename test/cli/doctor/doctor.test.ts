@@ -1,12 +1,10 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { CHECKS } from "../../../src/cli/doctor/checks.ts";
-import { runCheck } from "../../../src/cli/doctor/command.ts";
+import { CHECKS, judgeRate } from "../../../src/cli/doctor/checks.ts";
+import { formatFindings, type NamedFinding, runCheck } from "../../../src/cli/doctor/command.ts";
 import type { AskedLoad, Status } from "../../../src/cli/doctor/finding.ts";
-import { formatFindings, type NamedFinding } from "../../../src/cli/doctor/format-findings.ts";
 import type { Host } from "../../../src/cli/doctor/host.ts";
-import { judgeRate } from "../../../src/cli/doctor/self-test.ts";
 import { startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { formatHelp } from "../../../src/cli/perf-analyzer/help.ts";
+import { formatHelp } from "../../../src/cli/perf-analyzer/command.ts";
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
 import { Settings } from "../../../src/cli/perf-analyzer/settings.ts";

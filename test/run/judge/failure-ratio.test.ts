@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isRatioExceeded } from "../../../src/run/judge/failure-ratio.ts";
+import { isRatioExceeded } from "../../../src/run/judge/failure-policy.ts";
 
 /** When a share of failures is certain to be above the limit. */
 

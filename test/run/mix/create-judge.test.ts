@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RequestJudge } from "../../../src/run/judge/judge.ts";
-import { createJudge } from "../../../src/run/mix/create-judge.ts";
-import { MixedJudge } from "../../../src/run/mix/mixed-judge.ts";
+import { createJudge, MixedJudge } from "../../../src/run/mix/create-judge.ts";
 import type { Session, TargetSession } from "../../../src/run/open/session.ts";
 import type { SenderParts } from "../../../src/run/run-parts.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";

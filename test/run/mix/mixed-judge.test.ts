@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Judging } from "../../../src/run/judge/judge.ts";
-import { MixedJudge } from "../../../src/run/mix/mixed-judge.ts";
+import { MixedJudge } from "../../../src/run/mix/create-judge.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
 import { ANY_ANSWER } from "../../../src/transport/answer-check.ts";
 import { Call } from "../../../src/transport/client.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { WeightedTurns } from "../../../src/run/mix/weighted-turns.ts";
+import { WeightedTurns } from "../../../src/run/mix/mixed-feed.ts";
 
 function take(turns: WeightedTurns, count: number): number[] {
   return Array.from({ length: count }, () => turns.next());

@@ -7,8 +7,8 @@ import {
   RECORD_SEQUENCE_END,
   RecordColumns,
 } from "../../../src/measure/records.ts";
+import { writeRecord } from "../../../src/run/send/ended-requests.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
-import { writeRecord } from "../../../src/run/send/write-record.ts";
 import { Call } from "../../../src/transport/client.ts";
 import type { FailureKind } from "../../../src/transport/failure.ts";
 

@@ -12,12 +12,12 @@ import type { RunResult } from "../../../result/run-result.ts";
 import { removingPart } from "../../../run/open/process-end.ts";
 import { ALONE, type Peers } from "../../../run/peers/peers.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
-import { besideReports } from "../../output-files.ts";
+import { besideReports, findReadOutputs, findTwins, textsIn } from "../../output-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { ownFilesOf } from "../options/shared-settings.ts";
+import { nameOf } from "../options/subcommands.ts";
 import { explainBackend } from "./backend-hint.ts";
-import { checkOutputs } from "./check-outputs.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { toPassedPlan } from "./passed-plan.ts";
@@ -26,6 +26,36 @@ import { SharedTokenWork, type TokenWork } from "./token-work.ts";
 import type { WrittenInputs } from "./write-inputs.ts";
 
 /** Runs one profile: creates prompts, runs the load, and reports like GenAI-Perf. */
+
+const FOLDER = "--artifact-dir";
+
+/** Refuses a profile whose output files would replace its input files or each other. @throws UserError with each of them */
+export function checkOutputs(settings: GenaiSettings, given: GivenSettings, folder: string): void {
+  const { plots: _folder, profileExport, ...files } = artifactFiles(folder, settings.output.profileExportFile);
+  const outputs = [
+    ...[join(folder, INPUTS_FILE), ...Object.values(files)].map((path) => [FOLDER, path] as const),
+    ["--profile-export-file", profileExport] as const,
+    ...ownFilesOf(settings).map(({ at, path }) => [nameOf(at), path] as const),
+  ];
+  // Of two files, only the one with a name of its own is the user's choice.
+  const twins = findTwins(outputs).filter(({ path }) => path !== FOLDER);
+  const problems = [...findReadOutputs(outputs, readPaths(settings, given)), ...twins];
+  if (problems.length > 0) throw new UserError(problems);
+}
+
+/** Returns all strings in the settings that can be the path of an input file, and the configuration files. */
+function readPaths({ input, tokenizer }: GenaiSettings, given: GivenSettings): string[] {
+  const prefixed = /^(?:payload|synthetic):(.*)$/s.exec(input.file)?.[1];
+  const configs = [...given.values()].flatMap(({ source, place }) =>
+    source === "file" ? [place.replace(/:\d+:\d+$/, "")] : [],
+  );
+  return [
+    ...textsIn(input),
+    ...(prefixed === undefined ? [] : [prefixed, ...prefixed.split(",")]),
+    ...["", "tokenizer.json", "tokenizer_config.json"].map((name) => join(tokenizer.name, name)),
+    ...new Set(configs),
+  ];
+}
 
 /** Result of a profile. */
 export interface Profile {

@@ -1,20 +1,95 @@
+import { problem } from "../../../plan/problem.ts";
+import { METHOD_NAME } from "../../../transport/request.ts";
 import { isDirectory } from "../../output-files.ts";
 import { isTokenless } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
-import { checkInputFormat, isPayloadFile } from "../input-format.ts";
+import { checkInputFormat, hasMadeUpPrompts, isPayloadFile } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
+import { passedValueOf } from "../options/passed-flags.ts";
+import { nameOf } from "../options/subcommands.ts";
 import { isFileOrFolder } from "../options/value-kinds.ts";
 import { checkTemplate } from "../template-options.ts";
 import { checkEndpoint, checkServers } from "./endpoint-rules.ts";
-import { checkInProcess } from "./in-process-rules.ts";
 import { checkMedia } from "./media-rules.ts";
-import { checkMethod } from "./method-rules.ts";
 import { checkOwn } from "./own-rules.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { checkSessions } from "./session-rules.ts";
 import { checkSweep } from "./sweep-rules.ts";
 
 /** GenAI-Perf's rules between settings, and rules for Rampart's own options. */
+
+const REPOSITORY_FLAG = "--model-repository";
+
+/** Settings of a connection, which there is not. */
+const OF_CONNECTION = [
+  "endpoint.url",
+  "endpoint.path",
+  "rampart.moreUrls",
+  "rampart.apiKeyEnv",
+  "input.headers",
+] as const;
+
+/** Checks what Triton in process needs and cannot use, and what ids of tokens need. */
+export function checkInProcess(rules: RuleSet): void {
+  const { endpoint, tokenizer, passed } = rules.settings;
+  const { type } = endpoint;
+  const { isInProcess, hasTokenIds } = ENDPOINT_TYPES[type];
+  if (isInProcess) {
+    const message = `the endpoint type ${type} needs ${REPOSITORY_FLAG} after --: it runs Triton's library by itself`;
+    const hint = `Add -- ${REPOSITORY_FLAG} DIR, and --triton-server-directory DIR where Triton is not in /opt/tritonserver.`;
+    if (!passedValueOf(passed, REPOSITORY_FLAG))
+      rules.problems.push(problem("missing", REPOSITORY_FLAG, message, hint));
+    for (const at of OF_CONNECTION) {
+      const unused = `${nameOf(at)} cannot be used with the endpoint type ${type}, which has no network`;
+      rules.refuse(rules.isChosen(at), at, unused, "Leave it out.");
+    }
+  }
+  rules.refuse(
+    hasTokenIds === true && tokenizer.name === "none",
+    "tokenizer.name",
+    `requests of the endpoint type ${type} have the ids of tokens, which only a tokenizer can give`,
+    "Name the model's tokenizer.",
+  );
+}
+
+const INPUT_HINT =
+  'Give --input-file FILE with {"text": "COMMAND"} on each line; a command writes the messages of a call.';
+
+/** Checks `--grpc-method`, and what calls of a method cannot use. */
+export function checkMethod(rules: RuleSet): void {
+  const { endpoint, input, rampart } = rules.settings;
+  const { grpcMethod, type } = endpoint;
+  if (!ENDPOINT_TYPES[type].callsMethod) {
+    const message = `--grpc-method cannot be used with the endpoint type ${type}`;
+    rules.refuse(
+      grpcMethod !== "",
+      "endpoint.grpcMethod",
+      message,
+      "Leave it out, or give --endpoint-type dynamic_grpc.",
+    );
+    return;
+  }
+  const example = "Give the method to call, for example --grpc-method inference.GRPCInferenceService/ServerLive.";
+  const named = grpcMethod === "" ? "needs --grpc-method" : `needs a --grpc-method of the form package.Service/Method`;
+  rules.refuse(!METHOD_NAME.test(grpcMethod), "endpoint.grpcMethod", `the endpoint type ${type} ${named}`, example);
+  const isPlainFile = !hasMadeUpPrompts(rules.settings) && !/^[a-z]+:|\.csv$/.test(input.file);
+  const isLines = ["auto", "jsonl"].includes(rampart.inputFormat);
+  const inputMessage = `the endpoint type ${type} needs a file or folder of commands`;
+  rules.refuse(!isPlainFile, "input.file", inputMessage, INPUT_HINT);
+  rules.refuse(!isLines, "rampart.inputFormat", inputMessage, INPUT_HINT);
+  const unused = [
+    "input.extra",
+    "input.prefixPrompt.count",
+    "input.outputTokens.mean",
+    "rampart.systemPromptTokens",
+    "rampart.sequenceMix",
+    "endpoint.path",
+  ] as const;
+  for (const at of unused) {
+    const message = `calls of the endpoint type ${type} have only the messages that their command writes`;
+    rules.refuse(rules.isChosen(at), at, message, "Leave it out.");
+  }
+}
 
 /** Reports all conflicts between settings. */
 export function checkTogether(rules: RuleSet): void {
