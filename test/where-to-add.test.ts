@@ -526,7 +526,7 @@ test("a made-up option is read, in the help, in the plan, and printed back", LIM
     "cli/perf-analyzer/read-settings.ts",
     "cli/perf-analyzer/to-plan.ts",
     "cli/perf-analyzer/to-flags.ts",
-    "cli/perf-analyzer/help.ts",
+    "cli/perf-analyzer/command.ts",
   )) as PerfAnalyzer;
   const args = ["-m", "simple", "--log", "/dev/null"];
   const { settings, problems } = perfAnalyzer.readSettings(perfAnalyzer.parseOptions(args));
