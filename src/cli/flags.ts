@@ -98,11 +98,15 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
   const values = new Map<string, string[]>();
   const counts = new Map<string, number>();
   const positionals: string[] = [];
+  /** Index of an unknown flag without a value: what follows is its value rather than an argument. */
+  let unknownIndex = Number.NaN;
   for (const token of tokens) {
-    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind === "positional" && token.index !== unknownIndex + 1) positionals.push(token.value);
     if (token.kind !== "option") continue;
     const flag = flags.find(({ name }) => name === token.name);
-    const problem = flag === undefined ? unknownFlag(token.rawName, flags) : checkValue(flag, token.value);
+    const near = flag ?? flags.find(({ name }) => `--${name}` === nearestFlag(token.rawName, flags));
+    if (flag === undefined && token.value === undefined && near?.value !== undefined) unknownIndex = token.index;
+    const problem = flag === undefined ? unknownFlag(token.rawName, near) : checkValue(flag, token.value);
     if (problem !== undefined) problems.push(problem);
     if (flag === undefined || problem !== undefined) continue;
     counts.set(flag.name, (counts.get(flag.name) ?? 0) + 1);
@@ -134,10 +138,16 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
   return undefined;
 }
 
-function unknownFlag(rawName: string, flags: readonly Flag[]): Problem {
-  const names = flags.map(({ name }) => `--${name}`);
-  const near = nearestName(rawName, names);
-  const hint = near === undefined ? `The flags are ${names.join(", ")}.` : `Did you mean ${near}?`;
+function nearestFlag(rawName: string, flags: readonly Flag[]): string | undefined {
+  return nearestName(
+    rawName,
+    flags.map(({ name }) => `--${name}`),
+  );
+}
+
+/** The command says where its help is. */
+function unknownFlag(rawName: string, near: Flag | undefined): Problem {
+  const hint = near === undefined ? "Leave it out." : `Did you mean --${near.name}?`;
   return problem("unknown-name", rawName, "is not a flag of this command", hint);
 }
 

@@ -90,7 +90,7 @@ function isReplaced(path: string): boolean {
 }
 
 /** The reports that can have standard output for themselves. */
-const STDOUT_REPORTS = ["html", "json", "junit", "markdown", "records"] as const;
+const STDOUT_REPORTS = ["csv", "html", "json", "junit", "markdown", "records"] as const;
 
 /** Sends a command's text to standard error if a report has standard output for itself. */
 export function besideReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {

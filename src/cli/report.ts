@@ -6,9 +6,9 @@ import { EXIT } from "../result/exit-codes.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { readFiles, toFlag } from "./option-flags.ts";
 import { fileKeyOf, sharedOptions } from "./options/shared-options.ts";
 import { besideReports } from "./output-files.ts";
-import { readFiles, toFlag } from "./shared-flags.ts";
 import { commandOf } from "./shown-usage.ts";
 
 /** `rampart report FILE.json`: shows a stored report, and makes others from it. */

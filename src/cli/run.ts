@@ -28,11 +28,11 @@ import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
+import { readShared, sharedFlags } from "./option-flags.ts";
 import { type PlanValues, withPlanValues } from "./options/shared-options.ts";
 import { besideReports, findReadOutputs, inputFilesOf, silent } from "./output-files.ts";
 import type { Hooks } from "./run-hooks.ts";
 import { inScenario, withNames } from "./setting-names.ts";
-import { readShared, sharedFlags } from "./shared-flags.ts";
 import { commandOf } from "./shown-usage.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */

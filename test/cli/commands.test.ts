@@ -59,13 +59,16 @@ describe("a command that does not exist", () => {
   });
 });
 
-test("a flag that does not exist gets the nearest one, others the list", async () => {
+test("a flag that does not exist gets the nearest one, whose value is no argument, or where the help is", async () => {
   assert.match(
     (await run("run", "x.ts", "--jsn", "a")).err,
     /--jsn: is not a flag of this command\. Did you mean --json\?/,
   );
-  assert.match(
-    (await run("run", "x.ts", "--concurrency", "1")).err,
-    /is not a flag of this command\. The flags are --url, /,
+  assert.equal(
+    (await run("http", "http://127.0.0.1:1", "--requsts", "5")).err,
+    "rampart: --requsts: is not a flag of this command. Did you mean --requests?\nSee rampart http --help.\n",
   );
+  const { err } = await run("run", "x.ts", "--concurrency");
+  assert.match(err, /^rampart: --concurrency: is not a flag of this command\. Leave it out\.$/m);
+  assert.match(err, /^See rampart run --help\.$/m);
 });

@@ -41,6 +41,16 @@ describe("reports of a scenario", () => {
     });
   });
 
+  test("--csv - writes the tables alone to standard output", async () => {
+    await inFolder({ "x.ts": SCENARIO }, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", "x.ts", "--csv", "-"], { cwd });
+      assert.equal(code, 65, err);
+      assert.doesNotMatch(out, /FAILED|places/);
+      assert.match(out, /^[^\n]*,[^\n]*\n/);
+      assert.match(err, /^FAILED {2}places: simple, /m);
+    });
+  });
+
   test("genai-perf's --markdown - is alone on standard output, and its table on standard error", async () => {
     const mock = await startMock(
       { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },

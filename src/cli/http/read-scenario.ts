@@ -11,8 +11,8 @@ import { file, type HttpOptions, http, multipart } from "../../scenario/targets/
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";
 import type { FlagValues } from "../flags.ts";
+import { readShared } from "../option-flags.ts";
 import type { PlanValues } from "../options/shared-options.ts";
-import { readShared } from "../shared-flags.ts";
 import { readDuration, readHeaders, readNumber } from "../value-flags.ts";
 import { DEFAULT_FOR } from "./flags.ts";
 
