@@ -15,8 +15,10 @@ export function compareNumbers(): TestCase[] {
       byTest.set(test, seen.set(file.replace(".numbers", ""), JSON.stringify(numbers)));
     }
   }
-  return [...byTest].map(([test, seen]) => {
-    const isEqual = seen.size === files.length && new Set(seen.values()).size === 1;
+  // Some tests run on the executable only.
+  const compared = [...byTest].filter(([, seen]) => seen.size > 1);
+  return compared.map(([test, seen]) => {
+    const isEqual = new Set(seen.values()).size === 1;
     const text = [...seen].map(([name, numbers]) => `${name}: ${numbers}`).join("\n");
     return { name: test, failure: isEqual ? undefined : text, isSkipped: false };
   });

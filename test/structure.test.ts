@@ -266,8 +266,8 @@ const FILE_TABLES = [
   "wizard/goals/goals.ts",
   "cli/perf-analyzer/options/table.ts",
 ];
-/** Each front door has its names of settings at the same place. */
-const UNMERGED = /setting-names\.ts →/;
+/** Each front door has its names of settings at the same place, and `compile/bundle.ts` replaces the declarations. */
+const UNMERGED = /setting-names\.ts →|^cli\/types\/declarations\.ts/;
 
 /** Small files with one importer in the same folder, as `file → importer`. */
 function smallNeighbours(of: readonly Source[]): string[] {
@@ -564,7 +564,7 @@ const OWN_READERS = [
   "runtime/",
   "cli/doctor/host.ts",
   "cli/help/guides.ts",
-  "cli/types/command.ts",
+  "cli/types/declarations.ts",
   "report/output-file.ts",
   "report/plots/chart-library.ts",
   "scenario/hooks/process-group.ts",

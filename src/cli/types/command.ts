@@ -1,33 +1,15 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { messageOf, problem, UserError, userError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { readFileText } from "../../runtime/files.ts";
-import { runtimeName } from "../../runtime/runtime.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
 import { commandOf } from "../shown-usage.ts";
+import { readDeclarations } from "./declarations.ts";
 
 /** `rampart types`: what an editor needs to complete and check scenarios, beside them. */
-
-/**
- * Returns the declarations of the module `rampart` as one file. The executable has them built in (`compile/bundle.ts`), the npm package
- * beside its code (`compile/pack.ts`); in the repository they are made from the source.
- */
-export function readDeclarations(): string {
-  const packed = new URL("../../rampart.d.ts", import.meta.url);
-  if (existsSync(packed)) return readFileSync(packed, "utf8");
-  const script = fileURLToPath(new URL("../../../compile/declarations.ts", import.meta.url));
-  const args = runtimeName === "deno" ? ["run", "-A", script] : [script];
-  return execFileSync(process.execPath, args, {
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-    maxBuffer: 2 ** 26,
-  });
-}
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [HELP_FLAG];

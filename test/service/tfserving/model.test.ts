@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { word } from "../../../src/plan/messages.ts";
+import type { RunError } from "../../../src/plan/problem.ts";
 import { decodeMessage, encodeMessage, type ProtoObject } from "../../../src/service/protobuf/message.ts";
 import { createPredictCodec } from "../../../src/service/tfserving/codec.ts";
 import { METADATA_RESPONSE, PREDICT_REQUEST } from "../../../src/service/tfserving/messages.ts";
@@ -100,7 +102,7 @@ describe("a model's signature", () => {
     test(`${what} is refused with what there is`, () => {
       assert.throws(
         () => readModel(METADATA, target(change)),
-        (error: Error & { hint?: string }) => message.test(error.message) && hint.test(error.hint ?? ""),
+        (error: RunError) => message.test(error.message) && hint.test(word(error.hint)),
       );
     });
 });
