@@ -1,7 +1,7 @@
 #!/usr/bin/env -S rampart run
 import { defineScenario, errorRate, goodput, integer, openai, p90, prompts, steps, text } from "rampart";
 
-/** A chat model behind OpenAI's API: how many requests per second keep all limits, and are the answers answers at all? */
+/** A chat model behind OpenAI's API: how many requests per second keep all limits, and are the responses responses at all? */
 export default defineScenario({
   name: "chat with goodput",
   params: {
@@ -13,7 +13,7 @@ export default defineScenario({
   target: ({ url, model, tokenizer }) => openai(url, { model, tokenizer, streaming: true }),
   load: ({ requests }) => steps([1, 4], { requests }),
   inputs: prompts({ isl: { mean: 64, stddev: 8 }, osl: 12, extra: { temperature: 0 } }),
-  check: ({ content }) => content.trim() !== "" || "the answer is empty",
+  check: ({ content }) => content.trim() !== "" || "the response is empty",
   assert: [
     goodput({ timeToFirstToken: "2 s", interTokenLatency: "500 ms" }).atLeast(1),
     p90("timeToFirstToken").below("2 s"),

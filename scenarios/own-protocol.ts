@@ -19,9 +19,9 @@ const jsonRpc = defineTarget({
     path: "/rpc",
     body: { jsonrpc: "2.0", id: index, method: "classify", params: { text } },
   }),
-  decode: (answer): Result => {
+  decode: (response): Result => {
     // An error of JSON-RPC has the HTTP status 200.
-    const { result, error } = answer.json() as { result?: Result; error?: { message: string } };
+    const { result, error } = response.json() as { result?: Result; error?: { message: string } };
     if (result === undefined) throw new Error(error?.message ?? "there is no result");
     return result;
   },

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S rampart run
 import { defineScenario, errorRate, extracted, generate, hold, http, integer, p90, text } from "rampart";
 
-/** Any HTTP API: bodies from a function, the same in every run, and values of the answers in the report. */
+/** Any HTTP API: bodies from a function, the same in every run, and values of the responses in the report. */
 export default defineScenario({
   name: "REST",
   params: { url: text("localhost:8000/v1/completions"), requests: integer(500) },

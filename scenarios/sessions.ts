@@ -1,7 +1,7 @@
 #!/usr/bin/env -S rampart run
 import { defineScenario, embeddedLlm, errorRate, p90, prompts, sessions } from "rampart";
 
-/** Conversations of several turns: each turn is sent with the turns before it and their answers. */
+/** Conversations of several turns: each turn is sent with the turns before it and their responses. */
 export default defineScenario({
   name: "conversations",
   target: embeddedLlm({ streaming: true, ttft: "8 ms", itl: "1 ms", tokenizer: "../test/tokenize/fixtures/tiny" }),

@@ -9,7 +9,7 @@ import { defineScenario as define, type Scenario, type ScenarioSource } from "./
 import type { LoadKind } from "./scenario/loads/load.ts";
 import type { ParameterTable } from "./scenario/params/parameter.ts";
 import { describeExit } from "./scenario/scenario-error.ts";
-import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
+import type { Protocol, ResponseType } from "./scenario/targets/target.ts";
 
 export type {
   GenerateContext,
@@ -136,6 +136,12 @@ export {
 export type { Repeat, RepeatOptions } from "./scenario/repeat.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export type { TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
+export {
+  type CustomRequestOf,
+  type CustomTargetDefinition,
+  type CustomTargetOptions,
+  defineTarget,
+} from "./scenario/targets/custom.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
 export {
   type DynamicGrpcOptions,
@@ -146,21 +152,15 @@ export {
 } from "./scenario/targets/grpc.ts";
 export { file, type HttpOptions, http, multipart, type SuccessRule } from "./scenario/targets/http.ts";
 export {
-  type AnswersOf,
   type EmbeddedEndpoint,
   type EmbeddedLlmOptions,
   embeddedLlm,
   type OpenAiOptions,
   openai,
+  type ResponsesOf,
 } from "./scenario/targets/llm.ts";
-export {
-  defineTarget,
-  type OwnRequestOf,
-  type OwnTargetDefinition,
-  type OwnTargetOptions,
-} from "./scenario/targets/own.ts";
 export type { RequestParameter } from "./scenario/targets/request-parameters.ts";
-export type { AnswerType, Protocol, Target } from "./scenario/targets/target.ts";
+export type { Protocol, ResponseType, Target } from "./scenario/targets/target.ts";
 export type { MockLatency } from "./scenario/targets/target-fields.ts";
 export { type TfServingOptions, tfserving } from "./scenario/targets/tfserving.ts";
 export type { TlsOptions } from "./scenario/targets/tls.ts";
@@ -172,8 +172,8 @@ export {
 } from "./scenario/targets/triton.ts";
 export { type TritonInProcessOptions, tritonInProcess } from "./scenario/targets/triton-in-process.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
-export type { AnsweredRequest, CheckAnswer, ScenarioAnswer, ScenarioTensor } from "./service/scenario-answer.ts";
-export type { OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "./service/user-defined/functions.ts";
+export type { AnsweredRequest, CheckResponse, ScenarioResponse, ScenarioTensor } from "./service/scenario-response.ts";
+export type { CustomGrpcRequest, CustomHttpRequest, CustomResponse } from "./service/user-defined/functions.ts";
 export type { HttpMethod } from "./transport/request.ts";
 
 const EXIT_INTERNAL = 1;
@@ -196,7 +196,7 @@ const EXIT_INTERRUPTED = 130;
 export function defineScenario<
   const P extends Protocol,
   const S extends LoadKind,
-  const A extends AnswerType,
+  const A extends ResponseType,
   const D extends ParameterTable = Record<never, never>,
   R = undefined,
   const G extends GivenTags = GivenTags,

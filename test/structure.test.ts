@@ -297,7 +297,7 @@ test("a file below 60 lines with one importer in its folder is part of it, unles
   assert.deepEqual([ways(later), ways(user, two)], [[], []]);
 });
 
-/** Tests of kinds outside the kinds' own files. The number only goes down: the entry of a table answers instead. */
+/** Tests of kinds outside the kinds' own files. The number only goes down: the entry of a table responses instead. */
 const MOST_KIND_TESTS = 3;
 /** Where kinds are at home. */
 const KIND_HOMES = /^((service\/[^/]+|load|inputs)\/|cli\/genai-perf\/(loads|endpoints)\.ts$)/;
@@ -428,6 +428,24 @@ test("names are kebab-case, and no folder is a drawer for leftovers", () => {
     .map(({ path }) => path)
     .filter((path) => !/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(path));
   assert.deepEqual(odd, []);
+});
+
+/** A server sends responses. Answers are given to questions: of the wizard, and by a search. */
+const ANSWERS =
+  /\b(an|the|its|each|every|no|first|last|whole|complete) answers?\b|\b(?!answerO)[a-z]*Answer(?!ed|ing|s? =|s\b)[A-Z]\w+/;
+const QUESTIONS =
+  /^(wizard\/|cli\/init|load\/search\.ts|campaign\/sweep\.ts|cli\/genai-perf\/analyze\/run-analyze\.ts|report\/verdict\.ts|report\/model\/search-answer\.ts)/;
+
+test("what a server sends is a response, in names and in comments", () => {
+  const found = sources
+    .filter(({ path }) => !QUESTIONS.test(path))
+    .flatMap(({ path, text }) => {
+      const [match] = ANSWERS.exec(text) ?? [];
+      return match === undefined ? [] : [`${path}: ${match}`];
+    });
+  assert.deepEqual(found, []);
+  assert.ok(["waits for an answer", "readAnswerText"].every((text) => ANSWERS.test(text)));
+  assert.ok(!["the server answered", "AnsweredRequest", "answerOfRuns"].some((text) => ANSWERS.test(text)));
 });
 
 test("the top level has only allowed entries", () => {

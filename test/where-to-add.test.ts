@@ -36,7 +36,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
     "service/lines/kind.ts": `
       import * as v from "valibot";
       import type { PlanOf } from "../../plan/schema.ts";
-      import { faultOf } from "../../transport/answer-check.ts";
+      import { faultOf } from "../../transport/response-check.ts";
       import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
       import type { PayloadCodec, ServiceKind } from "../service.ts";
       import { serverEntries } from "../target-schemas.ts";
@@ -55,13 +55,13 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
           kind: v.literal("lines"),
           ...serverEntries(),
           protocol: v.literal("http"),
-          isStreaming: v.literal(false, "must be false: an answer is one line"),
+          isStreaming: v.literal(false, "must be false: a response is one line"),
           batchSize: v.literal(1),
         });
 
       const codec: PayloadCodec = {
         encode: ({ bytes }) => ({ path: "/lines", method: "POST", headers: [], payload: bytes }),
-        answerChecks: () => () => ({
+        responseChecks: () => () => ({
           whole: (bytes, start, end) => (bytes[end - 1] === 10 ? undefined : faultOf("is no line", bytes, start, end)),
           begin: () => {},
           piece: () => {},
@@ -229,14 +229,14 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       {
         after: "export const OWN: readonly UngroupedOption[] = [",
         added:
-          'option("outputs.files.records", { names: ["--log"], isOwn: true, value: "FILE", help: "Write requests.", parse: filled("Give it.") }),',
+          'option("outputs.files.records", { names: ["--log"], isRampart: true, value: "FILE", help: "Write requests.", parse: filled("Give it.") }),',
       },
     ],
   },
   "an option of genai-perf mode": {
-    "cli/genai-perf/options/own-options.ts": [
+    "cli/genai-perf/options/rampart-options.ts": [
       {
-        after: 'export const OWN_OPTIONS = inGroup("Rampart", [',
+        after: 'export const RAMPART_OPTIONS = inGroup("Rampart", [',
         added:
           '{ names: ["--patience"], key: "rampart.patience", ...lands("decimal", "client.requestTimeoutMs", { min: 1, unit: "seconds" }), help: "How long to wait." },',
       },
@@ -517,7 +517,7 @@ test("a made-up service kind is checked, measured, judged, and named in reports"
     server.stop();
   }
   const streaming = { ...plan, target: { ...served, isStreaming: true } as Plan["target"] };
-  assert.throws(() => copy.checkPlan(streaming), /target\.isStreaming.*must be false: an answer is one line/);
+  assert.throws(() => copy.checkPlan(streaming), /target\.isStreaming.*must be false: a response is one line/);
   assert.throws(() => copy.checkPlan({ ...plan, inputs: base.inputs }), /inputs\.kind.*This target takes payloads/);
 });
 

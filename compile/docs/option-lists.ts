@@ -9,7 +9,7 @@ import { formatTable } from "./table.ts";
 /** The option lists of the guides, made from the option tables of the commands. */
 
 /** An option as a guide lists it. */
-type ListedOption = Pick<Option<never, never>, "names" | "help" | "isRepeatable" | "isOwn"> & {
+type ListedOption = Pick<Option<never, never>, "names" | "help" | "isRepeatable" | "isRampart"> & {
   readonly group: string;
   /** What stands for its value. Absent for a switch. */
   readonly value?: string | undefined;
@@ -39,11 +39,20 @@ export function listGenaiPerfOptions(): string {
       const key = flag.names[0] + flag.help;
       if (listed.has(key)) return [];
       listed.add(key);
-      const { names, choices, isRepeatable = false, isOwn = false } = flag;
+      const { names, choices, isRepeatable = false, isRampart = false } = flag;
       const group = `${subcommand}: ${flag.group === "Rampart" ? "Rampart's own" : flag.group}`;
       const value = formatValue(flag);
       return [
-        { names, group, value, choices, isRepeatable, isOwn, help: describeOption(flag), defaultText: defaultOf(flag) },
+        {
+          names,
+          group,
+          value,
+          choices,
+          isRepeatable,
+          isRampart,
+          help: describeOption(flag),
+          defaultText: defaultOf(flag),
+        },
       ];
     }),
   );
@@ -90,13 +99,13 @@ function formatGroups(options: readonly ListedOption[]): string {
   }).join("\n\n");
 }
 
-function formatNames({ names, value, isOwn }: ListedOption): string {
+function formatNames({ names, value, isRampart }: ListedOption): string {
   const isLong = (name: string): number => Number(name.startsWith("--"));
   const shortFirst = names.toSorted((a, b) => isLong(a) - isLong(b));
   const spelled = shortFirst.map(
     (name, index) => `\`${index === names.length - 1 && value !== undefined ? `${name} ${value}` : name}\``,
   );
-  return `${spelled.join(", ")}${isOwn === true ? " *" : ""}`;
+  return `${spelled.join(", ")}${isRampart === true ? " *" : ""}`;
 }
 
 function describe({ help, choices, unit, defaultText, isRepeatable }: ListedOption): string {

@@ -48,7 +48,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`images` of `prompts`", "ImageOptions"],
   ["`audio` of `prompts`", "AudioOptions"],
   ["Options of `start`", "StartOptions"],
-  ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
+  ["Second argument of a target made by `defineTarget`", "CustomTargetOptions"],
   ["Input of a function for `tags`", "TaggedInput"],
 ];
 

@@ -29,7 +29,7 @@ interface Span {
   readonly answeredCount: number;
 }
 
-/** Joins exports by the start times of their first experiments. Reports exports without answers. */
+/** Joins exports by the start times of their first experiments. Reports exports without responses. */
 export function joinExports(sources: readonly ProfileExport[]): JoinedExports {
   const spans = sources.map(spanOf).filter((span) => span !== undefined);
   const movedNs = new Map<ProfileExport, bigint>();

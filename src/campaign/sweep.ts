@@ -23,7 +23,7 @@ export type PointOutcome<Point extends MeasuredPoint> =
       readonly kind: "measured";
       readonly point: Point;
       /** Why the point does not count as passed: failed requests, or an unstable measurement. Undefined if it passed. */
-      readonly complaint: string | undefined;
+      readonly failureReason: string | undefined;
       /** Whether the client may have been the limit instead of the server. Unknown for results from a checkpoint. */
       readonly isClientLimited: boolean;
     }
@@ -84,14 +84,14 @@ class RunningSweep<Point extends MeasuredPoint> {
   private readonly task: SweepTask<Point>;
   private readonly points: Point[] = [];
   private readonly failed: FailedPoint[] = [];
-  private readonly answers: SearchSummary[] = [];
+  private readonly responses: SearchSummary[] = [];
   private readonly brokenLimits = new Map<string, readonly string[]>();
   readonly sweep: SweepSummary<Point>;
 
   constructor(task: SweepTask<Point>) {
-    const { points, failed, answers, brokenLimits } = this;
+    const { points, failed, responses, brokenLimits } = this;
     this.task = task;
-    const search = task.search && { limits: task.search.limits, answers };
+    const search = task.search && { limits: task.search.limits, responses };
     this.sweep = { points, failed, search, brokenLimits };
   }
 
@@ -101,7 +101,7 @@ class RunningSweep<Point extends MeasuredPoint> {
     for (const [index, parameters] of points.entries()) {
       const outcome = await this.measure(parameters, `point ${index + 1} of ${points.length}`, 0);
       if (outcome.kind === "interrupted") return false;
-      if (outcome.kind === "failed" || outcome.complaint !== undefined) isPassed = false;
+      if (outcome.kind === "failed" || outcome.failureReason !== undefined) isPassed = false;
     }
     return isPassed;
   }
@@ -131,7 +131,7 @@ class RunningSweep<Point extends MeasuredPoint> {
       search.add(value, this.judge(outcome, parameters, task));
     }
     const { highest, broken } = search.ends;
-    this.answers.push({
+    this.responses.push({
       parameter,
       fixed,
       highest: highest ?? null,
@@ -169,7 +169,7 @@ class RunningSweep<Point extends MeasuredPoint> {
     parameters: PointParameters,
     search: SweepSearch<Point>,
   ): boolean {
-    const failure = outcome.kind === "failed" ? outcome.reason : outcome.complaint;
+    const failure = outcome.kind === "failed" ? outcome.reason : outcome.failureReason;
     const broken = outcome.kind === "failed" ? [] : search.findBroken(outcome.point);
     const failures = failure === undefined ? [] : [failure];
     if (outcome.kind === "measured") this.brokenLimits.set(outcome.point.name, [...failures, ...broken]);

@@ -52,7 +52,7 @@ export interface ExecuteOptions {
   readonly onInterrupt: (signal: EndSignal) => void;
   /** Processes that measure together; not closed. Default: none. */
   readonly peers?: Peers;
-  /** Measures the tokens of answers; not closed. Default: one of the run's own. */
+  /** Measures the tokens of responses; not closed. Default: one of the run's own. */
   readonly meter?: TokenLink;
   /** The entries of the plan's input file, which is then not read. Default: the file is read. */
   readonly held?: HeldEntries | undefined;

@@ -31,10 +31,10 @@ function describeFlags(
   if (plan === undefined) return "";
   const { args, notes } = toFlags(plan);
   // It is inside Rampart, and flags need a server.
-  const isOwn = probe === undefined && listModels === undefined;
+  const isRampart = probe === undefined && listModels === undefined;
   return [
     flagsNote === undefined ? "the same by flags:" : "nearly the same by flags:",
-    ...(isOwn ? ["  rampart mock &"] : []),
+    ...(isRampart ? ["  rampart mock &"] : []),
     `  rampart perf_analyzer ${args.map(quote).join(" ")}`,
     ...[...notes, ...(flagsNote === undefined ? [] : [flagsNote])].map((note) => `  (${note})`),
     "",

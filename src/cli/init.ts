@@ -6,7 +6,7 @@ import { escapeControls } from "../plan/terminal-text.ts";
 import { writeOutput } from "../report/output-file.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import type { Answers } from "../wizard/answers.ts";
-import { Interview, type Manner } from "../wizard/interview.ts";
+import { Interview, type InterviewMode } from "../wizard/interview.ts";
 import { QUESTIONS } from "../wizard/questions.ts";
 import { filesOf, type WrittenFile } from "../wizard/scenario-text.ts";
 import type { CommandIo } from "./execute.ts";
@@ -43,9 +43,9 @@ export async function runInitCommand(args: readonly string[], command: string, i
       return EXIT.passed;
     }
     const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-    const manner: Manner = flags.has("yes") ? "defaults" : isTerminal ? "ask" : "refuse";
+    const mode: InterviewMode = flags.has("yes") ? "defaults" : isTerminal ? "ask" : "refuse";
     const answers = await new Interview({
-      manner,
+      mode,
       given: readFlags(flags),
       problems: flags.problems,
       isOffline: flags.has("no-server"),

@@ -44,11 +44,11 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
       problems.push(problem("unwritable", flag, "cannot be written", hint, path));
     }
   }
-  return [...problems, ...findTwins(files)];
+  return [...problems, ...findDuplicatePaths(files)];
 }
 
 /** Finds outputs that are the same file under any names. Devices and pipes accept several. */
-export function findTwins(files: readonly NamedFile[]): Problem[] {
+export function findDuplicatePaths(files: readonly NamedFile[]): Problem[] {
   return files.flatMap(([flag, path], index): Problem[] => {
     if (path === undefined || !isReplaced(path)) return [];
     const twin = files.find(([, other], at) => at !== index && other !== undefined && isSameFile(other, path));
@@ -93,7 +93,7 @@ function isReplaced(path: string): boolean {
 const STDOUT_REPORTS = ["csv", "html", "json", "junit", "markdown", "records"] as const;
 
 /** Sends a command's text to standard error if a report has standard output for itself. */
-export function besideReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
+export function routeTextAroundReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
   if (!STDOUT_REPORTS.some((key) => files[key] === STDOUT_FILE)) return io;
   // Defined instead of assigned, because getters of the process's object cannot be assigned to.
   return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;

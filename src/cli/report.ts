@@ -8,7 +8,7 @@ import { explainErrors } from "./explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { readFiles, toFlag } from "./option-flags.ts";
 import { fileKeyOf, sharedOptions } from "./options/shared-options.ts";
-import { besideReports } from "./output-files.ts";
+import { routeTextAroundReports } from "./output-files.ts";
 import { commandOf } from "./shown-usage.ts";
 
 /** `rampart report FILE.json`: shows a stored report, and makes others from it. */
@@ -40,7 +40,7 @@ export function runReportCommand(args: readonly string[], command: string, io: C
     const files = readFiles(flags, FILES, [path], problems);
     if (problems.length > 0) throw new UserError(problems);
     const model = readStoredReport(path);
-    const out = besideReports(io, files);
+    const out = routeTextAroundReports(io, files);
     out.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: out.hasColor, nameOf: out.nameOf }));
     for (const [key, render] of Object.entries(STORED_FORMATS)) {
       const file = files[key as keyof typeof STORED_FORMATS];

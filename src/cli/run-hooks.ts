@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { formatProblem, formatRunError, RunError, UserError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
 import { EXIT } from "../result/exit-codes.ts";
-import { ownProgram } from "../runtime/own-program.ts";
+import { thisProgram } from "../runtime/this-program.ts";
 import { type BackgroundProcess, createContext, describe, describeEnd } from "../scenario/hooks/context.ts";
 import type { HookContext, TeardownContext } from "../scenario/hooks/hook-types.ts";
 import { ProcessGroups } from "../scenario/hooks/process-group.ts";
@@ -166,7 +166,7 @@ class HookSession {
 
   private createContext(signal: AbortSignal): Promise<HookContext<object>> {
     const { groups, processes, place } = this;
-    const { command, args } = ownProgram();
+    const { command, args } = thisProgram();
     return createContext({
       params: place.params,
       rampart: [command, ...args],

@@ -8,7 +8,7 @@ import { showValue } from "../plan/show-value.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
-import { judgeWhole } from "../report/verdict.ts";
+import { judgeRun } from "../report/verdict.ts";
 import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
@@ -30,7 +30,7 @@ import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, par
 import { guardIo } from "./guarded-io.ts";
 import { readShared, sharedFlags } from "./option-flags.ts";
 import { type PlanValues, withPlanValues } from "./options/shared-options.ts";
-import { besideReports, findReadOutputs, inputFilesOf, silent } from "./output-files.ts";
+import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import type { Hooks } from "./run-hooks.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandOf } from "./shown-usage.ts";
@@ -164,7 +164,7 @@ async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandI
     return EXIT.passed;
   }
   if (holdsFunctions()) await prepareSecondSignal();
-  const reportIo = flags.has("quiet") ? silent(io) : besideReports(io, { ...plan.outputs.files });
+  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { onInterrupt }));
@@ -192,7 +192,7 @@ async function concludeRun(
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
-  const { exitCode } = judgeWhole(plan, repeated ?? result);
+  const { exitCode } = judgeRun(plan, repeated ?? result);
   return exitCode === EXIT.passed && outputError !== undefined ? EXIT.output : exitCode;
 }
 

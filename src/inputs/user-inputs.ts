@@ -1,4 +1,4 @@
-import { type FunctionPlan, heldFunction } from "../plan/functions.ts";
+import { type FunctionPlan, lookUpFunction } from "../plan/functions.ts";
 import { UserError, userError } from "../plan/problem.ts";
 import { joinBytes } from "../service/tensor.ts";
 import { encodeInput } from "../service/user-defined/encode.ts";
@@ -9,7 +9,7 @@ import type { DataStep, Dataset } from "./dataset.ts";
 import { toPayloadStep } from "./payload-entry.ts";
 
 /** Where inputs come from, and how they become requests. */
-export interface OwnInputsSource {
+export interface CustomInputsSource {
   /** A {@link MakeInputs}. */
   readonly values: FunctionPlan;
   /** An {@link EncodeInput}. */
@@ -28,11 +28,11 @@ function payloadOf({ payload, messages }: WireRequest): Uint8Array {
  * Takes the inputs from a scenario's function and encodes each once.
  * @throws UserError when a function throws, or there is no input
  */
-export async function loadOwnInputs({ values, encode, protocol, count }: OwnInputsSource): Promise<Dataset> {
-  const encodeOne = heldFunction<EncodeInput<unknown>>(encode);
+export async function loadCustomInputs({ values, encode, protocol, count }: CustomInputsSource): Promise<Dataset> {
+  const encodeOne = lookUpFunction<EncodeInput<unknown>>(encode);
   const steps: DataStep[] = [];
   try {
-    for await (const input of heldFunction<MakeInputs<unknown>>(values)()) {
+    for await (const input of lookUpFunction<MakeInputs<unknown>>(values)()) {
       const origin = await encodeInput(protocol, encodeOne, input, steps.length);
       steps.push(toPayloadStep(payloadOf(origin.request), { place: `input ${steps.length}`, origin }));
       if (steps.length === count) break;

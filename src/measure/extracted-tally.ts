@@ -4,7 +4,7 @@ import { estimateNumber, type PercentileEstimate } from "./intervals/percentile-
 import { deviationOf, effectiveCountOf, joinSketches, type Sketch, skewnessOf, valueAtRank } from "./sketch.ts";
 import { NumberTally } from "./tally/number-tally.ts";
 
-/** Values extracted from answers: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
+/** Values extracted from responses: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
 
 /** Above this many different texts, the longest ones count as {@link Extracted.otherCount}. */
 const MAX_TEXTS = 1000;
@@ -13,12 +13,12 @@ const MAX_TEXT_CHARACTERS = 100;
 /** The values of one name in a measurement; plain data. */
 export interface Extracted {
   readonly name: string;
-  /** Answers in which the expression found nothing. */
+  /** Responses in which the expression found nothing. */
   readonly missingCount: number;
   readonly numbers: Sketch;
-  /** Answers by value, for values that are not numbers; lists and objects as JSON. Short ones first, equally long ones in alphabetical order. */
+  /** Responses by value, for values that are not numbers; lists and objects as JSON. Short ones first, equally long ones in alphabetical order. */
   readonly texts: readonly (readonly [text: string, count: number])[];
-  /** Answers with texts beyond the first 1000 different ones in that order, which therefore are the same whatever came first. */
+  /** Responses with texts beyond the first 1000 different ones in that order, which therefore are the same whatever came first. */
   readonly otherCount: number;
 }
 
@@ -135,7 +135,7 @@ export class ExtractedTally {
     this.columns = names.map((name) => new ExtractedColumn(name));
   }
 
-  /** Adds the values of one answer, in the order of the names. @param atNs when it ended */
+  /** Adds the values of one response, in the order of the names. @param atNs when it ended */
   add(values: readonly unknown[], atNs: number): void {
     for (const [index, column] of this.columns.entries()) column.add(values[index], atNs);
   }

@@ -47,13 +47,13 @@ export interface Measurement {
   readonly windowCount: number;
   /** Sum of the windows' lengths; `endNs - startNs` for one window. */
   readonly durationNs: number;
-  /** Sum of the windows' times in which requests were due, which the answers to the last requests do not extend. */
+  /** Sum of the windows' times in which requests were due, which the responses to the last requests do not extend. */
   readonly sendingNs: number;
   /** Whether requests are due at given times. */
   readonly isScheduled: boolean;
   /** Whether a request may have several responses. */
   readonly isDecoupled: boolean;
-  /** Whether all answers whose tokens are measured are streamed. */
+  /** Whether all responses whose tokens are measured are streamed. */
   readonly isStreamed: boolean;
   /** Successful requests that ended in the window. */
   readonly requestCount: number;
@@ -100,9 +100,9 @@ export interface Measurement {
   readonly server?: ServerDelta;
   /** Readings of the server's page of metrics; absent when not scraped. */
   readonly gpu?: PageReadings;
-  /** Values extracted from the answers of successful requests, by name; absent when the target extracts none. */
+  /** Values extracted from the responses of successful requests, by name; absent when the target extracts none. */
   readonly extracted?: readonly Extracted[];
-  /** The tokens of the answers; absent when they are not measured. */
+  /** The tokens of the responses; absent when they are not measured. */
   readonly tokens?: TokenMeasurement;
   /** Times in which nothing ended for much longer than usual, in nanoseconds since the start of the run. Absent: none were found. */
   readonly gaps?: readonly CompletionGap[];

@@ -17,7 +17,7 @@ export interface TimelineOptions {
   readonly durationNs?: number;
   /** What happens when there are too many columns: each two become one, or the oldest are forgotten. Default: join */
   readonly whenFull?: "join" | "forget";
-  /** Whether answers are streamed, so that the time to the first response is of interest. Default: no */
+  /** Whether responses are streamed, so that the time to the first response is of interest. Default: no */
   readonly isStreamed?: boolean;
 }
 
@@ -42,7 +42,7 @@ interface EndedCounts {
 export interface EndedRequests extends EndedCounts {
   /** Of the successful ones. */
   readonly latency: ExponentialHistogram;
-  /** From the send to the first response; empty unless answers are streamed. */
+  /** From the send to the first response; empty unless responses are streamed. */
   readonly firstResponse: ExponentialHistogram;
 }
 

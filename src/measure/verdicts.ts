@@ -125,7 +125,8 @@ interface LevelVerdict extends PartVerdict {
 
 /** Returns the level with the worst result, of these the one without a value, or with the worst one; undefined without levels. */
 function worstOf<V extends LevelVerdict>(assertion: AssertionPlan, found: readonly V[]): V | undefined {
-  const howBad = ({ value }: V): number => (value === undefined ? Number.MAX_VALUE : badness(assertion, value));
+  const howBad = ({ value }: V): number =>
+    value === undefined ? Number.MAX_VALUE : distanceBeyondLimit(assertion, value);
   return found.toSorted((a, b) => compareStates(a.state, b.state) || howBad(b) - howBad(a))[0];
 }
 
@@ -153,7 +154,7 @@ function partOf(level: JudgedLevel, where: Tags | undefined): MeasuredPart | und
 }
 
 /** Returns how far a value is on the wrong side of the limit. */
-function badness({ comparison, limit }: AssertionPlan, value: number): number {
+function distanceBeyondLimit({ comparison, limit }: AssertionPlan, value: number): number {
   if (comparison === "is") return Math.abs(value - limit);
   return isUpperLimit(comparison) ? value - limit : limit - value;
 }

@@ -33,7 +33,7 @@ export class StatusError extends Error {
 export class CutError extends Error {}
 
 /** Sends the headers of a response. Its status follows when the stream ends. @param status of the trailers, read when they are sent */
-export function openAnswer(stream: ServerHttp2Stream, status: () => Record<string, string>): void {
+export function openResponse(stream: ServerHttp2Stream, status: () => Record<string, string>): void {
   stream.respond(CONTENT, { waitForTrailers: true });
   stream.on("wantTrailers", () => stream.sendTrailers(status()));
 }

@@ -2,7 +2,16 @@ import { constants, createServer, type Http2Server, type ServerHttp2Stream } fro
 import { messageOf } from "../plan/problem.ts";
 import { decodeMessage, encodeMessage, type ProtoObject } from "../service/protobuf/message.ts";
 import * as messages from "../service/triton/messages.ts";
-import { CutError, frame, onMessages, openAnswer, refuseCall, STATUS, StatusError, toTrailers } from "./grpc-frames.ts";
+import {
+  CutError,
+  frame,
+  onMessages,
+  openResponse,
+  refuseCall,
+  STATUS,
+  StatusError,
+  toTrailers,
+} from "./grpc-frames.ts";
 import { MockError, type MockModel } from "./model.ts";
 import type { MockMethod } from "./services/service.ts";
 
@@ -43,13 +52,13 @@ export function createGrpcServer(model: MockModel, methods: Readonly<Record<stri
     const method = Object.hasOwn(methods, path) ? methods[path] : undefined;
     if (method !== undefined) void serveMethod(stream, method, encoding);
     else if (name === "ModelStreamInfer") serveStream(model, stream, encoding);
-    else void serveMethod(stream, (messages) => answerUnary(model, name, messages), encoding);
+    else void serveMethod(stream, (messages) => responseUnary(model, name, messages), encoding);
   });
   server.on("session", (session) => session.on("error", () => {}));
   return server;
 }
 
-async function* answerUnary(
+async function* responseUnary(
   model: MockModel,
   name: string,
   messages: AsyncIterable<Uint8Array>,
@@ -66,19 +75,19 @@ async function* answerUnary(
   }
 }
 
-/** Answers each message as soon as its result is ready. Ends the stream when the client has ended it and no answer is pending. */
+/** Answers each message as soon as its result is ready. Ends the stream when the client has ended it and no response is pending. */
 function serveStream(model: MockModel, stream: ServerHttp2Stream, encoding: string): void {
   let pending = 0;
   let hasEnded = false;
   const endIfDone = (): void => {
     if (hasEnded && pending === 0 && !stream.destroyed) stream.end();
   };
-  openAnswer(stream, () => toTrailers(STATUS.ok));
+  openResponse(stream, () => toTrailers(STATUS.ok));
   onMessages(stream, encoding, (read) => {
     pending++;
-    void answerStreamed(model, read).then((answer) => {
+    void responseStreamed(model, read).then((response) => {
       pending--;
-      if (!stream.destroyed) stream.write(frame(answer));
+      if (!stream.destroyed) stream.write(frame(response));
       endIfDone();
     });
   });
@@ -88,7 +97,7 @@ function serveStream(model: MockModel, stream: ServerHttp2Stream, encoding: stri
   });
 }
 
-async function answerStreamed(model: MockModel, read: () => Uint8Array): Promise<Uint8Array> {
+async function responseStreamed(model: MockModel, read: () => Uint8Array): Promise<Uint8Array> {
   let message: Uint8Array = new Uint8Array(0);
   try {
     message = read();
@@ -150,7 +159,7 @@ export async function serveMethod(stream: ServerHttp2Stream, method: MockMethod,
   try {
     for await (const message of method(readMessages(stream, encoding))) {
       if (stream.destroyed) return;
-      if (!stream.headersSent) openAnswer(stream, () => trailers);
+      if (!stream.headersSent) openResponse(stream, () => trailers);
       stream.write(frame(message));
     }
   } catch (error) {
@@ -160,7 +169,7 @@ export async function serveMethod(stream: ServerHttp2Stream, method: MockMethod,
     if (!stream.headersSent) return refuseCall(stream, code, messageOf(error));
   }
   if (stream.destroyed) return;
-  if (!stream.headersSent) openAnswer(stream, () => trailers);
+  if (!stream.headersSent) openResponse(stream, () => trailers);
   stream.end();
 }
 

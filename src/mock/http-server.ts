@@ -38,7 +38,7 @@ async function answer(
       });
       return;
     }
-    await answerModel(model, named[3] ?? "", request, body, response);
+    await responseModel(model, named[3] ?? "", request, body, response);
     return;
   }
   if (llm.serves(path) && request.method === "POST") await llm.answer(path, body.toString("utf8"), response);
@@ -50,7 +50,7 @@ async function answer(
   else sendJson(response, 404, { error: `unknown path ${path}` });
 }
 
-async function answerModel(
+async function responseModel(
   model: MockModel,
   suffix: string,
   request: IncomingMessage,

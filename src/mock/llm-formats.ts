@@ -1,5 +1,5 @@
 import { EMBEDDED_LLM } from "../service/embedded/target.ts";
-import type { AnswerKind } from "../service/openai/answer-kind.ts";
+import type { ResponseKind } from "../service/openai/response-kind.ts";
 import type { MockTokens } from "./tokens.ts";
 
 /** A request to the mock's language model. */
@@ -13,7 +13,7 @@ export interface ModelRequest {
   readonly items: number;
   /** Name of the tokenizer that counts. */
   readonly tokenizer: string;
-  /** Counts the tokens of the prompt, which only some answers need. */
+  /** Counts the tokens of the prompt, which only some responses need. */
   countPrompt(): number;
 }
 
@@ -21,7 +21,7 @@ export interface ModelRequest {
 export interface Piece {
   readonly text: string;
   readonly tokens: number;
-  /** Number of the answer's tokens up to the end of this piece. */
+  /** Number of the response's tokens up to the end of this piece. */
   readonly afterTokens: number;
   readonly isReasoning: boolean;
 }
@@ -32,12 +32,12 @@ interface TimedEvent {
   readonly afterTokens: number;
 }
 
-/** The answers on a path: text generated token by token, or a document generated at once. */
+/** The responses on a path: text generated token by token, or a document generated at once. */
 export type LlmFormat =
   | {
       readonly kind: "text";
       /** How requests are read. */
-      readonly answers: AnswerKind;
+      readonly responses: ResponseKind;
       readonly hasReasoning: boolean;
       events(request: ModelRequest, pieces: readonly Piece[]): TimedEvent[];
       whole(request: ModelRequest, pieces: readonly Piece[]): object;
@@ -52,7 +52,7 @@ const ID = "mock-1";
 export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   "/v1/chat/completions": {
     kind: "text",
-    answers: "chat",
+    responses: "chat",
     hasReasoning: true,
     events: (request, pieces) =>
       openAiEvents(request, pieces, "chat.completion.chunk", chatDelta, { role: "assistant" }),
@@ -72,7 +72,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   },
   "/v1/completions": {
     kind: "text",
-    answers: "completions",
+    responses: "completions",
     hasReasoning: false,
     events: (request, pieces) => openAiEvents(request, pieces, "text_completion", ({ text }) => ({ text })),
     whole: (request, pieces) => ({
@@ -85,7 +85,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   },
   "/v1/responses": {
     kind: "text",
-    answers: "responses",
+    responses: "responses",
     hasReasoning: false,
     events: (request, pieces) => [
       named(
@@ -100,7 +100,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   },
   "/v1/messages": {
     kind: "text",
-    answers: "anthropic",
+    responses: "anthropic",
     hasReasoning: false,
     events: (request, pieces) => [
       named(
@@ -167,7 +167,7 @@ export function parseModelRequest(format: LlmFormat, body: string, tokens: MockT
     maxTokens: limit as number | undefined,
     items: Array.isArray(items) ? items.length : 1,
     tokenizer: tokens.name,
-    countPrompt: () => (format.kind === "text" ? tokens.countPrompt(format.answers, body, request) : 0),
+    countPrompt: () => (format.kind === "text" ? tokens.countPrompt(format.responses, body, request) : 0),
   };
 }
 
@@ -234,7 +234,7 @@ function openAiUsage(request: ModelRequest, pieces: readonly Piece[]): object {
   };
 }
 
-/** Returns the number of tokens of an answer. */
+/** Returns the number of tokens of a response. */
 export function countTokens(pieces: readonly Piece[]): number {
   return pieces.at(-1)?.afterTokens ?? 0;
 }

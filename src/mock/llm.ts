@@ -40,7 +40,7 @@ export class MockLlm {
     return Object.hasOwn(LLM_FORMATS, path);
   }
 
-  /** Answers a request. Resolves when the answer has been sent or the client has disconnected. */
+  /** Answers a request. Resolves when the response has been sent or the client has disconnected. */
   async answer(path: string, body: string, response: ServerResponse): Promise<void> {
     const startNs = nowNs();
     const format = LLM_FORMATS[path] as LlmFormat;

@@ -1,6 +1,6 @@
 import { userError } from "../plan/problem.ts";
-import type { AnswerKind } from "../service/openai/answer-kind.ts";
 import { readRequestText } from "../service/openai/request-text.ts";
+import type { ResponseKind } from "../service/openai/response-kind.ts";
 import { loadTokenizer } from "../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../tokenize/tokenizer.ts";
 
@@ -18,13 +18,13 @@ const CHECKED_COUNTS = [...Array.from({ length: 20 }, (_, index) => index + 1), 
 export interface MockTokens {
   /** Name of its tokenizer; `words` without one. */
   readonly name: string;
-  /** Returns the text of tokens of an answer; the joined texts have as many tokens. @param isStart whether the answer begins with it */
+  /** Returns the text of tokens of a response; the joined texts have as many tokens. @param isStart whether the response begins with it */
   write(count: number, isStart: boolean): string;
   /**
    * Returns the number of prompt tokens of a request. Each number of a prompt of token ids is one; roles, images and audio have none.
    * @param request the parsed body
    */
-  countPrompt(kind: AnswerKind, body: string, request: Readonly<Record<string, unknown>>): number;
+  countPrompt(kind: ResponseKind, body: string, request: Readonly<Record<string, unknown>>): number;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function createMockTokens(name: string | undefined): Promise<MockTo
   return withCache(tokenizer.name, findUnit(tokenizer), (text) => tokenizer.count(text));
 }
 
-/** The text of an answer's first token, and that of each later one. */
+/** The text of a response's first token, and that of each later one. */
 type Unit = readonly [first: string, next: string];
 
 function withCache(name: string, [first, next]: Unit, count: (text: string) => number): MockTokens {

@@ -70,7 +70,7 @@ export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc",
     for (const kind of kinds) {
       const load = new Load(MOST_MS / kinds.length);
       const sockets = senders[kind](load);
-      // The start does not wait for an answer that never comes.
+      // The start does not wait for a response that never comes.
       await sleepUnless(MOST_MS, load.ended);
       for (const socket of sockets) socket.close();
     }
@@ -213,7 +213,7 @@ function sendGrpc(port: number, load: Load): Socket[] {
   return Array.from({ length: LANES / LANES_PER_CONNECTION }, send);
 }
 
-/** Enough room for all answers. */
+/** Enough room for all responses. */
 const GREETING = [
   CONNECTION_PREFACE,
   encodeSettings([[SETTING.initialWindowSize, MAX_WINDOW_BYTES]]),

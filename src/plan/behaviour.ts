@@ -9,7 +9,7 @@ export function behaviourSchema() {
   const yes = v.exactOptional(v.literal(true));
   return v.strictObject({
     /** Asks the server about itself through Rampart's own client, where that sends the load too, and not through a general one. */
-    queriesThroughOwnClient: yes,
+    queriesThroughBuiltInClient: yes,
     /** Rehearses requests for 5 ms at most before the first measured one, also those to a language model, and leaves its threads as they are. */
     startsEarly: yes,
     /** Does not read the server's counters before the first level and after the last: no report shows their change over the run. */
@@ -23,11 +23,11 @@ export function behaviourSchema() {
     measuresFromNothing: yes,
     /** A search for a latency limit measures each level once, and does not confirm its result. */
     measuresLevelsOnce: yes,
-    /** Limits the requests in flight only where more would exhaust the host, and waits for all answers at the end of a level. */
+    /** Limits the requests in flight only where more would exhaust the host, and waits for all responses at the end of a level. */
     usesWholeHost: yes,
     /** Sends to a server that refuses its first connection, for some seconds. Absent: the run ends before its first request. */
     waitsForServer: yes,
-    /** An answer that is valid in itself succeeds, whatever model it is from and whatever outputs it has. */
+    /** A response that is valid in itself succeeds, whatever model it is from and whatever outputs it has. */
     acceptsOtherOutputs: yes,
   });
 }

@@ -3,7 +3,7 @@ import { userError } from "./problem.ts";
 import type { PlanOf } from "./schema.ts";
 
 /**
- * The functions that a scenario gives for its requests and answers. A plan is printable JSON, so it names a function and the function stays
+ * The functions that a scenario gives for its requests and responses. A plan is printable JSON, so it names a function and the function stays
  * in this process.
  */
 
@@ -11,15 +11,15 @@ import type { PlanOf } from "./schema.ts";
 export type FunctionPlan = PlanOf<typeof functionSchema>;
 
 /** Any function. Whoever calls one knows its type. */
-export type HeldFunction = (...args: never[]) => unknown;
+export type RegisteredFunction = (...args: never[]) => unknown;
 
-const HELD = new Map<string, HeldFunction>();
+const HELD = new Map<string, RegisteredFunction>();
 
 /**
  * Keeps a function and returns what a plan has instead of it. The same function at the same place always gets the same name.
  * @param place the setting that has it: `target.body`
  */
-export function holdFunction(place: string, fn: HeldFunction): FunctionPlan {
+export function registerFunction(place: string, fn: RegisteredFunction): FunctionPlan {
   const name = /^[\w$ ]+$/.test(fn.name) ? `${place} (${fn.name})` : place;
   for (let number = 1; ; number++) {
     const key = `${name} #${number}`;
@@ -36,7 +36,7 @@ export function holdsFunctions(): boolean {
 }
 
 /** Returns the function that a plan names. @throws UserError when this process does not have it, as with a plan from a file */
-export function heldFunction<F extends HeldFunction>({ function: key }: FunctionPlan): F {
+export function lookUpFunction<F extends RegisteredFunction>({ function: key }: FunctionPlan): F {
   const held = HELD.get(key);
   if (held !== undefined) return held as F;
   const message = "is a function of the scenario, which is not in this process";

@@ -7,7 +7,7 @@ export type MockPlan = PlanOf<typeof mockSchema>;
 /** A distribution of latencies. */
 export type MockLatencyPlan = MockPlan["latency"];
 
-/** The most tokens that an answer of the mock may have. */
+/** The most tokens that a response of the mock may have. */
 export const MAX_MOCK_TOKENS = 1_000_000;
 
 /** The most bytes of extra output in a response of the mock: 64 MiB. */

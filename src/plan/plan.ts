@@ -45,7 +45,7 @@ export function planRestSchema(metric: Schema<MetricPlan>, isMetricsUrl: (url: s
     tags: v.optional(tagsSchema()),
     /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
     limits: v.exactOptional(assertions),
-    /** A scenario's function that says whether an answer is right. Absent: every answer that the service accepts is. */
+    /** A scenario's function that says whether a response is right. Absent: every response that the service accepts is. */
     check: v.optional(functionSchema()),
     /** A scenario's function that receives each finished request. Absent: none. */
     onRecord: v.optional(functionSchema()),

@@ -39,7 +39,7 @@ const MAX_MESSAGE_CHARACTERS = 2000;
 
 /**
  * Cuts a message to `most` characters, with `…`; default: 2,000. All text from outside that becomes a message passes here: what servers
- * answer, what a scenario's functions return or throw, names and values in files. Secrets are masked before the cut.
+ * response, what a scenario's functions return or throw, names and values in files. Secrets are masked before the cut.
  */
 export function limitMessage(text: string, most = MAX_MESSAGE_CHARACTERS): string {
   return text.length <= most ? text : shorten(maskText(text), most);

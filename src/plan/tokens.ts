@@ -9,7 +9,7 @@ export function tokensSchema() {
   const named = v.pipe(v.string(), v.nonEmpty("must not be empty"));
   return v.object({
     /** Type of the responses, as the service names it. */
-    answers: named,
+    responses: named,
     /** Whether responses are streamed. */
     isStreamed: v.boolean(),
     /** Tokenizer: a folder, a model on Hugging Face's hub, or an encoding; `none`: use only the server's counts. */
@@ -20,7 +20,7 @@ export function tokensSchema() {
     isLengthAsked: v.exactOptional(v.literal(true)),
     /** JMESPath expression for the text of responses in a custom format. */
     field: v.exactOptional(named),
-    /** Set: keep every window; requests without an answer are counted elsewhere. Absent: keep only the windows of the result. */
+    /** Set: keep every window; requests without a response are counted elsewhere. Absent: keep only the windows of the result. */
     keepsAllWindows: v.exactOptional(v.literal(true)),
     /** Set: the rate of tokens per user is GenAI-Perf's. Absent: a request has none if its tokens arrived together. */
     keepsBunchedRates: v.exactOptional(v.literal(true)),

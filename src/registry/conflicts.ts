@@ -40,7 +40,7 @@ function checkInputs(plan: Plan): Problem[] {
   const asserted = [...plan.assertions, ...(plan.limits ?? [])];
   if (tokensPlanOf(plan) === undefined && asserted.some(({ metric }) => needsTokens(metric))) {
     const message = "assertions on tokens need a target whose tokens are measured";
-    const hint = "Leave them out, or measure a target whose answers are text.";
+    const hint = "Leave them out, or measure a target whose responses are text.";
     problems.push(problem("conflict", "assertions", message, hint));
   }
   return problems;

@@ -12,7 +12,7 @@ import { memberInputs } from "../inputs/kinds/of-members.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
 import { requestsInputs } from "../inputs/kinds/requests.ts";
-import { ownInputs } from "../inputs/kinds/user-defined.ts";
+import { customInputs } from "../inputs/kinds/user-defined.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -30,7 +30,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   "file-lists": fileListsInputs,
   messages: messagesInputs,
   "http-requests": requestsInputs,
-  "user-defined": ownInputs,
+  "user-defined": customInputs,
   "of-members": memberInputs,
   "made-tensors": madeTensorInputs,
   "made-payloads": madePayloadInputs,

@@ -11,7 +11,7 @@ import { tokensPlanOf } from "./mix.ts";
 export type NamedPlan = Pick<Plan, "load" | "target" | "measurement">;
 
 /**
- * Formats a level: `concurrency 4`, or `4 users` where answers have tokens; `10 requests/s`. With several levels in a phase, the phase's name
+ * Formats a level: `concurrency 4`, or `4 users` where responses have tokens; `10 requests/s`. With several levels in a phase, the phase's name
  * comes first.
  */
 export function describeLevel(plan: NamedPlan, level: number, phaseIndex?: number): string {
@@ -28,7 +28,7 @@ function describeNumber(plan: NamedPlan, load: LoadPlan, level: number): string 
   return areUsers(plan) ? describeUsers(level) : LEVEL_UNITS[levelUnitOf(load)].describe(level);
 }
 
-/** Whether levels are numbers of users, who wait for an answer before they send again. */
+/** Whether levels are numbers of users, who wait for a response before they send again. */
 function areUsers(plan: NamedPlan): boolean {
   return !LEVEL_UNITS[levelUnitOf(plan.load)].isScheduled && tokensPlanOf(plan) !== undefined;
 }

@@ -12,7 +12,7 @@ import { tfServingKind } from "../service/tfserving/kind.ts";
 import { torchServeKind } from "../service/torchserve/kind.ts";
 import { tritonKind } from "../service/triton/kind.ts";
 import { tritonInProcessKind } from "../service/triton-c-api/kind.ts";
-import { ownKind } from "../service/user-defined/kind.ts";
+import { customKind } from "../service/user-defined/kind.ts";
 
 /** Targets that are a server. The embedded target becomes one when it has started. */
 export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan | MixTargetPlan>;
@@ -27,7 +27,7 @@ export const SERVICE_KINDS: {
   tfserving: tfServingKind,
   "plain-http": httpKind,
   "dynamic-grpc": grpcKind,
-  "user-defined": ownKind,
+  "user-defined": customKind,
   "triton-c-api": tritonInProcessKind,
 };
 

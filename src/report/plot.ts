@@ -181,7 +181,7 @@ export interface RequestSpan {
   /** 1 for the first request sent. */
   readonly number: number;
   readonly sendSec: number;
-  /** Undefined if the answer was not streamed. */
+  /** Undefined if the response was not streamed. */
   readonly firstTokenSec: number | undefined;
   readonly endSec: number;
 }

@@ -27,7 +27,7 @@ export interface TextSink {
   readonly hasColor?: boolean | undefined;
   /** Whether `err` shows colors. Default: false. */
   readonly hasErrColor?: boolean | undefined;
-  /** Whether lines on how the run goes are left out. Default: false. */
+  /** Whether progress lines are left out. Default: false. */
   readonly isQuiet?: boolean | undefined;
   /** Columns of the terminal behind `err`, whose text can be redrawn; undefined if it is not a terminal, or the log of a CI system. */
   readonly errColumns?: number | undefined;

@@ -103,7 +103,7 @@ export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLin
     const path = plan.outputs.files[key as keyof OutputFilesPlan];
     if (path === undefined) continue;
     const report = await create(plan, out, path, meter, followed);
-    if (plan.repeat !== undefined && report.finishRuns === undefined) throw lacksRoom(key);
+    if (plan.repeat !== undefined && report.finishRuns === undefined) throw holdsSingleRun(key);
     reports.push(report);
   }
   return reports;
@@ -118,7 +118,7 @@ async function openLive(plan: Plan, sink: TextSink): Promise<LiveReports | undef
   return (await import("./live/live.ts")).createLiveReports(plan, sink, hasView);
 }
 
-function lacksRoom(key: string): UserError {
+function holdsSingleRun(key: string): UserError {
   const path = { setting: `outputs.files.${key}` as SettingPath };
   return userError("conflict", path, "has room for one run only, and this one is repeated", {
     say: "room-for-one-run",

@@ -48,7 +48,7 @@ const NAMES: Readonly<Record<ReasonJson["state"], VerdictName>> = {
 };
 
 /** Judges a run, or all runs of a repeated plan. The verdict is that the run ended early, or the worst of what happened. */
-export function judgeWhole(plan: Plan, whole: RunResult | RepeatedResult): WholeVerdict {
+export function judgeRun(plan: Plan, whole: RunResult | RepeatedResult): WholeVerdict {
   const repeated = "runs" in whole ? whole : { runs: [whole] };
   const { runs } = repeated;
   const assertions = "runs" in whole ? judgeRepeated(plan, whole) : judgeAssertions(plan, whole);

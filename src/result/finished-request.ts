@@ -34,9 +34,9 @@ export interface FinishedRequest {
     /** Name of the phase; absent if the load has no phases. */
     readonly phase?: string;
   };
-  /** Values that the target extracts from the answer, by name; null for those that it lacks. Absent when it extracts none, and for failures. */
+  /** Values that the target extracts from the response, by name; null for those that it lacks. Absent when it extracts none, and for failures. */
   readonly extracted?: Readonly<Record<string, unknown>>;
-  /** Tokens of the answer; absent when they are not measured, and for failures. */
+  /** Tokens of the response; absent when they are not measured, and for failures. */
   readonly tokens?: FinishedTokens;
   /** Why it failed or was cancelled; absent when it completed. */
   readonly failure?: {
@@ -52,12 +52,12 @@ export interface FinishedRequest {
 type NameInMs<K> = K extends `${infer Name}Ns` ? `${Name}Ms` : K;
 
 /**
- * Times and counts of the tokens of one answer: `timeToFirstTokenMs`, `interTokenLatencyMs`, `outputTokens`, `serverOutputTokens` and the
- * other token metrics. Those that the answer lacks are absent.
+ * Times and counts of the tokens of one response: `timeToFirstTokenMs`, `interTokenLatencyMs`, `outputTokens`, `serverOutputTokens` and the
+ * other token metrics. Those that the response lacks are absent.
  */
 export type FinishedTokens = { readonly [K in TokenMetric as NameInMs<K>]?: number } & {
   /** Arrival of each read with content, in milliseconds after the send. Several tokens can arrive in one read. */
   readonly contentMs: readonly number[];
-  /** Why the answer counts as failed for tokens: an error in it, or a stream that was cut off; absent for a good one. */
+  /** Why the response counts as failed for tokens: an error in it, or a stream that was cut off; absent for a good one. */
   readonly error?: string;
 };

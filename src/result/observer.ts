@@ -12,7 +12,7 @@ import type { LevelResult, PreparedRun } from "./run-result.ts";
 /** A trace event, printed with `-v -v`. */
 export type TraceEvent =
   /** Response to a request that is not part of the load. */
-  | { readonly kind: "answer"; readonly text: string }
+  | { readonly kind: "reply"; readonly text: string }
   | { readonly kind: "request"; readonly text: string }
   | { readonly kind: "response"; readonly text: string }
   /** Head of an HTTP message: `>` sent, `<` received. */
@@ -100,7 +100,7 @@ export interface RunObserver {
   onFailed?(request: FailedRequest): void;
   /**
    * Called for each successful request whose tokens are measured, when they are known: up to a second after its end, and not in the order of
-   * the ends. A request whose answer was never measured, because the run ended, has no call.
+   * the ends. A request whose response was never measured, because the run ended, has no call.
    */
   onTokens?(tokens: RequestTokens): void;
   /**

@@ -16,7 +16,7 @@ export interface RequestRecord {
   readonly server?: string;
   /** It was sent again over a new connection. Its times run from the first send. */
   readonly isResent?: true;
-  /** Values that the target extracts from the answer, by name; null for those that it lacks. Absent when the target extracts none. */
+  /** Values that the target extracts from the response, by name; null for those that it lacks. Absent when the target extracts none. */
   readonly extracted?: Readonly<Record<string, unknown>>;
   /** Absent in a run without tags. */
   readonly tags?: Tags;

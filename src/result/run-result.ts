@@ -182,7 +182,7 @@ export interface LaneError {
   readonly lane: number;
   readonly message: string;
   /** The server's response and its status, if the service keeps them. */
-  readonly answer?: string;
+  readonly response?: string;
   readonly status?: number | undefined;
 }
 
@@ -193,18 +193,18 @@ export interface FailureCount {
   /** Message of the first one, prefixed with the server's name if there are several servers. */
   readonly example: string;
   readonly status: number | undefined;
-  /** The first answers that the scenario's check refused, three at most; absent for other kinds. */
-  readonly answers?: readonly WrongAnswer[];
+  /** The first responses that the scenario's check refused, three at most; absent for other kinds. */
+  readonly responses?: readonly WrongResponse[];
   /** Whether these are warm-up requests. */
   readonly isWarmup?: true;
 }
 
-/** An answer that a scenario's check refused. */
-export interface WrongAnswer {
+/** A response that a scenario's check refused. */
+export interface WrongResponse {
   /** Why it is wrong. */
   readonly reason: string;
   /** Its beginning as text, 400 characters at most, without secrets. */
-  readonly answer: string;
+  readonly response: string;
 }
 
 /** Requests that were due and waited because too many were outstanding. */

@@ -1,6 +1,6 @@
 import type { Votes } from "../load/search.ts";
 
-/** The points of a sweep and the answers of its searches. */
+/** The points of a sweep and the responses of its searches. */
 
 /** One point: a value for each varied parameter, in their order: `[["concurrency", 4], ["input_sequence_length", 128]]`. */
 export type PointParameters = readonly (readonly [name: string, value: number])[];
@@ -45,7 +45,7 @@ export interface SweepSummary<Point extends MeasuredPoint> {
   readonly points: readonly Point[];
   readonly failed: readonly FailedPoint[];
   /** Undefined without a search. */
-  readonly search: { readonly limits: readonly string[]; readonly answers: readonly SearchSummary[] } | undefined;
+  readonly search: { readonly limits: readonly string[]; readonly responses: readonly SearchSummary[] } | undefined;
   readonly brokenLimits: BrokenLimits;
 }
 

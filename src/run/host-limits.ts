@@ -152,7 +152,7 @@ export function watchMemory(
     if (used <= memoryBytes) return;
     stop();
     const message = `the load took ${formatMib(used)} of the ${formatMib(resources.memoryBytes)} of memory that were free`;
-    onReached(new RunError("host-limit", message, "Lower the load, or the size of its requests and answers."));
+    onReached(new RunError("host-limit", message, "Lower the load, or the size of its requests and responses."));
   });
   return stop;
 }

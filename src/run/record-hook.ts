@@ -1,7 +1,7 @@
 import { RECORD_CANCELLED, RECORD_FAILED, RECORD_RESENT, type RecordColumns } from "../measure/records.ts";
 import { isTimeMetric, nameOfMetric } from "../measure/tokens/metrics.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
-import { type FunctionPlan, heldFunction } from "../plan/functions.ts";
+import { type FunctionPlan, lookUpFunction } from "../plan/functions.ts";
 import { RunError } from "../plan/problem.ts";
 import { nsToMs } from "../plan/units.ts";
 import type { FinishedRequest, FinishedTokens, OnRecord } from "../result/finished-request.ts";
@@ -27,8 +27,8 @@ const INTERVAL_MS = 250;
 
 const NO_TAGS = {};
 
-/** What a record has from its answer. */
-type FromAnswer = Pick<FinishedRequest, "extracted"> & { readonly hasTokens: boolean };
+/** What a record has from its response. */
+type FromResponse = Pick<FinishedRequest, "extracted"> & { readonly hasTokens: boolean };
 
 /** A record, and whether its tokens are still awaited. */
 interface Waiting {
@@ -41,11 +41,11 @@ export class RecordHook {
   private readonly onRecord: OnRecord;
   private readonly signal: RunSignal;
   private readonly groups: RequestGroups | undefined;
-  private readonly readsAnswers: boolean;
+  private readonly readsResponses: boolean;
   private progress: RunProgress | undefined;
   private level: FinishedRequest["level"];
   /** By the number of the request, until its record is drained. */
-  private readonly fromAnswers = new Map<number, FromAnswer>();
+  private readonly fromResponses = new Map<number, FromResponse>();
   /** Records that wait for their tokens, by number. */
   private readonly awaiting = new Map<number, Waiting>();
   /** In the order of the ends. */
@@ -60,13 +60,13 @@ export class RecordHook {
 
   /**
    * @param groups whose tags records carry; undefined without any
-   * @param readsAnswers whether answers are read, for extracted values or tokens. Otherwise their bodies are not kept for this function.
+   * @param readsResponses whether responses are read, for extracted values or tokens. Otherwise their bodies are not kept for this function.
    */
-  constructor(named: FunctionPlan, signal: RunSignal, groups: RequestGroups | undefined, readsAnswers = false) {
-    this.onRecord = heldFunction<OnRecord>(named);
+  constructor(named: FunctionPlan, signal: RunSignal, groups: RequestGroups | undefined, readsResponses = false) {
+    this.onRecord = lookUpFunction<OnRecord>(named);
     this.signal = signal;
     this.groups = groups;
-    this.readsAnswers = readsAnswers;
+    this.readsResponses = readsResponses;
   }
 
   /** Executes a run and passes its records. The result has the error of the function, if it throws. */
@@ -86,12 +86,12 @@ export class RecordHook {
         this.beginLevel(
           start && { unit: start.unit, value: start.level, isWarmup: start.isWarmup, phase: start.label },
         ),
-      ...(this.readsAnswers ? this.answerEvents() : {}),
+      ...(this.readsResponses ? this.responseEvents() : {}),
     };
     let timer: ReturnType<typeof setInterval> | undefined;
     // `own` is first, so that requests that ended before a level are passed on before the level is announced.
     const result = await execute(broadcast([own, observer])).finally(() => clearInterval(timer));
-    // When a run ends early, some answers are never measured, and the tokens of their requests never arrive.
+    // When a run ends early, some responses are never measured, and the tokens of their requests never arrive.
     for (const entry of this.awaiting.values()) entry.isComplete = true;
     this.awaiting.clear();
     this.proceed();
@@ -104,11 +104,11 @@ export class RecordHook {
     return this.error === undefined || result.error !== undefined ? result : { ...result, error: this.error };
   }
 
-  private answerEvents(): Pick<RunObserver, "onRecord" | "onTokens"> {
+  private responseEvents(): Pick<RunObserver, "onRecord" | "onTokens"> {
     return {
       onRecord: ({ index, extracted, hasTokens = false }) => {
         if (extracted !== undefined || hasTokens)
-          this.fromAnswers.set(index, { ...(extracted === undefined ? {} : { extracted }), hasTokens });
+          this.fromResponses.set(index, { ...(extracted === undefined ? {} : { extracted }), hasTokens });
       },
       onTokens: (tokens) => {
         // A batch may hold its record still.
@@ -148,8 +148,8 @@ export class RecordHook {
   }
 
   private put(record: FinishedRequest): void {
-    const { extracted, hasTokens = false } = this.fromAnswers.get(record.index) ?? {};
-    this.fromAnswers.delete(record.index);
+    const { extracted, hasTokens = false } = this.fromResponses.get(record.index) ?? {};
+    this.fromResponses.delete(record.index);
     if (this.error !== undefined) return;
     const entry: Waiting = {
       record: extracted === undefined ? record : { ...record, extracted },

@@ -1,6 +1,6 @@
 import type { LevelSearch } from "../load/load-mode.ts";
 import { WindowTally } from "../measure/tally/window-tally.ts";
-import type { AnswerSink } from "../measure/tokens/packed-answers.ts";
+import type { ResponseSink } from "../measure/tokens/packed-responses.ts";
 import type { Plan } from "../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
@@ -8,10 +8,10 @@ import { loadModeOf } from "../registry/load-modes.ts";
 import type { RunObserver } from "../result/observer.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
 import type { OpenSocket } from "../runtime/socket.ts";
-import type { AnswerCheck } from "../transport/answer-check.ts";
+import type { ResponseCheck } from "../transport/response-check.ts";
 import { openHttp1Sink } from "../transport/sink/http1-sink.ts";
 import { openHttp2Sink } from "../transport/sink/http2-sink.ts";
-import type { AnswerRequest } from "../transport/sink/sample-answer.ts";
+import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import { LevelMeter } from "./count/level-meter.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { type LaneOptions, laneOptionsOf } from "./lanes.ts";
@@ -29,10 +29,10 @@ export interface RehearsalBounds {
   readonly concurrency: number;
 }
 
-/** Prompts are few and long, and each event of an answer has its time. */
+/** Prompts are few and long, and each event of a response has its time. */
 export const PROMPT_BOUNDS: RehearsalBounds = { requestCount: 1200, durationMs: 200, concurrency: 48 };
 /** Requests of a scenario are short, and a level may be short too. */
-export const OWN_BOUNDS: RehearsalBounds = { requestCount: 2000, durationMs: 50, concurrency: 4 };
+export const SERVER_BOUNDS: RehearsalBounds = { requestCount: 2000, durationMs: 50, concurrency: 4 };
 /** The embedded target's users wait for its start anyway. */
 export const EMBEDDED_BOUNDS: RehearsalBounds = { requestCount: 6000, durationMs: 300, concurrency: 16 };
 /** For modes whose users compare the time to the first request. */
@@ -47,14 +47,14 @@ export interface Rehearsed {
 }
 
 const STALL_TIMEOUT_NS = 60e9;
-/** The end does not wait for an answer that never comes. */
+/** The end does not wait for a response that never comes. */
 const LATE_RATIO = 10;
 const NO_BYTES = new Uint8Array(0);
-const NO_ANSWER: AnswerRequest = () => ({ parts: [NO_BYTES] });
-const NO_TOKENS: AnswerSink = {
+const NO_RESPONSE: ResponseRequest = () => ({ parts: [NO_BYTES] });
+const NO_TOKENS: ResponseSink = {
   knowsPrompt: () => true,
   addPrompt: () => {},
-  addAnswer: () => {},
+  addResponse: () => {},
   addFailure: () => {},
 };
 
@@ -62,7 +62,7 @@ const NO_TOKENS: AnswerSink = {
  * Sends requests of the session's data to an in-process sink, which answers as a server of the kind does, so that the client's code is
  * JIT-compiled before the first measured request: its encoding, sending, reading, judging and counting. Nothing of it is kept. A scenario's
  * own functions are not called. Does nothing with a client that cannot do without its server.
- * @param observer decides with its callbacks what the run reads of answers; none is called
+ * @param observer decides with its callbacks what the run reads of responses; none is called
  * @returns the numbers of its requests
  */
 export async function rehearse(
@@ -82,7 +82,7 @@ export async function rehearse(
     feed,
     verbosity: 0,
     observer: observer.onRecord === undefined ? {} : { onRecord: () => {} },
-    answers: plan.measurement.tokens === undefined ? undefined : NO_TOKENS,
+    responses: plan.measurement.tokens === undefined ? undefined : NO_TOKENS,
   });
   const driver = new Driver({
     ...{ ...lanes, laneCount, createClient },
@@ -97,7 +97,7 @@ export async function rehearse(
   driver.setWork({
     feed,
     needsBodies: judge.needsBodies,
-    createCheck: () => forgetting(() => session.service.codec.answerChecks()()),
+    createCheck: () => forgetting(() => session.service.codec.responseChecks()()),
     canWait: judge.canWait,
     readsFirst: session.service.readsFirst === true,
     onRecords: countRecords(session),
@@ -118,21 +118,21 @@ export async function rehearse(
 }
 
 function openSink({ service: { codec, wire } }: TargetSession): OpenSocket {
-  const { sampleAnswer = NO_ANSWER } = codec;
-  return wire === "http" ? openHttp1Sink(sampleAnswer(NO_BYTES)) : openHttp2Sink(sampleAnswer);
+  const { sampleResponse = NO_RESPONSE } = codec;
+  return wire === "http" ? openHttp1Sink(sampleResponse(NO_BYTES)) : openHttp2Sink(sampleResponse);
 }
 
-/** Returns a check that examines every other answer thoroughly, as the first one of a run is; other answers are compared with known ones. */
-function forgetting(create: () => AnswerCheck): AnswerCheck {
+/** Returns a check that examines every other response thoroughly, as the first one of a run is; other responses are compared with known ones. */
+function forgetting(create: () => ResponseCheck): ResponseCheck {
   let check = create();
   let isNew = true;
-  const next = (): AnswerCheck => {
+  const next = (): ResponseCheck => {
     if (!isNew) check = create();
     isNew = !isNew;
     return check;
   };
   return {
-    whole: (...answer) => next().whole(...answer),
+    whole: (...response) => next().whole(...response),
     begin: (head) => next().begin(head),
     piece: (...piece) => check.piece(...piece),
     event: (bytes) => check.event(bytes),
@@ -142,7 +142,7 @@ function forgetting(create: () => AnswerCheck): AnswerCheck {
 
 /** Returns the session with the data of its first request, without expectations and without the scenario's functions. */
 function toRehearsed(session: TargetSession): TargetSession {
-  const { answerReader: _, ...service } = session.service;
+  const { responseReader: _, ...service } = session.service;
   const steps = session.dataset.streams[0]?.slice(0, service.batchSize) ?? [];
   const streams = [steps.map((step) => ({ ...step, expected: new Map() }))];
   return { ...session, service, dataset: { streams, isFromJson: true, warnings: [] } };

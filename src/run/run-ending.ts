@@ -48,7 +48,7 @@ export async function shutDown({ sender, signal }: RunEnding, isOpen: boolean): 
 /** Returns why requests in flight are cancelled at the end of a run; undefined when it did not end early. */
 export function cancelReason(signal: RunSignal): string | undefined {
   const end = endOf(signal);
-  return end && `cancelled without its complete answer when the run ${end}`;
+  return end && `cancelled without its complete response when the run ${end}`;
 }
 
 /** Returns how this client ended the run, in words; undefined when it did not. */
@@ -91,7 +91,7 @@ export function composeResult(ending: RunEnding, parts: MeasuredParts): RunResul
   };
 }
 
-/** Returns the levels, those of a search in ascending order with the answer of the search. */
+/** Returns the levels, those of a search in ascending order with the response of the search. */
 function foundLevels(
   { search, signal }: RunEnding,
   levels: readonly LevelResult[],

@@ -29,7 +29,7 @@ export interface RunParts {
 export interface SenderParts extends RunParts {
   readonly feed: Feed;
   readonly driver: Driver;
-  /** Creates the check of answers that the scenario makes, for a target's plan. Absent: it makes none. */
+  /** Creates the check of responses that the scenario makes, for a target's plan. Absent: it makes none. */
   readonly createCheck?: ((plan: Plan) => ContentCheck) | undefined;
   /** Cancels some of the requests; undefined when the plan requests none. */
   readonly canceller: Canceller | undefined;

@@ -15,7 +15,7 @@ import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
-import { isOwnHost } from "../runtime/own-host.ts";
+import { isThisHost } from "../runtime/this-host.ts";
 import { raiseThreadPriority } from "../runtime/thread-priority.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { Failure } from "../transport/failure.ts";
@@ -39,11 +39,11 @@ import { ALONE, type Peers } from "./peers/peers.ts";
 import { RecordHook } from "./record-hook.ts";
 import {
   EMBEDDED_BOUNDS,
-  OWN_BOUNDS,
   PROMPT_BOUNDS,
   type RehearsalBounds,
   type Rehearsed,
   rehearse,
+  SERVER_BOUNDS,
   SHORT_BOUNDS,
 } from "./rehearsal.ts";
 import type { RunParts, SenderParts } from "./run-parts.ts";
@@ -269,8 +269,8 @@ async function followed(
   };
   if (plan.onRecord !== undefined) {
     const sessions = [session, ...(session.members ?? []).map((member) => member.session)];
-    const readsAnswers = tokens !== undefined || sessions.some(({ service }) => service.answerReader !== undefined);
-    const hook = new RecordHook(plan.onRecord, signal, groups, readsAnswers);
+    const readsResponses = tokens !== undefined || sessions.some(({ service }) => service.responseReader !== undefined);
+    const hook = new RecordHook(plan.onRecord, signal, groups, readsResponses);
     const inner = around;
     around = (given) => hook.around(given, inner);
   }
@@ -297,7 +297,7 @@ function prepareRehearsal(
   const boundsOf = (one: Rehearsed): RehearsalBounds => {
     if (hasTime(one)) return PROMPT_BOUNDS;
     if (startsEarly(one)) return SHORT_BOUNDS;
-    return targetKindOf(one.plan.target).toServer === undefined ? OWN_BOUNDS : EMBEDDED_BOUNDS;
+    return targetKindOf(one.plan.target).toServer === undefined ? SERVER_BOUNDS : EMBEDDED_BOUNDS;
   };
   const rehearseAll = async (): Promise<void> => {
     for (const one of rehearsed) await rehearse(one, search, observer, boundsOf(one));
@@ -312,7 +312,7 @@ function prepareRehearsal(
     // Hot code is compiled now; other background work must not delay the tokens' times.
     yieldBackgroundThreads();
     // A local server on the same cores would have to wait.
-    if (!urls.some((url) => isOwnHost(parseUrl(url, 0).host))) atEnd(raiseThreadPriority());
+    if (!urls.some((url) => isThisHost(parseUrl(url, 0).host))) atEnd(raiseThreadPriority());
     driver.sharing = await openBurstSharing();
   };
 }

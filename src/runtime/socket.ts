@@ -37,7 +37,7 @@ export interface SocketHandlers {
    */
   onClose(error: Error | undefined): void;
   /**
-   * Called when the peer has closed its side of a plain connection: whether written bytes have had no answer. If so, the connection stays
+   * Called when the peer has closed its side of a plain connection: whether written bytes have had no response. If so, the connection stays
    * half open for up to {@link REFUSAL_WAIT_MS} to learn whether the peer's host rejects them. Default: false.
    */
   isUnanswered?(): boolean;

@@ -26,7 +26,7 @@ export class HandshakeLimit {
   private readonly speakers = new Set<string>();
   private readonly silent = new Set<string>();
 
-  /** @param firstMs time from connecting to the server's first byte @param nextMs the same, after a handshake without answer */
+  /** @param firstMs time from connecting to the server's first byte @param nextMs the same, after a handshake without response */
   constructor(firstMs = FIRST_LIMIT_MS, nextMs = NEXT_LIMIT_MS) {
     this.firstMs = firstMs;
     this.nextMs = nextMs;
@@ -52,7 +52,7 @@ export class HandshakeLimit {
   private end(socket: HandshakeSocket, place: string, limitMs: number): void {
     if (this.speakers.has(place) || socket.bytesRead > 0) return;
     this.silent.add(place);
-    socket.destroy(new Error(`TLS handshake: no answer within ${limitMs / 1000} s`));
+    socket.destroy(new Error(`TLS handshake: no response within ${limitMs / 1000} s`));
   }
 }
 

@@ -4,21 +4,21 @@ import type { LimitedRateName, LimitedTimeName } from "../measure/tokens/metrics
 import type { Comparison, Statistic } from "../plan/assertions.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import type { LoadKind } from "./loads/load.ts";
-import type { AnswerType } from "./targets/target.ts";
+import type { ResponseType } from "./targets/target.ts";
 
 /** The metrics that assertions can name. */
 export type MetricName = Exclude<MetricKey, KeyWith<{ readonly isOfReports: true }>>;
 
 /** Metrics of loads with a schedule: `scheduledLatency` counts from the intended send, `latency` from the actual one. */
 type ScheduledName<S extends LoadKind> = S extends "scheduled" ? NameNeeding<"schedule"> : never;
-type TokenName<A extends AnswerType> = A extends "stream"
+type TokenName<A extends ResponseType> = A extends "stream"
   ? NameNeeding<"tokens" | "streams">
   : A extends "text"
     ? NameNeeding<"tokens">
     : never;
 
-/** The metrics of a load and a type of answer: only schedules have an intended send, and only streams a first token. */
-export type MetricOf<S extends LoadKind = LoadKind, A extends AnswerType = AnswerType> =
+/** The metrics of a load and a type of response: only schedules have an intended send, and only streams a first token. */
+export type MetricOf<S extends LoadKind = LoadKind, A extends ResponseType = ResponseType> =
   | Exclude<MetricName, NameNeeding<"schedule" | "tokens" | "streams">>
   | ScheduledName<S>
   | TokenName<A>;

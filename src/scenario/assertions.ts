@@ -39,7 +39,7 @@ export interface ExtractedLimits<W = never> extends MetricLimits<"extracted", W>
   where<const X extends GivenTags>(tags: X): ExtractedLimits<X>;
 }
 
-/** Statistics of the numbers that a target extracts from its answers. */
+/** Statistics of the numbers that a target extracts from its responses. */
 export interface ExtractedMetric {
   average(): ExtractedLimits;
   min(): ExtractedLimits;
@@ -170,7 +170,7 @@ export function goodput(limits: GoodputLimits): MetricLimits<"goodput"> {
 }
 
 /**
- * Numbers extracted from answers, by their name in `extract` of the target's options. Answers without a number there do not count.
+ * Numbers extracted from responses, by their name in `extract` of the target's options. Responses without a number there do not count.
  * @example
  * extracted("tokens").average().above(10)
  */

@@ -1,8 +1,8 @@
 import { checkAudio } from "../inputs/media/synthetic-audio.ts";
 import { needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
+import { hasText } from "../service/openai/response-kind.ts";
 import type { RequestForm } from "../service/service.ts";
 import type { Assertion } from "./assertion.ts";
 import { callOf } from "./form.ts";
@@ -10,7 +10,7 @@ import type { Inputs } from "./input-data.ts";
 import { canBe, isPlain, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
 import { type PromptsData, toAudioPlan } from "./prompts.ts";
-import { answerTypeOf } from "./targets/llm-content.ts";
+import { responseTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
 import type { AnyTarget, TargetBuilder } from "./targets/target-builder.ts";
 
@@ -39,17 +39,17 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   }
   if (prompts !== undefined)
     problems.push(...checkPrompts(prompts, content.endpointName), ...checkSessions(prompts, load.kind));
-  const answerType = answerTypeOf(content);
+  const responseType = responseTypeOf(content);
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
     const path = `assert.${index}`;
-    if (answerType === "plain") {
-      const message = `answers of ${content.endpointName} have no tokens`;
+    if (responseType === "plain") {
+      const message = `responses of ${content.endpointName} have no tokens`;
       problems.push(problem("unsupported", path, message, "Look at latencies and throughput."));
-    } else if (answerType === "text")
+    } else if (responseType === "text")
       for (const name of metricNames(metric))
         if (needsOf({ key: name }).includes("streams")) {
-          const message = "only streamed answers have this metric";
+          const message = "only streamed responses have this metric";
           problems.push(problem("conflict", path, message, "Set streaming: true in the target's options.", name));
         }
   }
@@ -76,7 +76,7 @@ const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "ranki
 /** Returns options that conflict, or that an endpoint's requests do not support. */
 function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[] {
   const { images, audio, batch, osl, isl, mix, count, file, fileFormat, delayRatio, sessions } = options;
-  const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);
+  const isAnswered = hasText(LLM_ENDPOINTS[endpoint].responses);
   const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
     [
       images !== undefined && !WITH_IMAGES.includes(endpoint),
@@ -111,7 +111,7 @@ function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[
     [
       (osl !== undefined || mix !== undefined) && !isAnswered,
       osl === undefined ? "mix" : "osl",
-      `answers of ${endpoint} have no tokens`,
+      `responses of ${endpoint} have no tokens`,
       "Leave it out.",
     ],
     [mix !== undefined && (isl ?? osl) !== undefined, "mix", "has its own lengths", "Leave isl and osl out."],
@@ -161,7 +161,7 @@ const OWN_HINTS: Readonly<Record<Exclude<RequestForm, "mixed">, string>> = {
   messages: "L",
 };
 
-/** Checks a target whose answers are not those of a language model. @param form of its requests */
+/** Checks a target whose responses are not those of a language model. @param form of its requests */
 function checkOwnRequests(
   builder: TargetBuilder,
   form: Exclude<RequestForm, "mixed">,
@@ -196,7 +196,7 @@ function checkTensors(
   for (const [index, { metric }] of assert.entries())
     if (needsTokens(metric)) {
       const hint = "Look at latencies and throughput, or measure openai(…).";
-      problems.push(problem("unsupported", `assert.${index}`, `answers of ${call} are tensors, not tokens`, hint));
+      problems.push(problem("unsupported", `assert.${index}`, `responses of ${call} are tensors, not tokens`, hint));
     }
   return problems;
 }

@@ -1,7 +1,7 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { Duration } from "../plan/units.ts";
 import type { OnRecord } from "../result/finished-request.ts";
-import type { CheckAnswer } from "../service/scenario-answer.ts";
+import type { CheckResponse } from "../service/scenario-response.ts";
 import type { Assertion, MetricOf } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
 import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
@@ -11,7 +11,7 @@ import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
 import type { Repeat } from "./repeat.ts";
 import type { SequenceOptions } from "./sequences.ts";
 import type { TagsOf, WhereOf } from "./tags.ts";
-import type { AnswerType, Protocol, Target } from "./targets/target.ts";
+import type { Protocol, ResponseType, Target } from "./targets/target.ts";
 
 /** When a level is stable, like in perf_analyzer: the last three windows agree. */
 export interface StabilityOptions {
@@ -50,7 +50,7 @@ export interface MetricsOptions {
 }
 
 /** The inputs that a target accepts, by its type of response; none where the target has the requests, and where each member of a mix has its own. */
-export type InputsOf<A extends AnswerType> = [AnswerType] extends [A]
+export type InputsOf<A extends ResponseType> = [ResponseType] extends [A]
   ? Inputs
   : "mixed" extends A
     ? never
@@ -68,7 +68,7 @@ export type ClientOf<P extends Protocol> =
 export interface ScenarioDefinition<
   P extends Protocol = Protocol,
   S extends LoadKind = LoadKind,
-  A extends AnswerType = AnswerType,
+  A extends ResponseType = ResponseType,
   G extends GivenTags = GivenTags,
 > {
   /** Name in the report. */
@@ -87,10 +87,10 @@ export interface ScenarioDefinition<
    */
   readonly tags?: TagsOf<G>;
   /**
-   * Says whether an answer is right: returns true or nothing, false, or why it is wrong. A wrong answer is a failed request of kind `check`,
-   * and reports show the first ones. Called for each answer that the service accepts, after its latency is taken. Default: no check.
+   * Says whether a response is right: returns true or nothing, false, or why it is wrong. A wrong response is a failed request of kind `check`,
+   * and reports show the first ones. Called for each response that the service accepts, after its latency is taken. Default: no check.
    */
-  readonly check?: CheckAnswer;
+  readonly check?: CheckResponse;
   /**
    * Receives each finished request, also those of warm-up, in the order of their ends; shortly after the end, between the events of the load.
    * An error ends the run. With a promise, the next call waits for it. Default: none.
@@ -175,7 +175,7 @@ export interface ScenarioExtras<D extends ParameterTable, R> {
 export type ScenarioSource<
   P extends Protocol,
   S extends LoadKind,
-  A extends AnswerType,
+  A extends ResponseType,
   D extends ParameterTable,
   R,
   G extends GivenTags = GivenTags,
@@ -197,7 +197,7 @@ export interface Scenario<D extends object = object> {
 export function defineScenario<
   const P extends Protocol,
   const S extends LoadKind,
-  const A extends AnswerType,
+  const A extends ResponseType,
   const D extends ParameterTable = Record<never, never>,
   R = undefined,
   const G extends GivenTags = GivenTags,

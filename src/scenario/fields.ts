@@ -70,9 +70,9 @@ export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.St
     "~run": (dataset, config) => {
       const result = schema["~run"].call(schema, dataset, config);
       // Valibot only reports the first one.
-      const isOwn = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>
+      const startsServer = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>
         type === "strict_object" && expected === "never" && path?.length === 1;
-      const at = result.issues?.findIndex(isOwn) ?? -1;
+      const at = result.issues?.findIndex(startsServer) ?? -1;
       const issue = result.issues?.[at];
       const item = issue?.path?.[0];
       if (result.issues === undefined || issue === undefined || item?.type !== "object") return result;

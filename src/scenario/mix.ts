@@ -63,7 +63,7 @@ type MixData = OutputOf<typeof mixSchema>;
 export function createMixBuilder(targetSchema: () => Schema<AnyTarget>): TargetBuilder<MixData> {
   return {
     form: { name: "mix", args: ["members"], takes: "list", parts: { members: "members" } },
-    isOwn: true,
+    startsServer: true,
     members: ({ values }) => values,
     schema: () => mixSchema(targetSchema()),
     toPlan: () => {

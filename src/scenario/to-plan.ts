@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { needsOf } from "../measure/metrics/catalogue.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
-import { holdFunction } from "../plan/functions.ts";
+import { registerFunction } from "../plan/functions.ts";
 import type { Text } from "../plan/messages.ts";
 import type { MeasurementModePlan, ParametersPlan, Plan } from "../plan/plan.ts";
 import { movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
@@ -147,8 +147,8 @@ function buildPlan(
     ...(seed === undefined ? {} : { seed }),
     ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
-    ...(definition.check === undefined ? {} : { check: holdFunction("check", definition.check) }),
-    ...(definition.onRecord === undefined ? {} : { onRecord: holdFunction("onRecord", definition.onRecord) }),
+    ...(definition.check === undefined ? {} : { check: registerFunction("check", definition.check) }),
+    ...(definition.onRecord === undefined ? {} : { onRecord: registerFunction("onRecord", definition.onRecord) }),
     ...(plain?.search === undefined ? {} : { limits: plain.search.limits.map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
@@ -247,15 +247,15 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     problems.push(movePath(found, namedAt));
   const targets = partsOf(definition).map((part) => part.target);
   if (plain !== undefined) problems.push(...plain.checkTargets(targets));
-  const { isOwn } = targetBuilderOf(target);
+  const { startsServer } = targetBuilderOf(target);
   const call = callOf(targetBuilderOf(target));
   const mode = loadModeOf(loadPlan);
-  if (overrides.url !== undefined && isOwn) {
+  if (overrides.url !== undefined && startsServer) {
     const message = `the scenario's target is ${call} and has no address`;
     const hint = "Leave it out, or give the scenario a triton(…) target.";
     problems.push(problem("conflict", { setting: "overrides.url" }, message, hint, overrides.url));
   }
-  if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined) {
+  if (startsServer && definition.metrics !== undefined && definition.metrics.url === undefined) {
     const hint = "Remove metrics, or give the url of a server that has metrics.";
     problems.push(problem("conflict", "metrics.url", `the target is ${call}, which has no metrics`, hint));
   }

@@ -2,7 +2,7 @@ import { maskSecrets } from "../plan/secrets.ts";
 import type { Failure } from "../transport/failure.ts";
 
 const MAX_EXPLANATION_CHARACTERS = 300;
-const MAX_ANSWER_CHARACTERS = 4096;
+const MAX_RESPONSE_CHARACTERS = 4096;
 
 const decoder = new TextDecoder();
 
@@ -35,7 +35,7 @@ export function appendExplanation(failure: Failure, explanation: string): Failur
  */
 export function addExplanation(failure: Failure, text: string, explanation: string): Failure {
   if (explanation === "") return failure;
-  return { ...appendExplanation(failure, explanation), answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
+  return { ...appendExplanation(failure, explanation), response: text.slice(0, MAX_RESPONSE_CHARACTERS) };
 }
 
 /** Adds the beginning of the response to an error status, on one line. */

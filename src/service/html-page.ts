@@ -4,7 +4,7 @@ const PAGE = /^\uFEFF?\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*)*<(?:!doctype\s+h
 const SHOWN_CHARACTERS = 200;
 
 /** Describes an HTML page, without its title. */
-export const PAGE_FOUND = "an HTML page came in place of an answer";
+export const PAGE_FOUND = "an HTML page came in place of a response";
 
 /** Whether a text is an HTML page. */
 export function isPage(text: string): boolean {

@@ -13,10 +13,10 @@ export function isMissingStatus(kind: "http" | "grpc", status: number | undefine
   return kind === "http" ? HTTP_MISSING.has(status) : status === GRPC_UNIMPLEMENTED;
 }
 
-/** Returns the answer; undefined when the server does not have the call. */
-export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+/** Returns the response; undefined when the server does not have the call. */
+export async function unlessMissing<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (error instanceof MissingCallError) return undefined;
     throw error;

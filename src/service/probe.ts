@@ -6,33 +6,33 @@ export interface ServiceApi {
   readonly name: string;
   /** The API's name in texts: `KServe v2 (Triton)`. */
   readonly label: string;
-  /** What servers of the kind answer to, each on its own protocol. Empty: its servers cannot be recognized. */
+  /** What servers of the kind response to, each on its own protocol. Empty: its servers cannot be recognized. */
   readonly probes: readonly ServiceProbe[];
 }
 
-/** A cheap request without side effects that only servers of a kind answer in a way of their own: a GET over HTTP, or a unary gRPC call. */
+/** A cheap request without side effects that only servers of a kind response in a way of their own: a GET over HTTP, or a unary gRPC call. */
 export type ServiceProbe =
-  | { readonly protocol: "http"; readonly path: string; readonly recognize: Recognize<HttpProbeAnswer> }
+  | { readonly protocol: "http"; readonly path: string; readonly recognize: Recognize<HttpProbeResponse> }
   | {
       readonly protocol: "grpc";
       /** `/package.Service/Method`. */
       readonly path: string;
       readonly payload: Uint8Array;
-      readonly recognize: Recognize<GrpcProbeAnswer>;
+      readonly recognize: Recognize<GrpcProbeResponse>;
     };
 
-/** Returns a description of the server, such as `Triton 2.51.0`, or undefined when the answer is not that of a server of the kind. */
-export type Recognize<A> = (answer: A) => string | undefined;
+/** Returns a description of the server, such as `Triton 2.51.0`, or undefined when the response is not that of a server of the kind. */
+export type Recognize<A> = (response: A) => string | undefined;
 
-/** The answer to a probe over HTTP. */
-export interface HttpProbeAnswer {
+/** The response to a probe over HTTP. */
+export interface HttpProbeResponse {
   readonly status: number;
   /** The body as received, perhaps with the lengths of its chunks. */
   readonly text: string;
 }
 
-/** The answer to a probe over gRPC. */
-export interface GrpcProbeAnswer {
+/** The response to a probe over gRPC. */
+export interface GrpcProbeResponse {
   /** gRPC status; 0: OK. */
   readonly status: number;
   readonly message: string;

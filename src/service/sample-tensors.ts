@@ -4,7 +4,7 @@ import { elementBytes, type Tensor } from "./tensor.ts";
 /** Bytes of an empty element of BYTES: its length. */
 const EMPTY_TEXT_BYTES = 4;
 
-/** Returns each output of a model with one element, for a sample answer. */
+/** Returns each output of a model with one element, for a sample response. */
 export function sampleOutputs({ outputs, maxBatchSize }: ModelInfo): Tensor[] {
   return outputs.map(({ name, datatype, shape }) => ({
     name,

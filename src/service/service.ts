@@ -3,15 +3,15 @@ import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { MixMemberPlan } from "../plan/split/mix.ts";
-import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Header, HttpMethod, MessageCompression, WireRequest } from "../transport/request.ts";
+import type { CreateResponseCheck } from "../transport/response-check.ts";
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
-import type { AnswerRequest } from "../transport/sink/sample-answer.ts";
+import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
-import type { AnswerReader } from "./answer-reader.ts";
 import type { ServiceApi } from "./probe.ts";
+import type { ResponseReader } from "./response-reader.ts";
 import type { ComposingModel, ServerCounters } from "./statistics.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
@@ -113,15 +113,15 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
    * Creates a run's checks of responses. Its slots share what the checks learn.
    * @param acceptsOtherOutputs whether the model and the outputs of a response are not compared with the request's; default: false
    */
-  answerChecks(acceptsOtherOutputs?: boolean): CreateAnswerCheck;
+  responseChecks(acceptsOtherOutputs?: boolean): CreateResponseCheck;
   /** Decodes a response. @param jsonBytes length of its JSON part; 0: all of it @throws ProtocolError when the body is not a response */
   decode(body: Uint8Array, jsonBytes: number): InferResponse<R>;
   /** Returns the failure with the server's explanation, if the body has one. */
   explain(failure: Failure, body: Uint8Array | undefined): Failure;
   /** Formats the request for `-v -v`. */
   describe(request: WireRequest): string;
-  /** Returns a small successful answer, which the in-process sink gives before the first measured request. Absent: an empty one. */
-  readonly sampleAnswer?: AnswerRequest;
+  /** Returns a small successful response, which the in-process sink gives before the first measured request. Absent: an empty one. */
+  readonly sampleResponse?: ResponseRequest;
   /** Returns the codec of requests whose outputs the server writes to shared memory, by name; absent when the kind does not support it. */
   withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec<C, R>;
 }
@@ -157,7 +157,7 @@ export type Ask = (query: Query, what: string) => Promise<unknown>;
 /** The query of a server's counters. */
 export interface StatisticsQuery {
   readonly query: Query;
-  read(answer: unknown): ServerCounters[];
+  read(response: unknown): ServerCounters[];
 }
 
 /** Trace settings of a server by their names in its protocol, each with its values. */
@@ -168,7 +168,7 @@ export interface TraceQueries {
   read(): Query;
   write(values: TraceValues): Query;
   /** Parses the response to either query. @throws ProtocolError */
-  parse(answer: unknown): TraceValues;
+  parse(response: unknown): TraceValues;
 }
 
 /** One session with a server. Builds requests that include the previous turns. */
@@ -179,11 +179,11 @@ export interface Conversation {
    */
   nextRequest(turn: Uint8Array): Uint8Array;
   /**
-   * Adds the server's answer to the last turn.
+   * Adds the server's response to the last turn.
    * @param reads its responses, in order
    * @returns why the session cannot continue; undefined when it can
    */
-  addAnswer(reads: readonly Uint8Array[]): string | undefined;
+  addResponse(reads: readonly Uint8Array[]): string | undefined;
 }
 
 /**
@@ -232,8 +232,8 @@ export interface ServiceTraits {
   readonly sharedMemory?: ServiceSharedMemory;
   /** Returns a function that starts conversations. */
   readonly conversations?: () => Promise<() => Conversation>;
-  /** Judges the content of answers and extracts values from them, by the target's rules. Absent: answers are not decoded. */
-  readonly answerReader?: AnswerReader | undefined;
+  /** Judges the content of responses and extracts values from them, by the target's rules. Absent: responses are not decoded. */
+  readonly responseReader?: ResponseReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */
   readonly readsFirst?: boolean;
 }
@@ -324,11 +324,11 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
    * Starts the server that a target describes; the run ends it. Absent: the run connects to the target's address.
    * @throws UserError or RunError when it cannot be started
    */
-  startServer?(target: T): Promise<OwnServer>;
+  startServer?(target: T): Promise<StartedServer>;
 }
 
 /** A server that a run starts itself, with clients of its own. */
-export interface OwnServer {
+export interface StartedServer {
   /** Resolves when it can be queried, with warnings for the user, one sentence each. Rejects with RunError. */
   readonly ready: Promise<readonly string[]>;
   createClient(options: ClientOptions): LoadClient;

@@ -15,7 +15,7 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** Writes a conversation as text, without the beginning of an answer. @throws Error with the template's or the library's message */
+/** Writes a conversation as text, without the beginning of a response. @throws Error with the template's or the library's message */
 export type WriteChat = (messages: readonly ChatMessage[]) => string;
 
 /** Names of special tokens in `tokenizer_config.json`: a text, or an object with its `content`. */

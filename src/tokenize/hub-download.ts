@@ -24,7 +24,7 @@ const AT = { setting: "inputs.tokenizer" } as const;
 const LOCAL = "a folder with the model's tokenizer.json, or a tiktoken encoding such as o200k_base.";
 
 /** A response of the hub. */
-interface Answer {
+interface Response {
   readonly status: number;
   /** The commit that the revision points to. */
   readonly commit: string | undefined;
@@ -45,12 +45,12 @@ export async function downloadFromHub(cache: string, model: HubModel, env: Envir
   try {
     let snapshot = "";
     for (const { file, isNeeded } of FILES) {
-      const answer = await hub.get(file);
-      if (!isNeeded && answer.status === 404) {
-        await answer.response.body.dump();
+      const response = await hub.get(file);
+      if (!isNeeded && response.status === 404) {
+        await response.response.body.dump();
         continue;
       }
-      snapshot = await hub.store(modelFolder(cache, model.id), file, answer);
+      snapshot = await hub.store(modelFolder(cache, model.id), file, response);
     }
     return snapshot;
   } finally {
@@ -83,7 +83,7 @@ class Hub {
   }
 
   /** Requests a file and follows redirects. Any status but 200 and 404 is thrown. */
-  async get(file: string): Promise<Answer> {
+  async get(file: string): Promise<Response> {
     const { id, revision } = this.model;
     const base = this.endpoint.href.replace(/\/+$/, "");
     let url = new URL(`${base}/${id}/resolve/${encodeURIComponent(revision)}/${file}`);
@@ -136,7 +136,7 @@ class Hub {
   }
 
   /** Stores the response in the model's folder; returns the folder of its commit. */
-  async store(folder: string, file: string, { commit, etag, response }: Answer): Promise<string> {
+  async store(folder: string, file: string, { commit, etag, response }: Response): Promise<string> {
     if (commit === undefined || !isCommit(commit) || etag === undefined || !/^[\w-][\w.-]*$/.test(etag)) {
       await response.body.dump();
       const message = `${this.endpoint.host} does not name the commit and content of its response: it is not a hub`;

@@ -1,7 +1,7 @@
 import { nowNs } from "../runtime/clock.ts";
-import type { AnswerHead, CreateAnswerCheck } from "./answer-check.ts";
 import type { Failure } from "./failure.ts";
 import type { Header, WireRequest } from "./request.ts";
+import type { CreateResponseCheck, ResponseHead } from "./response-check.ts";
 
 /** One response of a request that may have several. */
 export interface ReceivedResponse {
@@ -16,7 +16,7 @@ export interface ReceivedResponse {
  * The state of a slot's current or last request. Reused for every request of the slot, so that a request allocates nothing. Times are
  * {@link nowNs} nanoseconds.
  */
-export class Call implements AnswerHead {
+export class Call implements ResponseHead {
   readonly slot: number;
   /** Index of the server, when there are several. The client sets it with each send. */
   server = 0;
@@ -136,14 +136,14 @@ export class Call implements AnswerHead {
 export type OnDone = (call: Call) => void;
 
 /** What is needed of responses. It may change before the first request; a client reads it for each one. */
-export interface AnswerNeeds {
+export interface ResponseNeeds {
   /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. */
   keepBodies: boolean;
   /**
    * Creates the check of each slot, for responses whose bodies are not kept. A response that it rejects is a failure. Absent: responses are
    * not checked here.
    */
-  createCheck?: CreateAnswerCheck | undefined;
+  createCheck?: CreateResponseCheck | undefined;
 }
 
 /**
@@ -156,7 +156,7 @@ export interface Lanes {
 
 /** Settings that all clients share. */
 export interface ClientOptions {
-  readonly answers: AnswerNeeds;
+  readonly responses: ResponseNeeds;
   readonly lanes: Readonly<Lanes>;
   /** A request fails when its connection receives no byte for this time, in nanoseconds. */
   readonly stallTimeoutNs: number;

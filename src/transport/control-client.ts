@@ -62,7 +62,7 @@ export class ControlClient {
     const limits = { stallTimeoutNs, maxResponseBytes };
     this.client = create({
       ...limits,
-      answers: { keepBodies: true },
+      responses: { keepBodies: true },
       lanes: { laneCount: 1 },
       onDone: (call) => this.done(call),
     });
@@ -91,7 +91,7 @@ export class ControlClient {
   private limit(slot: number): void {
     clearTimeout(this.timers[slot]);
     const { limitNs } = this;
-    const message = `no complete answer within ${formatDurationNs(limitNs)}`;
+    const message = `no complete response within ${formatDurationNs(limitNs)}`;
     const expire = (): void => this.client.cancel(slot, { kind: "timeout", message });
     this.timers[slot] = setTimeout(expire, Math.min(MAX_TIMER_MS, Math.ceil(nsToMs(limitNs))));
   }

@@ -15,7 +15,7 @@ import { formatDurationNs } from "../plan/units.ts";
  * - `model`: the response reports that the inference failed
  * - `unreadable`: the server reported success, but the response is not valid for the service
  * - `validation`: the output is not the expected one
- * - `check`: the scenario's function `check` says that the answer is wrong
+ * - `check`: the scenario's function `check` says that the response is wrong
  * - `cancelled`: cancelled by this client some time after sending, as the plan asks
  * - `unfinished`: cancelled by this client, because no complete response had arrived when the measurement's grace period ended or the user
  *   ended the run
@@ -53,8 +53,8 @@ export interface Failure {
   /** Name of the server, when there are several. */
   readonly server?: string | undefined;
   /** The server's response, unchanged, when the service keeps it. */
-  readonly answer?: string | undefined;
-  /** The beginning of a wrong answer as text, for reports. Only of kind `check`. */
+  readonly response?: string | undefined;
+  /** The beginning of a wrong response as text, for reports. Only of kind `check`. */
   readonly excerpt?: string;
   /** This host has no free file descriptor: later requests fail too, whatever the server does. */
   readonly isHostExhausted?: true;

@@ -1,7 +1,7 @@
 import { UserError } from "../plan/problem.ts";
 import { parseUrl } from "../run/open/endpoint.ts";
 
-/** Returns why a text is no address of a server; undefined when it is one. A query is allowed: it is that of an HTTP server's path. */
+/** Explains why a text isn't the address of a server; undefined if it is one. A query is allowed: it belongs to an HTTP server's path. */
 export function checkAddress(answer: string): string | undefined {
   try {
     parseUrl(answer.trim().replace(/\?.*$/s, ""), 1);

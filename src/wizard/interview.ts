@@ -23,11 +23,11 @@ import { timeOf } from "./scenario-text.ts";
 import { wizardTargetOf } from "./targets.ts";
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
-export type Manner = "ask" | "defaults" | "refuse";
+export type InterviewMode = "ask" | "defaults" | "refuse";
 
 /** The input of an interview. */
 export interface InterviewStart {
-  readonly manner: Manner;
+  readonly mode: InterviewMode;
   /** Answers from flags. */
   readonly given: Answers;
   /** Problems with the flags so far. */
@@ -45,7 +45,7 @@ const NO_SERVER_HINT = "Or give --no-server to write the scenario without queryi
 
 /** Collects the answers from flags, defaults and the user. */
 export class Interview {
-  private readonly manner: Manner;
+  private readonly mode: InterviewMode;
   /** Answers from options. */
   private readonly asGiven: Answers;
   /** The same, and what follows from them. */
@@ -64,9 +64,9 @@ export class Interview {
   private readonly problems: Problem[];
   private readonly say: (text: string) => void;
 
-  constructor({ manner, given, problems, isOffline, say }: InterviewStart) {
+  constructor({ mode, given, problems, isOffline, say }: InterviewStart) {
     this.say = say;
-    this.manner = manner;
+    this.mode = mode;
     this.asGiven = given;
     this.given = withImplied(given);
     this.problems = [...problems];
@@ -79,7 +79,7 @@ export class Interview {
    * @throws RunError when the server cannot be queried
    */
   async complete(): Promise<Answers | undefined> {
-    if (this.manner === "ask") await this.begin();
+    if (this.mode === "ask") await this.begin();
     await this.implyTarget();
     this.problems.push(...findUnneededForTarget(this.given), ...findUnneededForGoal(this.asGiven, this.given));
     for (let question = this.next(); question !== undefined; question = this.next()) {
@@ -88,7 +88,7 @@ export class Interview {
         if (way === "end") return undefined;
         if (way === "again") continue;
       }
-      if (question.id === "out" && this.manner === "ask" && this.given.out === undefined) await this.sayTime();
+      if (question.id === "out" && this.mode === "ask" && this.given.out === undefined) await this.sayTime();
       const reply = await this.reply(question);
       if (reply.kind === "end") return undefined;
       if (reply.kind === "back") this.goBack();
@@ -101,7 +101,7 @@ export class Interview {
       }
     }
     if (this.problems.length > 0) throw new UserError(this.problems);
-    if (this.manner !== "ask" || this.given.out !== undefined) await this.sayTime();
+    if (this.mode !== "ask" || this.given.out !== undefined) await this.sayTime();
     await this.checkUnused();
     return this.answers;
   }
@@ -113,13 +113,13 @@ export class Interview {
   }
 
   private async inform(text: string): Promise<void> {
-    if (this.manner === "ask") inform(text);
+    if (this.mode === "ask") inform(text);
     else this.say(text);
   }
 
   private get around(): Surroundings {
     const { models, isOffline, detected, given } = this;
-    const asksAddress = this.manner === "ask" && !isOffline && (given.target ?? given.url) === undefined;
+    const asksAddress = this.mode === "ask" && !isOffline && (given.target ?? given.url) === undefined;
     const lacksTokenizer = this.failedTokenizer !== undefined && this.answers.tokenizer === this.failedTokenizer;
     const files = { fileExists: existsSync, findFolderProblem, readText };
     return { models, isOffline, detected, asksAddress, given, lacksTokenizer, ...files };
@@ -127,7 +127,7 @@ export class Interview {
 
   private async take({ id }: Question, text: string): Promise<void> {
     this.answers = { ...this.answers, [id]: text };
-    if (id === "goal" && this.given.goal === undefined && this.manner !== "ask")
+    if (id === "goal" && this.given.goal === undefined && this.mode !== "ask")
       this.problems.push(...findUnneededForGoal(this.asGiven, this.answers));
     if (id === "address" && text !== "") this.answers = { ...this.answers, url: await this.detect(text) };
   }
@@ -149,14 +149,14 @@ export class Interview {
       url !== undefined && !this.isOffline && this.problems.length === 0 && !hasWrongFlag(this.given, this.around);
     if (isAsked) this.given = { ...this.given, url: await this.detect(url) };
     // A terminal has the user confirm it.
-    if (this.manner === "ask" && isAsked) return;
+    if (this.mode === "ask" && isAsked) return;
     this.given = { ...this.given, target: this.detected?.target ?? IMPLIED_TARGET };
   }
 
   /** Whether the user names the model before the server is asked for it, because the server cannot list its models. */
   private asksModelFirst(): boolean {
     const target = wizardTargetOf({ ...this.given, ...this.answers });
-    return this.manner === "ask" && this.given.model === undefined && target?.listsAll === false;
+    return this.mode === "ask" && this.given.model === undefined && target?.listsAll === false;
   }
 
   private next(): Question | undefined {
@@ -170,7 +170,7 @@ export class Interview {
 
   private async reply(question: Question): Promise<Reply> {
     const given = this.given[question.id];
-    if (given === undefined && this.manner === "ask") return this.ask(question);
+    if (given === undefined && this.mode === "ask") return this.ask(question);
     return { kind: "answer", text: await this.answer(question, given) };
   }
 
@@ -178,13 +178,13 @@ export class Interview {
   private async answer(question: Question, given: string | undefined): Promise<string> {
     // The models are unknown when a problem prevented the query.
     const isUnknown = question.id === "model" && !this.isProbed && !this.isOffline;
-    if (isUnknown && (given !== undefined || this.manner === "defaults")) return given ?? "";
+    if (isUnknown && (given !== undefined || this.mode === "defaults")) return given ?? "";
     const preset = question.preset({ ...this.given, ...this.answers }, this.around);
-    const answer = given ?? (this.manner === "defaults" ? preset : undefined);
+    const answer = given ?? (this.mode === "defaults" ? preset : undefined);
     if (answer !== undefined) {
       if (given !== undefined) this.check(question, given, this.answers);
       await this.checkTokenizer(question, answer);
-      if (this.manner === "ask" && this.problems.length > 0) throw new UserError(this.problems);
+      if (this.mode === "ask" && this.problems.length > 0) throw new UserError(this.problems);
       return answer;
     }
     const flag = question.id === "run" ? "--run or --no-run" : `--${question.id} ${question.value}`;
@@ -193,7 +193,7 @@ export class Interview {
         ? `Give ${flag}${this.describeModels(question)}.`
         : `Give ${flag}, or --yes to take '${preset}'.`;
     const message =
-      this.manner === "defaults" ? "has no default here" : "is not answered, and there is no terminal for asking";
+      this.mode === "defaults" ? "has no default here" : "is not answered, and there is no terminal for asking";
     this.problems.push(problem("missing", `--${question.id}`, message, hint));
     return preset ?? "";
   }
@@ -241,13 +241,13 @@ export class Interview {
     // Do not query while a flag is wrong or missing.
     if (this.problems.length > 0) return "done";
     const answered = { model: "any", ...this.given, ...this.answers };
-    if (this.manner === "defaults" && lacksTargetAnswer(answered, this.around)) return "done";
+    if (this.mode === "defaults" && lacksTargetAnswer(answered, this.around)) return "done";
     try {
       this.models = await findModels({ ...this.given, ...this.answers });
       this.isProbed = true;
     } catch (error) {
       if (!(error instanceof RunError || error instanceof UserError)) throw error;
-      if (this.manner === "ask") return this.askAfterFailure(messageOf(wordError(error, nameInQuestions)));
+      if (this.mode === "ask") return this.askAfterFailure(messageOf(wordError(error, nameInQuestions)));
       throw error instanceof RunError ? error.reword(error.text, [error.hint, ` ${NO_SERVER_HINT}`]) : error;
     }
     requireMeasurable(this.models, this.answers);
@@ -307,7 +307,7 @@ export class Interview {
     const unused = (Object.keys(this.asGiven) as QuestionId[]).filter((id) => this.answers[id] === undefined);
     if (unused.length === 0) return;
     const message = "has no meaning with the other answers";
-    if (this.manner === "ask") {
+    if (this.mode === "ask") {
       for (const id of unused) warn(`--${id} ${message}, and is not used`);
       return;
     }

@@ -5,7 +5,7 @@
 // measured whole, and joined from the two parts. Exits with 1 when fewer than 94 % of the runs contain the truth. Needs an idle machine: what other
 // programs add to one run and not to the next is in no interval of one run.
 //
-// The truth is one for all runs, by the server's log of all: answers per second, and the mean time from a request to its answer, with the time that
+// The truth is one for all runs, by the server's log of all: responses per second, and the mean time from a request to its response, with the time that
 // sockets and client add on average, which is printed.
 import { parseArgs } from "node:util";
 import { estimateMeanNs } from "../../src/measure/intervals/mean-interval.ts";
@@ -34,7 +34,7 @@ const LEAST_RATIO = 0.94;
 interface Run {
   readonly whole: Measurement;
   readonly joined: Measurement;
-  /** Answers of the server between the times above, and their mean time by its clock. */
+  /** Responses of the server between the times above, and their mean time by its clock. */
   readonly answeredCount: number;
   readonly answeredNs: number;
 }
@@ -67,7 +67,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** @param known number of answers of earlier runs */
+/** @param known number of responses of earlier runs */
 async function measure(server: TruthServer, known: number): Promise<Run & { readonly loggedCount: number }> {
   const target = mix([
     { name: "most", target: http(`${server.url}/`), weight: 3 },
@@ -99,7 +99,7 @@ function report(runs: readonly Run[]): number {
   const answeredNs = meanOf((run) => run.answeredNs);
   const addedNs = meanOf(({ whole }) => whole.latency.mean) - answeredNs;
   console.log(
-    `by the server's log ${perSec.toFixed(1)} answers/s after ${(answeredNs / 1e6).toFixed(2)} ms; sockets and client add ${(addedNs / 1e6).toFixed(2)} ms`,
+    `by the server's log ${perSec.toFixed(1)} responses/s after ${(answeredNs / 1e6).toFixed(2)} ms; sockets and client add ${(addedNs / 1e6).toFixed(2)} ms`,
   );
   const cases: readonly (readonly [name: string, truth: number, of: (run: Run) => Interval])[] = [
     ["throughput, undivided", perSec, ({ whole }) => throughputOf(whole)],

@@ -14,10 +14,10 @@ interface Point extends MeasuredPoint {
 }
 
 /** The point took as many milliseconds as the product of its parameters. */
-function measured(parameters: PointParameters, complaint?: string): PointOutcome<Point> {
+function measured(parameters: PointParameters, failureReason?: string): PointOutcome<Point> {
   const latencyMs = parameters.reduce((product, [, value]) => product * value, 1);
   const name = parameters.map(([, value]) => value).join("x");
-  return { kind: "measured", point: { name, parameters, latencyMs }, complaint, isClientLimited: false };
+  return { kind: "measured", point: { name, parameters, latencyMs }, failureReason, isClientLimited: false };
 }
 
 interface Ran {
@@ -63,7 +63,7 @@ test("axes are combined, the last changing fastest; none is one point", () => {
   assert.deepEqual(combineAxes([]), [[]]);
 });
 
-test("a failed point or a complaint fails the sweep, which continues; the files are written after each point", async () => {
+test("a failed point or a failureReason fails the sweep, which continues; the files are written after each point", async () => {
   const { ran, tried, changes, notes } = await run([WIDTHS], (name, parameters) =>
     name === "2" ? { kind: "failed", parameters, reason: "no server" } : measured(parameters),
   );
@@ -84,7 +84,7 @@ test("an interrupted point ends the sweep and is in no summary", async () => {
   assert.deepEqual([ran.isPassed, tried, ran.sweep.points.length, ran.sweep.failed], [false, ["1", "2"], 1, []]);
 });
 
-test("a search answers once for each combination of the other parameters", async () => {
+test("a search responses once for each combination of the other parameters", async () => {
   const search = {
     parameter: "width",
     ladder: createLadder({ kind: "list", values: WIDTHS.values }, true),
@@ -92,8 +92,12 @@ test("a search answers once for each combination of the other parameters", async
     findBroken: ({ latencyMs }: Point) => (latencyMs <= 10 ? [] : [`latency <= 10 ms: ${latencyMs}`]),
   };
   const { ran, tried, notes } = await run([WIDTHS, DEPTHS], (_name, parameters) => measured(parameters), search);
-  const answers = ran.sweep.search?.answers.map(({ fixed, highest, lowestBroken }) => [fixed, highest, lowestBroken]);
-  assert.deepEqual(answers, [
+  const responses = ran.sweep.search?.responses.map(({ fixed, highest, lowestBroken }) => [
+    fixed,
+    highest,
+    lowestBroken,
+  ]);
+  assert.deepEqual(responses, [
     [[["depth", 5]], 2, 4],
     [[["depth", 6]], 1, 2],
   ]);

@@ -166,7 +166,7 @@ describe("rampart http exits with", () => {
       "69 when nothing succeeds",
       ["--success", "error != null"],
       69,
-      /all 5 requests failed: the answer is not a success/,
+      /all 5 requests failed: the response is not a success/,
     ],
     ["64 for a wrong expression", ["--success", "a =="], 64, /^rampart: --success: is not a JMESPath .*at its end/m],
     ["64 for a bare ratio", ["--max-error-rate", "0.01"], 64, /--max-error-rate: is not a percentage .*0\.01/],

@@ -6,7 +6,7 @@ import { createLatency, parseLatency } from "../../src/mock/latency.ts";
 import { inFolder, type RunningProcess, runRampart, startRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
-/** `rampart mock`: its flags, and what they do to the answers. */
+/** `rampart mock`: its flags, and what they do to the responses. */
 
 const FREE_PORTS = ["--http-port", "0", "--grpc-port", "0"] as const;
 
@@ -69,7 +69,7 @@ describe("rampart mock", () => {
     assert.deepEqual([code, err], [0, ""]);
   });
 
-  test("--error-ratio answers that share with errors, and counts them", async () => {
+  test("--error-ratio responses that share with errors, and counts them", async () => {
     await withMock(["--error-ratio", "0.3"], async ({ http }) => {
       let failed = 0;
       for (let index = 0; index < 300; index++) {
@@ -105,7 +105,7 @@ describe("rampart mock", () => {
     });
   });
 
-  test("--latency delays each answer", async () => {
+  test("--latency delays each response", async () => {
     await withMock(["--latency", "constant:30ms"], async ({ http }) => {
       const startMs = performance.now();
       for (let index = 0; index < 3; index++) await (await infer(http)).arrayBuffer();
@@ -113,7 +113,7 @@ describe("rampart mock", () => {
     });
   });
 
-  test("the flags of the language model shape its answers", async () => {
+  test("the flags of the language model shape its responses", async () => {
     const flags = ["--ttft", "30ms", "--itl", "20ms", "--output-tokens", "4", "--tokens-per-event", "2"];
     await withMock([...flags, "--reasoning-tokens", "2", "--cut-ratio", "1"], async ({ http }) => {
       const chat = (stream: boolean): Promise<Response> =>

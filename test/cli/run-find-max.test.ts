@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
-/** The search for the highest load, on a server that rejects what is above its capacity, so that the answer is certain. */
+/** The search for the highest load, on a server that rejects what is above its capacity, so that the response is certain. */
 
 const CAPACITY = 6;
 

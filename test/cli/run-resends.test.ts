@@ -9,10 +9,10 @@ import { runInFolder } from "./run-in-folder.ts";
 
 /** Requests that were sent again because the server closed their kept connection are counted in every report. */
 
-const ANSWER = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+const RESPONSE = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
 const EVERY = 20;
 
-/** A server that answers nothing and closes the connection at every `EVERY`th request, and counts both. */
+/** A server that responses nothing and closes the connection at every `EVERY`th request, and counts both. */
 async function startClosing(): Promise<{ url: string; counts: { received: number; closed: number }; stop(): void }> {
   const counts = { received: 0, closed: 0 };
   const sockets = new Set<Socket>();
@@ -21,7 +21,7 @@ async function startClosing(): Promise<{ url: string; counts: { received: number
     socket.setNoDelay(true);
     socket.on("error", () => {});
     socket.on("data", () => {
-      if (++counts.received % EVERY !== 0) socket.write(ANSWER);
+      if (++counts.received % EVERY !== 0) socket.write(RESPONSE);
       else {
         counts.closed++;
         socket.end();

@@ -40,7 +40,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   "chat.json": { says: /goodput/ },
   "embeddings-batches.ts": { args: ({ mock }) => set(`url=${mock.http}`, "requests=200"), says: /batch 32/ },
   "ensemble.ts": { args: ({ triton }) => set(`url=${triton.http}`, "requests=400"), says: /ensemble_two/ },
-  // What a search finds depends on the machine: unresolved is an answer too.
+  // What a search finds depends on the machine: unresolved is a response too.
   "find-max.ts": { codes: [0, 65, 66], says: /concurrency/ },
   "llm.ts": { says: /time to first token/ },
   "own-protocol.ts": { args: ({ rpc }) => ["--url", rpc], says: /label +good 200, bad 100/ },

@@ -163,14 +163,14 @@ const CASES: readonly Case[] = [
     count: 40,
   },
   {
-    name: "a model that refuses each request in its answer",
+    name: "a model that refuses each request in its response",
     model: "failing",
     protocol: "http",
     flags: ["--max-failure-ratio", "1", "--request-count", "40"],
     count: 40,
   },
   {
-    name: "a model that refuses each request in its answer, over gRPC",
+    name: "a model that refuses each request in its response, over gRPC",
     model: "failing",
     protocol: "grpc",
     flags: ["--max-failure-ratio", "1", "--request-count", "40"],
@@ -196,7 +196,7 @@ describe("perf_analyzer mode: totals equal Triton's statistics", () => {
       );
       const success = counts.success - earlier.success;
       const fail = counts.fail - earlier.fail;
-      // Triton counts a refusal in a Python model's answer as a success: the model ran.
+      // Triton counts a refusal in a Python model's response as a success: the model ran.
       const served = model === "failing" ? { completed: fail, failed: success } : { completed: success, failed: fail };
       assert.deepEqual({ completed, failed, sent }, { ...served, sent: completed + failed });
       if (count === undefined) return;

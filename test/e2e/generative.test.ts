@@ -43,7 +43,7 @@ interface Case {
 
 const CASES: readonly Case[] = [
   { name: "chat, streamed", type: "chat", isStreaming: true, flags: ["--concurrency", "4"] },
-  { name: "chat, whole answers", type: "chat", isStreaming: false, flags: ["--concurrency", "4"] },
+  { name: "chat, whole responses", type: "chat", isStreaming: false, flags: ["--concurrency", "4"] },
   { name: "completions, streamed", type: "completions", isStreaming: true, flags: ["--concurrency", "2"] },
   { name: "completions at a rate", type: "completions", isStreaming: false, flags: ["--request-rate", "20"] },
 ];

@@ -102,7 +102,7 @@ describe("a closed loop", () => {
     test(`has the throughput of its load: ${name}`, LIMIT, async () => {
       const { level, trueLog } = await measure(fromMs, toMs, load);
       const serverMs = trueLog.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / trueLog.length;
-      // A stop of the client at an end of the level moves the answers of that time over it.
+      // A stop of the client at an end of the level moves the responses of that time over it.
       const stopped = level.client.loopLagMaxMs / 1000 / level.durationSec;
       // The loop never waits, so the server's own time bounds the throughput, and the latency of the report explains it.
       const bound = (1000 * concurrency) / serverMs;

@@ -65,10 +65,10 @@ async function profileChat(host: string, count: number, tokens: number): Promise
   return JSON.parse(read("profile_export_genai_perf.json")) as Report;
 }
 
-/** Tokens of each event, answer by answer; all events of an answer are one write. */
+/** Tokens of each event, response by response; all events of a response are one write. */
 const ANSWERS = [Array<number>(40).fill(1), [5, 5, 5, 5, 5, 5, 5, 5], [39, 1], [1, 39], [40]];
 
-test("genai-perf measures a server with whole answers", LIMIT, async () => {
+test("genai-perf measures a server with whole responses", LIMIT, async () => {
   let index = 0;
   const server = createServer((request, response) => {
     request.resume().on("end", () => {

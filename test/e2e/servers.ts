@@ -34,7 +34,7 @@ export async function readServerCounts(http: string, model: string): Promise<{ s
 const LAG_MS = 3000;
 const POLL_MS = 50;
 
-/** Triton's counts may lag behind its answers: waits until `isReached`, or gives what there is after a while. */
+/** Triton's counts may lag behind its responses: waits until `isReached`, or gives what there is after a while. */
 export async function waitForCounts(
   http: string,
   model: string,

@@ -140,7 +140,7 @@ test("streams of ids: counts are the model's and Triton's, times are those of th
   assert.ok((gaps?.min ?? 0) > 0);
 });
 
-test("without --streaming an answer is one response; a payload file gives lengths, the tokenizer its chat template", async () => {
+test("without --streaming a response is one response; a payload file gives lengths, the tokenizer its chat template", async () => {
   const file = join(folder, "in.jsonl");
   const lines = [
     { text: "the first prompt", output_length: 4 },

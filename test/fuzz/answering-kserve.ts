@@ -5,13 +5,13 @@ import { encodeMessage, type ProtoObject } from "../../src/service/protobuf/mess
 import * as messages from "../../src/service/triton/messages.ts";
 import { join } from "../transport/bytes.ts";
 
-/** KServe v2 servers whose answers a test chooses, as texts over HTTP and as messages over gRPC. */
+/** KServe v2 servers whose responses a test chooses, as texts over HTTP and as messages over gRPC. */
 
 /** What can be asked besides inference. */
 export const DOORS = ["metadata", "config", "statistics", "server"] as const;
 export type Door = (typeof DOORS)[number];
 
-/** Answers of a healthy server; its counters move with every look at them. */
+/** Responses of a healthy server; its counters move with every look at them. */
 export function goodAnswers(inferCount = 0): Readonly<Record<Door, object>> {
   const times = { count: inferCount, ns: inferCount * 1000 };
   const tensor = { datatype: "FP32", shape: [2] };
@@ -60,7 +60,7 @@ const INFERENCE =
 export interface AnsweringKserve<T> {
   /** `127.0.0.1:PORT`. */
   readonly url: string;
-  /** What it answers from now on; the other doors are those of a healthy server. */
+  /** What it responses from now on; the other doors are those of a healthy server. */
   answers: Partial<Record<Door, T>>;
   stop(): void;
 }
@@ -105,7 +105,7 @@ const METHODS: Readonly<Record<string, Door>> = {
   ServerMetadata: "server",
 };
 
-/** The message of a door's answer. @param answer the fields of its JSON */
+/** The message of a door's response. @param response the fields of its JSON */
 export function encodeAnswer(door: Door, answer: object): Uint8Array {
   const fields = answer as ProtoObject;
   if (door === "metadata") return encodeMessage(messages.MODEL_METADATA, fields);

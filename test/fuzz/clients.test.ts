@@ -28,7 +28,7 @@ import {
 import { type RawConnection, startRawServer } from "../transport/raw-server.ts";
 import { fewerRuns, type Mutation, mutate, mutations } from "./bounds.ts";
 
-/** Servers that send garbage, half answers and nothing: every client reports every request exactly once, and never hangs. */
+/** Servers that send garbage, half responses and nothing: every client reports every request exactly once, and never hangs. */
 
 /** What the server does with a connection once a request has arrived. */
 interface Behaviour {

@@ -122,7 +122,7 @@ describe("names of the language's own", () => {
       }
     });
 
-  test("a goodput by a time that no answer has", LIMIT, async () => {
+  test("a goodput by a time that no response has", LIMIT, async () => {
     for (const name of NAMES) {
       const { code, err } = await run(`${GENAI} --streaming --goodput NAME:1`, name);
       assert.equal(code, 0, err);

@@ -61,7 +61,7 @@ const scenario = (fields: string): string =>
 
 /** What a scenario's code says at length. */
 const CODE: readonly (readonly [name: string, fields: string, said: RegExp])[] = [
-  ["why an answer is wrong", 'target: http("URL"), check: () => LONG', /xxx…/],
+  ["why a response is wrong", 'target: http("URL"), check: () => LONG', /xxx…/],
   ["an error of check", 'target: http("URL"), check: () => { throw new Error(LONG); }', /check throws: xxx.*xxx…/],
   ["an error of setup", "target: embedded(), setup: () => { throw new Error(LONG); }", /setup fails: xxx.*xxx…/],
   [
@@ -81,7 +81,7 @@ const CODE: readonly (readonly [name: string, fields: string, said: RegExp])[] =
   ],
   ["a wrong value", "target: embedded(), client: LONG", /client: .*xxx…/],
   ["a wrong field", "target: embedded(), [LONG]: 1", /xxx…/],
-  ["an answer of the server", 'target: http("URL/big-error")', /HTTP status 500|xxx…/],
+  ["a response of the server", 'target: http("URL/big-error")', /HTTP status 500|xxx…/],
 ];
 
 describe("long texts of scenarios", () => {

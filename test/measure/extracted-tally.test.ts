@@ -8,16 +8,16 @@ import {
 } from "../../src/measure/extracted-tally.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 
-/** Values of one name or several, one answer each millisecond. */
-function extract(names: readonly string[], answers: readonly (readonly unknown[])[]): Extracted[] {
+/** Values of one name or several, one response each millisecond. */
+function extract(names: readonly string[], responses: readonly (readonly unknown[])[]): Extracted[] {
   const tally = new ExtractedTally(names);
-  for (const [at, values] of answers.entries()) tally.add(values, at * 1e6);
-  return tally.cut(0, answers.length * 1e6);
+  for (const [at, values] of responses.entries()) tally.add(values, at * 1e6);
+  return tally.cut(0, responses.length * 1e6);
 }
 
 test("numbers have an average and percentiles, other values are counted", () => {
-  const answers = Array.from({ length: 100 }, (_, at) => [at + 1, (at + 1) % 4 === 0 ? "cat" : "dog"]);
-  const [tokens, label] = extract(["tokens", "label"], [...answers, [null, { a: 1 }]]);
+  const responses = Array.from({ length: 100 }, (_, at) => [at + 1, (at + 1) % 4 === 0 ? "cat" : "dog"]);
+  const [tokens, label] = extract(["tokens", "label"], [...responses, [null, { a: 1 }]]);
   assert.ok(tokens !== undefined && label !== undefined);
   const { count, mean, min, max } = tokens.numbers;
   assert.deepEqual([count, mean, min, max, tokens.missingCount], [100, 50.5, 1, 100, 1]);
@@ -57,13 +57,13 @@ test("memory is bounded: many different values are rounded or counted together",
   assert.ok(joined?.numbers.values.includes(1.234) === true && !joined.numbers.values.includes(1.23449));
 });
 
-test("which of many different texts are kept depends on no order, of answers, of parts or of joining", () => {
+test("which of many different texts are kept depends on no order, of responses, of parts or of joining", () => {
   const random = createRandom(5);
   const draw = (): string => `text ${Math.floor(3000 * random() ** 2)}`;
   const parts = [200, 2500, 4000].map((count) => Array.from({ length: count }, () => [draw()]));
   const textsOf = (extracted: readonly Extracted[] | undefined) =>
     extracted?.map(({ texts, otherCount }) => ({ texts, otherCount }));
-  const of = (answers: readonly (readonly unknown[])[]): Extracted[] => extract(["x"], answers);
+  const of = (responses: readonly (readonly unknown[])[]): Extracted[] => extract(["x"], responses);
   const whole = of(parts.flat());
   assert.ok(whole[0]?.texts.length === 1000 && whole[0].otherCount > 0);
   const [a, b, c] = parts.map(of);

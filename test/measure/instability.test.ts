@@ -95,7 +95,7 @@ for (const [name, change, measured, askedPerSec, cause, remedy] of causes) {
   });
 }
 
-test("fewer answers than a Poisson rate's mean may be chance, which no lower load would help", () => {
+test("fewer responses than a Poisson rate's mean may be chance, which no lower load would help", () => {
   const asked = { perSec: 100, gapDeviationRatio: 1 };
   const measured = makeWindow({ latenciesNs: new Array(270).fill(1e6), durationNs: 3e9 });
   assert.doesNotMatch(explainInstability(makeInstability(), measured, asked).cause, /the server answered/);

@@ -37,7 +37,7 @@ import { makeDelta, makeWindow } from "./make-window.ts";
 /** A load that is measured in parts, one after the other or at the same time, and joined gives the numbers of the load that is measured whole. */
 
 interface Request extends Row {
-  /** Extracted from its answer. */
+  /** Extracted from its response. */
   readonly length: number;
   readonly flags: number;
 }
@@ -399,7 +399,7 @@ describe("times in which nothing ended", () => {
   });
 });
 
-test("answers are streamed when all of those are whose tokens are measured", () => {
+test("responses are streamed when all of those are whose tokens are measured", () => {
   const tokens = new TokenTally().cut();
   const [streamed, whole] = [true, false].map((isStreamed) => makeWindow({ tokens, isStreamed }));
   const none = makeWindow({ isStreamed: false });

@@ -68,7 +68,7 @@ describe("drift", () => {
         /throughput -49.8 % \(-50.9 % to -/,
       ],
       ["too few intervals", line(10, 10, 10, 10, 10, 10, 10, 10), "unresolved", /too short/],
-      ["thirds without an answer", line(0, 0, 0, 10, 10, 10, 10, 10, 10), "unresolved", /too short/],
+      ["thirds without a response", line(0, 0, 0, 10, 10, 10, 10, 10, 10), "unresolved", /too short/],
     ];
   for (const [name, timeline, state, measured] of cases) {
     test(`${name}: ${state}`, () => {

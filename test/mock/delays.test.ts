@@ -51,7 +51,7 @@ test("a delay is kept by turns of the event loop too, where there is no finer wa
   assert.equal(clock.timerCount, 0);
 });
 
-/** Sends requests one after the other over a connection, and returns the time to the first byte of each answer, in milliseconds. */
+/** Sends requests one after the other over a connection, and returns the time to the first byte of each response, in milliseconds. */
 function timeAnswers(port: number, count: number): Promise<number[]> {
   const body =
     '{"inputs":[{"name":"INPUT0","shape":[1,16],"datatype":"INT32","data":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]},{"name":"INPUT1","shape":[1,16],"datatype":"INT32","data":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}]}';
@@ -74,7 +74,7 @@ function timeAnswers(port: number, count: number): Promise<number[]> {
   });
 }
 
-test("no answer leaves early, and the quickest come on time, by the clock of a client", LIMIT, async () => {
+test("no response leaves early, and the quickest come on time, by the clock of a client", LIMIT, async () => {
   const quickest: number[] = [];
   for (const latency of ["0ms", "2.9ms"]) {
     const mock = await startMock(planOf(latency), { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });

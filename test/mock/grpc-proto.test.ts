@@ -36,7 +36,7 @@ async function call(
   method: string,
   entry: object,
   ...flags: string[]
-): Promise<{ code: number; err: string; answers: unknown[] }> {
+): Promise<{ code: number; err: string; responses: unknown[] }> {
   return withFolder(async (folder) => {
     const file = join(folder, "in.json");
     const profile = join(folder, "out.json");
@@ -44,16 +44,16 @@ async function call(
     const target = ["--service-kind", "dynamic_grpc", "-u", `127.0.0.1:${port}`, "--grpc-method", method];
     const run = ["--input-data", file, "--request-count", "2", "--profile-export-file", profile, ...flags];
     const { code, err } = await runCommand([...target, ...run]);
-    if (code !== 0) return { code, err, answers: [] };
+    if (code !== 0) return { code, err, responses: [] };
     const outputs = readProfile(profile).experiments[0]?.requests[0]?.response_outputs ?? [];
-    return { code, err, answers: outputs.map(({ response }) => JSON.parse(String(response)) as unknown) };
+    return { code, err, responses: outputs.map(({ response }) => JSON.parse(String(response)) as unknown) };
   });
 }
 
 /** Calls a method of `demo.v1.Text` with another client. Resolves with the sizes of its responses. Rejects with them as `sizes`. */
 function responseSizes(port: number, method: string, text: string): Promise<number[]> {
   const request = Buffer.from([0x0a, text.length, ...Buffer.from(text)]);
-  return stream(port, `/demo.v1.Text/${method}`, request).then((answers) => answers.map(({ length }) => length));
+  return stream(port, `/demo.v1.Text/${method}`, request).then((responses) => responses.map(({ length }) => length));
 }
 
 /** Lists the services by reflection, and returns the response as text. */
@@ -72,15 +72,15 @@ function stream(port: number, path: string, request: Buffer): Promise<Buffer[]> 
     (bytes: Buffer) => bytes,
     request,
   );
-  const answers: Buffer[] = [];
+  const responses: Buffer[] = [];
   return new Promise<Buffer[]>((resolve, reject) => {
-    call.on("data", (answer: Buffer) => answers.push(answer));
-    call.on("end", () => resolve(answers));
-    call.on("error", (error) => reject(Object.assign(error, { sizes: answers.map(({ length }) => length) })));
+    call.on("data", (answer: Buffer) => responses.push(answer));
+    call.on("end", () => resolve(responses));
+    call.on("error", (error) => reject(Object.assign(error, { sizes: responses.map(({ length }) => length) })));
   }).finally(() => client.close());
 }
 
-const ANSWER = { text: "hi", number: 0, ok: false };
+const RESPONSE = { text: "hi", number: 0, ok: false };
 
 describe("the mock of a .proto file", () => {
   const cases: readonly (readonly [method: string, entry: object, count: number])[] = [
@@ -90,10 +90,10 @@ describe("the mock of a .proto file", () => {
     ["Talk", { messages: [{ text: "hi" }, { text: "hi" }] }, 2],
   ];
   for (const [method, entry, count] of cases)
-    test(`answers ${method} with the fields of the same name, found by reflection`, async () => {
-      const { code, err, answers } = await call(mock.port, `demo.v1.Text/${method}`, entry);
+    test(`responses ${method} with the fields of the same name, found by reflection`, async () => {
+      const { code, err, responses } = await call(mock.port, `demo.v1.Text/${method}`, entry);
       assert.equal(code, 0, err);
-      assert.deepEqual(answers, Array(count).fill(ANSWER));
+      assert.deepEqual(responses, Array(count).fill(RESPONSE));
     });
 
   test("repeats a request of the response's type, with maps and nested types that reflection describes", async () => {
@@ -108,9 +108,9 @@ describe("the mock of a .proto file", () => {
       const own = await start(PLAN, file);
       try {
         const item = { part: { size: 3 }, parts: { x: { size: 4 } }, kind: "B", at: "2026-01-31T12:00:00Z" };
-        const { code, err, answers } = await call(own.port, "own.Items/Get", { message: item });
+        const { code, err, responses } = await call(own.port, "own.Items/Get", { message: item });
         assert.equal(code, 0, err);
-        assert.deepEqual(answers, [item]);
+        assert.deepEqual(responses, [item]);
       } finally {
         await own.stop();
       }
@@ -131,8 +131,8 @@ describe("the mock of a .proto file", () => {
         ["Echo", 1],
         ["Repeat", 3],
       ] as const) {
-        const { answers } = await call(large.port, `demo.v1.Text/${method}`, { message: { text: "hi" } });
-        assert.deepEqual(answers, Array(count).fill(ANSWER));
+        const { responses } = await call(large.port, `demo.v1.Text/${method}`, { message: { text: "hi" } });
+        assert.deepEqual(responses, Array(count).fill(RESPONSE));
         const sizes = await responseSizes(large.port, method, "hi");
         assert.equal(sizes.length, count);
         for (const size of sizes) assert.ok(size > 5000 && size < 5050, String(size));

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
-import type { AnswerKind } from "../../src/service/openai/answer-kind.ts";
-import { readAnswer } from "../../src/service/openai/response-text.ts";
+import type { ResponseKind } from "../../src/service/openai/response-kind.ts";
+import { readResponse } from "../../src/service/openai/response-text.ts";
 
-/** The mock's language model, read as answers of real servers are. */
+/** The mock's language model, read as responses of real servers are. */
 
 const ANY_PORT = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
 const LLM: NonNullable<MockPlan["llm"]> = {
@@ -37,7 +37,7 @@ function post(server: { readonly httpPort: number }, path: string, body: object 
   });
 }
 
-const TEXT_PATHS: readonly (readonly [path: string, kind: AnswerKind])[] = [
+const TEXT_PATHS: readonly (readonly [path: string, kind: ResponseKind])[] = [
   ["/v1/chat/completions", "chat"],
   ["/v1/completions", "completions"],
   ["/v1/responses", "responses"],
@@ -55,7 +55,7 @@ for (const [path, kind] of TEXT_PATHS) {
         assert.equal(response.status, 200);
         const type = stream ? "text/event-stream" : "application/json";
         assert.equal(response.headers.get("content-type"), type);
-        const { output, error, finishReason } = readAnswer(kind, [await response.text()]);
+        const { output, error, finishReason } = readResponse(kind, [await response.text()]);
         assert.equal(error, undefined);
         assert.equal(output.map(({ text }) => text).join(""), " the".repeat(tokens));
         assert.equal(output[0]?.events, stream ? tokens : 1);
@@ -69,10 +69,10 @@ describe("the mock's language model", () => {
   test("ends a stream with its usage where that is asked for", async () => {
     const messages = [{ role: "user", content: "two words" }];
     const body = { stream: true, stream_options: { include_usage: true }, messages };
-    const asked = readAnswer("chat", [await (await post(quick, "/v1/chat/completions", body)).text()]);
+    const asked = readResponse("chat", [await (await post(quick, "/v1/chat/completions", body)).text()]);
     assert.equal(asked.usage?.completionTokens, 5);
     assert.equal(asked.usage?.promptTokens, 2);
-    const plain = readAnswer("chat", [await (await post(quick, "/v1/chat/completions", { stream: true })).text()]);
+    const plain = readResponse("chat", [await (await post(quick, "/v1/chat/completions", { stream: true })).text()]);
     assert.equal(plain.usage, undefined);
   });
 
@@ -103,7 +103,7 @@ describe("the mock's language model", () => {
     });
 
   test("reasons first, and puts several tokens into an event", async () => {
-    const { output, reasoning, usage } = readAnswer("chat", [
+    const { output, reasoning, usage } = readResponse("chat", [
       await (
         await post(thinking, "/v1/chat/completions", { stream: true, stream_options: { include_usage: true } })
       ).text(),

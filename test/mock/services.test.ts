@@ -33,18 +33,18 @@ const handlers: MockHandlers = {
 const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, [handlers]);
 after(() => mock.stop());
 
-/** Sends messages on one stream, and returns the answers and the status. */
-function talk(...sent: string[]): Promise<{ answers: string[]; code: number; details: string }> {
+/** Sends messages on one stream, and returns the responses and the status. */
+function talk(...sent: string[]): Promise<{ responses: string[]; code: number; details: string }> {
   const client = new Client(`127.0.0.1:${mock.grpcPort}`, credentials.createInsecure());
   const same = (bytes: Buffer): Buffer => bytes;
   const call = client.makeBidiStreamRequest("/test.Echo/Talk", same, same);
-  const answers: string[] = [];
+  const responses: string[] = [];
   return new Promise((resolve) => {
-    call.on("data", (bytes: Buffer) => answers.push(bytes.toString()));
+    call.on("data", (bytes: Buffer) => responses.push(bytes.toString()));
     call.on("error", (_error: ServiceError) => {});
     call.on("status", ({ code, details }) => {
       client.close();
-      resolve({ answers, code, details });
+      resolve({ responses, code, details });
     });
     for (const message of sent) call.write(Buffer.from(message));
     call.end();
@@ -52,21 +52,21 @@ function talk(...sent: string[]): Promise<{ answers: string[]; code: number; det
 }
 
 describe("a service of the mock", () => {
-  test("answers its own HTTP paths, and leaves the others to the mock", async () => {
+  test("responses its own HTTP paths, and leaves the others to the mock", async () => {
     const own = await fetch(`http://127.0.0.1:${mock.httpPort}/echo`, { method: "POST", body: "x" });
     assert.equal(await own.text(), "POST x");
     const other = await fetch(`http://127.0.0.1:${mock.httpPort}/v2/health/ready`);
     assert.equal(other.status, 200);
   });
 
-  test("answers each message of a gRPC call, and ends with OK", async () => {
-    assert.deepEqual(await talk("a", "b", "c"), { answers: ["a", "b", "c"], code: 0, details: "" });
+  test("responses each message of a gRPC call, and ends with OK", async () => {
+    assert.deepEqual(await talk("a", "b", "c"), { responses: ["a", "b", "c"], code: 0, details: "" });
     assert.deepEqual((await talk()).code, 0);
   });
 
-  test("ends a call with the status that it throws, after the answers so far", async () => {
-    assert.deepEqual(await talk("a", "bad"), { answers: ["a"], code: 9, details: "planned: bad" });
-    assert.deepEqual(await talk("bad"), { answers: [], code: 9, details: "planned: bad" });
+  test("ends a call with the status that it throws, after the responses so far", async () => {
+    assert.deepEqual(await talk("a", "bad"), { responses: ["a"], code: 9, details: "planned: bad" });
+    assert.deepEqual(await talk("bad"), { responses: [], code: 9, details: "planned: bad" });
   });
 
   test("fails by the planned ratio", () => {

@@ -16,7 +16,7 @@ const NAMES = [...FOLDERS.map(({ name }) => join(FIXTURES, name)), "o200k_base",
 
 describe("the mock's tokens", () => {
   for (const name of NAMES)
-    test(`answers have the exact number of tokens of ${name.slice(FIXTURES.length)}, in pieces of any size`, async () => {
+    test(`responses have the exact number of tokens of ${name.slice(FIXTURES.length)}, in pieces of any size`, async () => {
       const [tokens, tokenizer] = [await createMockTokens(name), await loadTokenizer(name)];
       for (const size of [1, 2, 7, 1000])
         for (const count of [1, 2, 3, 10, 31, 128, 500, 2049]) {

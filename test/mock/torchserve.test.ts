@@ -26,7 +26,7 @@ async function ask(path: string, init: RequestInit = {}, { httpPort }: MockServe
 }
 
 describe("the mock's TorchServe", () => {
-  test("answers how long the input is: a part of a form, or the whole body", async () => {
+  test("responses how long the input is: a part of a form, or the whole body", async () => {
     const form = new FormData();
     form.append("image", new Blob([new Uint8Array([0, 255, 13, 10, 13, 10, 1])]));
     assert.deepEqual(await ask("/predictions/simple", { method: "POST", body: form }), {
@@ -55,7 +55,7 @@ describe("the mock's TorchServe", () => {
       assert.deepEqual(await ask(path, { method: "OPTIONS" }), { status: 404, json: { code: 404, type, message } });
   });
 
-  test("has the latency, the faults and the size of answers that are asked for", async () => {
+  test("has the latency, the faults and the size of responses that are asked for", async () => {
     const slow = await start({ latency: { kind: "constant", ms: 30 }, errorRatio: 1 });
     const startMs = performance.now();
     const { status, json } = await ask("/predictions/simple", { method: "POST", body: "x" }, slow);

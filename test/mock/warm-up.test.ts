@@ -45,7 +45,7 @@ describe("a warm-up runs the mock's own code, in bounded time:", { timeout: 60_0
   for (const kind of ["http", "grpc"] as const)
     test(`tensors over ${kind}`, async () => {
       await warmUpMock([kind]);
-      // More than once over each connection, so the answers were understood.
+      // More than once over each connection, so the responses were understood.
       assert.ok(counts.infer > 3 * LANES && counts.infer <= MOST_REQUESTS, String(counts.infer));
       assert.equal(counts.answer, 0);
     });

@@ -83,10 +83,10 @@ test("an error contains all problems and prints one per line", () => {
 });
 
 test("a run's error has a code, a message and a hint", () => {
-  const { code, message, hint, name } = new RunError("stalled", "no answer", "Look.");
+  const { code, message, hint, name } = new RunError("stalled", "no response", "Look.");
   assert.deepEqual(
     { code, message, hint, name },
-    { code: "stalled", message: "no answer", hint: "Look.", name: "RunError" },
+    { code: "stalled", message: "no response", hint: "Look.", name: "RunError" },
   );
 });
 

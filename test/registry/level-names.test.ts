@@ -10,7 +10,7 @@ const levels = { kind: "list", values: [1, 4] } as const;
 const CLOSED: LoadPlan = { kind: "concurrency", levels, search: "linear" };
 const OPEN: LoadPlan = { kind: "request-rate", levels, search: "linear", distribution: "constant", seed: 0 };
 const PHASES: LoadPlan = { kind: "phases", phases: [{ load: CLOSED, name: "base" }, { load: OPEN }] };
-const tokens = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" };
+const tokens = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" };
 
 for (const [load, measurement, phase, one, four, column] of [
   [CLOSED, {}, undefined, "concurrency 1", "concurrency 4", "concurrency"],

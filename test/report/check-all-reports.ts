@@ -62,7 +62,7 @@ export function checkAllReports(written: Written): readonly RunJson[] {
   return all;
 }
 
-/** A first token comes before the end of its answer. */
+/** A first token comes before the end of its response. */
 function checkFirstToken(measured: Measured): void {
   const [first, latency] = [spreadIn(measured, "timeToFirstTokenUs"), spreadIn(measured, "latencyUs")];
   if (first === undefined || latency === undefined || measured.tokens?.requests !== measured.requests) return;
@@ -72,7 +72,7 @@ function checkFirstToken(measured: Measured): void {
     [first.p99, latency.max],
     [first.max, latency.max],
   ] as const)
-    assert.ok((ofFirst ?? Number.NaN) <= ofAll, `first token after ${ofFirst} us, whole answer after ${ofAll} us`);
+    assert.ok((ofFirst ?? Number.NaN) <= ofAll, `first token after ${ofFirst} us, whole response after ${ofAll} us`);
 }
 
 /** The groups of a tag are the level. */

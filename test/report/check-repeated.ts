@@ -87,18 +87,18 @@ function checkPlaces({ combination }: ReportedRuns, complete: readonly ReportedR
     }
 }
 
-/** The answers of searches: each complete run is in the mean, or it has no answer or no load. Returns the number without an answer. */
+/** The responses of searches: each complete run is in the mean, or it has no response or no load. Returns the number without a response. */
 function checkSearch({ runs, combination }: ReportedRuns, complete: readonly ReportedRun[]): number {
   const { findMax } = combination;
   assert.equal(
     findMax === undefined,
     runs.every((run) => run.findMax === undefined),
-    "a search has its answers over runs",
+    "a search has its responses over runs",
   );
   if (findMax === undefined) return 0;
   const { highest, atHighest, unresolvedRuns, runsWithoutLoad } = findMax;
   const certain = complete.filter((run) => run.findMax?.isResolved === true && run.findMax.highest !== null);
-  assert.equal(certain.length + unresolvedRuns.length + runsWithoutLoad.length, complete.length, "answers");
+  assert.equal(certain.length + unresolvedRuns.length + runsWithoutLoad.length, complete.length, "responses");
   for (const run of unresolvedRuns) assert.equal(runs[run - 1]?.findMax?.isResolved, false);
   for (const run of runsWithoutLoad)
     assert.deepEqual([runs[run - 1]?.findMax?.isResolved, runs[run - 1]?.findMax?.highest], [true, null]);

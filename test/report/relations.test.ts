@@ -116,7 +116,7 @@ function measureTokens(all: readonly Request[], startNs: number, endNs: number):
   return columns;
 }
 
-const TOKENS = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
+const TOKENS = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
 const GOOD = { metric: { key: "goodput", limits: { latency: 200 * MS } }, comparison: "at-least", limit: 0 } as const;
 
 test("reports of random requests in random windows agree with themselves", () => {
@@ -252,7 +252,7 @@ for (const [name, scenario] of RUNS) {
     const { levels, assertions, requests: totals } = await runAndCheck(scenario);
     // On a busy machine nothing may have been answered in a short time, which is a report too.
     assert.ok(totals.sent > 0);
-    // Every answer is good, so goodput is throughput.
+    // Every response is good, so goodput is throughput.
     const [level] = levels;
     if (levels.length === 1 && level?.tokens?.requests === level?.requests) {
       const perSec = (level && singleOf(level, "throughputPerSec")?.value) ?? 0;
@@ -262,7 +262,7 @@ for (const [name, scenario] of RUNS) {
 }
 
 test("a level over the latency limit is confirmed, and counts once", { timeout: 180_000 }, async () => {
-  // No answer comes within 1 ms, as the first token takes 10.
+  // No response comes within 1 ms, as the first token takes 10.
   const { levels, requests: totals } = await runAndCheck({
     load: steps([1, 2], { requests: 4 }),
     latencyLimit: "1 ms",

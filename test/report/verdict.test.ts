@@ -5,7 +5,7 @@ import { toReportJson } from "../../src/report/json/report-json.ts";
 import { formatMarkdownReport } from "../../src/report/markdown.ts";
 import { buildRunModel } from "../../src/report/model/build-model.ts";
 import { renderText } from "../../src/report/text/render-text.ts";
-import { judgeWhole } from "../../src/report/verdict.ts";
+import { judgeRun } from "../../src/report/verdict.ts";
 import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 import { makeWindow } from "../measure/make-window.ts";
@@ -114,7 +114,7 @@ test("the verdict and the exit code follow the rules, and JSON, the console and 
   for (let run = 0; run < 400; run++) {
     const facts = drawFacts(random);
     const [plan, result] = [planOf(facts), resultOf(facts)];
-    const { name, headline, exitCode, reasons } = judgeWhole(plan, result);
+    const { name, headline, exitCode, reasons } = judgeRun(plan, result);
     const text = JSON.stringify(facts);
     assert.deepEqual({ name, exitCode }, expected(facts), text);
     assert.equal(reasons.length === 0, name === "passed" || name === "measured", text);
@@ -133,7 +133,7 @@ test("the verdict and the exit code follow the rules, and JSON, the console and 
 
 test("reasons are words: what was asserted, what was measured and where", () => {
   const facts = { ...drawFacts(() => 1), isErrorAsserted: true, hasFailures: true, isUnstable: true };
-  const { headline, reasons } = judgeWhole(planOf(facts), resultOf(facts));
+  const { headline, reasons } = judgeRun(planOf(facts), resultOf(facts));
   assert.equal(headline, "1 of 1 assertions failed");
   assert.deepEqual(reasons, [
     { state: "fail", code: "assertion", text: "error rate is 0 %: 14.29 % at concurrency 1" },

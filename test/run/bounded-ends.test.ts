@@ -19,7 +19,7 @@ import { type KserveServer, withServer } from "./kserve-server.ts";
 
 /** Runs end in bounded time whatever is outstanding at the server, and every request is counted. */
 
-/** More than drips ever bring, and below every limit of an answer. */
+/** More than drips ever bring, and below every limit of a response. */
 const DRIPPED_BYTES = 10_000_000;
 const LIMIT = { timeout: 180_000 };
 /** A stall timeout that ends no run within {@link LIMIT}. */
@@ -72,7 +72,7 @@ describe("a request that stalls", () => {
   });
 });
 
-/** Loads of eight users, and which requests the server never answers. */
+/** Loads of eight users, and which requests the server never responses. */
 const STALLS: readonly (readonly [name: string, isSilent: (index: number) => boolean])[] = [
   ["the last eight requests", (index) => index >= 92],
   ["requests now and then, until every user waits for one", (index) => index % 12 === 5],
@@ -124,7 +124,7 @@ function repeat(response: ServerResponse, text: string): void {
 }
 
 const REQUEST_TIMEOUT_MS = 500;
-/** Large enough that neither the bytes nor the number of the events that fit into the timeout reach the limits of an answer. */
+/** Large enough that neither the bytes nor the number of the events that fit into the timeout reach the limits of a response. */
 const FLOODED_EVENT = `data: {"choices":[{"index":0,"delta":{"content":"${"a".repeat(250)}"}}]}\n\n`;
 
 const ENDLESS: Readonly<Record<string, Fault>> = {
@@ -222,13 +222,13 @@ for (const [name, fault] of Object.entries(ENDLESS)) {
       assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 2, 4]);
       assert.deepEqual(
         result.failures.map(({ kind, example }) => [kind, example]),
-        [["timeout", `no complete answer within ${formatDurationNs(msToNs(REQUEST_TIMEOUT_MS))}`]],
+        [["timeout", `no complete response within ${formatDurationNs(msToNs(REQUEST_TIMEOUT_MS))}`]],
       );
     });
   });
 }
 
-/** Answers some paths of a KServe server byte by byte, without an end. */
+/** Responses some paths of a KServe server byte by byte, without an end. */
 async function withDrips(
   server: KserveServer,
   isDripping: (path: string) => boolean,
@@ -271,7 +271,7 @@ async function withDrips(
   }
 }
 
-describe("an answer outside of the load that has no end", () => {
+describe("a response outside of the load that has no end", () => {
   const modes = [
     ["the model's metadata", (path: string) => path === "/v2/models/simple"],
     ["the model's configuration", (path: string) => path.endsWith("/config")],
@@ -295,7 +295,7 @@ describe("an answer outside of the load that has no end", () => {
       withServer({}, (server) =>
         withDrips(server, isDripping, async (url) => {
           const plan = planFor(server, { target: { url }, client: { stallTimeoutMs: 1000 } });
-          const message = /no complete answer within 2 s/;
+          const message = /no complete response within 2 s/;
           await assert.rejects(start(plan).result, { code: "stalled", message }, name);
         }),
       ),
@@ -339,7 +339,7 @@ describe("an answer outside of the load that has no end", () => {
             },
           }).result;
           assert.equal(result.completedCount, 100);
-          assert.deepEqual(reasons, ["no complete answer within 2 s"]);
+          assert.deepEqual(reasons, ["no complete response within 2 s"]);
         },
       ),
     );

@@ -57,7 +57,7 @@ test("a request that is aborted as the run ends is not followed by another", LIM
   });
 });
 
-test("whoever waits for the last answer is told also when something throws over it", LIMIT, async () => {
+test("whoever waits for the last response is told also when something throws over it", LIMIT, async () => {
   const { driver, client, errors } = makeDriver();
   await driver.start({ kind: "closed", concurrency: 2 }, ENDLESS);
   const lowered = driver.start({ kind: "closed", concurrency: 1 }, ENDLESS);
@@ -99,7 +99,7 @@ test("a closed loop ends a sequence that lost its connection before the level wa
   driver.close();
 });
 
-test("a change of schedules that waits for answers is dropped when the run stops", LIMIT, async () => {
+test("a change of schedules that waits for responses is dropped when the run stops", LIMIT, async () => {
   const clock = new FakeClock();
   const { driver, client } = makeDriver({ clock, laneCount: 1, isSync: false });
   await driver.start({ kind: "scheduled", arrivals: () => 0 }, 1);

@@ -86,7 +86,7 @@ export interface KserveOptions {
   readonly isResponseCacheEnabled?: boolean;
   /** The model takes sequences. */
   readonly isSequence?: boolean;
-  /** Told of each asked change of the trace settings: a string is the error to answer with status 400, `"hang"` no answer at all. */
+  /** Told of each asked change of the trace settings: a string is the error to answer with status 400, `"hang"` no response at all. */
   readonly onTrace?: (change: Readonly<Record<string, unknown>>) => string | undefined;
   /** What else the model's configuration says. */
   readonly config?: object;
@@ -199,13 +199,13 @@ export class KserveServer {
     });
   }
 
-  /** Answers what is held. */
+  /** Responses what is held. */
   release(): void {
     this.gate = undefined;
     this.openGate();
   }
 
-  /** Resolves as soon as `isMet` is true; it is asked at each arrival and each answer. */
+  /** Resolves as soon as `isMet` is true; it is asked at each arrival and each response. */
   until(isMet: () => boolean): Promise<void> {
     if (isMet()) return Promise.resolve();
     return new Promise((settle) => this.waiting.push({ isMet, settle }));

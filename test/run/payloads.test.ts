@@ -97,7 +97,7 @@ describe("payloads", () => {
     }
   });
 
-  test("an answer in one piece is one response", LIMIT, async () => {
+  test("a response in one piece is one response", LIMIT, async () => {
     const { requests } = await run((response) => response.writeHead(200).end('{"choices":[]}'));
     assert.deepEqual(
       requests.map(({ response_outputs }) => response_outputs),
@@ -115,7 +115,7 @@ describe("payloads", () => {
       "an error within a stream",
       (response) =>
         response.writeHead(200, EVENTS).end('data: {"n":"a"}\n\ndata: {"error":{"message":"no memory"}}\n\n'),
-      /error within its answer: no memory/,
+      /error within its response: no memory/,
     ],
     [
       "a stream that is cut off",

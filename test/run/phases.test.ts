@@ -38,13 +38,13 @@ describe("a duration with a grace period", () => {
       assert.ok(window !== undefined && window.requestCount >= 3);
       assert.deepEqual([window.requestCount, window.sentCount], [sentCount, sentCount]);
       assert.deepEqual([completedCount, cancelledCount], [server.infers.length, 0]);
-      // Until the last answer, which is later than the time given.
+      // Until the last response, which is later than the time given.
       assert.ok(window.durationNs > 90e6, String(window.durationNs));
     });
   });
 
   test(
-    "requests without an answer at the end of the grace period are cancelled, and are not failures",
+    "requests without a response at the end of the grace period are cancelled, and are not failures",
     LIMIT,
     async () => {
       await withServer(
@@ -79,7 +79,7 @@ describe("a duration with a grace period", () => {
     },
   );
 
-  test("a server that never answers is cancelled too", LIMIT, async () => {
+  test("a server that never responses is cancelled too", LIMIT, async () => {
     await withServer({}, async (server) => {
       server.hold();
       const { cancelledCount, sentCount, error, levels } = await run({

@@ -11,15 +11,15 @@ import { RunSignal } from "../../src/run/interrupt.ts";
 import { laneOptionsOf } from "../../src/run/lanes.ts";
 import { createFeed } from "../../src/run/mix/create-feed.ts";
 import { openTarget, type TargetSession } from "../../src/run/open/session.ts";
-import { OWN_BOUNDS, PROMPT_BOUNDS, rehearse, SHORT_BOUNDS } from "../../src/run/rehearsal.ts";
+import { PROMPT_BOUNDS, rehearse, SERVER_BOUNDS, SHORT_BOUNDS } from "../../src/run/rehearsal.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { files } from "../../src/scenario/inputs.ts";
 import { hold } from "../../src/scenario/loads/levels.ts";
 import { payloads } from "../../src/scenario/prompts.ts";
+import { defineTarget } from "../../src/scenario/targets/custom.ts";
 import { grpc } from "../../src/scenario/targets/grpc.ts";
 import { http } from "../../src/scenario/targets/http.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
-import { defineTarget } from "../../src/scenario/targets/own.ts";
 import type { Target } from "../../src/scenario/targets/target.ts";
 import { tfserving } from "../../src/scenario/targets/tfserving.ts";
 import { torchserve } from "../../src/scenario/targets/torchserve.ts";
@@ -164,6 +164,6 @@ test("a rehearsal ends after its time, and its requests are in no count of the r
 
 test("a rehearsal is bounded, and in perf_analyzer mode short enough for a start within 60 ms", () => {
   assert.ok(SHORT_BOUNDS.durationMs <= 5);
-  assert.ok(OWN_BOUNDS.durationMs <= 50);
+  assert.ok(SERVER_BOUNDS.durationMs <= 50);
   assert.ok(PROMPT_BOUNDS.durationMs <= 200);
 });

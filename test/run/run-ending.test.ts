@@ -42,7 +42,7 @@ const PARTS = {
 const levelOf = (level: number, state: "kept" | "broken"): LevelResult =>
   ({ level, limits: { state, verdicts: [] } }) as unknown as LevelResult;
 
-test("a run that was interrupted cancels requests without an answer, instead of waiting for them", async () => {
+test("a run that was interrupted cancels requests without a response, instead of waiting for them", async () => {
   const ending = makeEnding();
   ending.answerNothing();
   await ending.start(3);
@@ -68,7 +68,7 @@ test("a server that no longer reports its counters leaves them out", async () =>
   assert.equal(await serverDelta(makeEnding(), undefined), undefined);
 });
 
-test("the levels of a search are in ascending order, with the answer of the search", () => {
+test("the levels of a search are in ascending order, with the response of the search", () => {
   const levels = [levelOf(1, "kept"), levelOf(8, "broken"), levelOf(4, "kept")];
   const found = composeResult(makeEnding("highest"), { ...PARTS, levels });
   assert.deepEqual(

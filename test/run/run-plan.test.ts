@@ -232,7 +232,7 @@ test("a ramp is one level with a time line, up to its largest concurrency", LIMI
 });
 
 test(
-  "an asynchronous schedule goes on while answers are awaited, a synchronous one waits per lane",
+  "an asynchronous schedule goes on while responses are awaited, a synchronous one waits per lane",
   LIMIT,
   async () => {
     const load = {
@@ -331,9 +331,9 @@ const strangers: readonly (readonly [
   message: RegExp,
 ])[] = [
   ["closes at once", (socket) => socket.end(), "refused|unreachable", /failed to get model/],
-  ["answers garbage", (socket) => socket.end("SSH-2.0-x\r\n"), "refused", /failed to get model/],
+  ["responses garbage", (socket) => socket.end("SSH-2.0-x\r\n"), "refused", /failed to get model/],
   [
-    "answers a page",
+    "responses a page",
     (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<a/>"),
     "refused",
     /failed to get model/,

@@ -28,7 +28,7 @@ import { valuesOf } from "../measure/tokens/make-columns.ts";
 const LIMIT = { timeout: 180_000 };
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 
-/** Answers of twenty tokens. */
+/** Responses of twenty tokens. */
 const LONG = prompts({ isl: 12, osl: 20, count: 4 });
 
 function planOf(llm: EmbeddedLlmOptions, change: Partial<ScenarioDefinition> = {}): Plan {
@@ -71,7 +71,7 @@ describe("a run of a language model", () => {
     }
   });
 
-  test("measures whole answers, and the server's own counts", LIMIT, async () => {
+  test("measures whole responses, and the server's own counts", LIMIT, async () => {
     const { levels } = await run(planOf({ reasoningTokens: 2 }));
     const { metrics } = tokensOf(levels[0]);
     assert.deepEqual([...new Set(valuesOf(metrics.outputTokens))], [3]);
@@ -112,7 +112,7 @@ describe("a run of a language model", () => {
       ...plan,
       measurement: {
         ...plan.measurement,
-        tokens: { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" },
+        tokens: { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" },
       },
     });
     const { metrics } = tokensOf(levels[0]);
@@ -120,7 +120,7 @@ describe("a run of a language model", () => {
     assert.deepEqual([...new Set(valuesOf(metrics.serverOutputTokens))], [5]);
   });
 
-  test("counts failed and truncated answers, and measures the rest", LIMIT, async () => {
+  test("counts failed and truncated responses, and measures the rest", LIMIT, async () => {
     const load = hold(2, { requests: 40 });
     const { levels, failedCount } = await run(planOf({ streaming: true, errorRatio: 0.2, cutRatio: 0.2 }, { load }));
     const { count, failedCount: failedAnswers } = tokensOf(levels[0]);
@@ -153,7 +153,7 @@ describe("a run of a language model", () => {
     assert.equal(count, 6);
     const inputTokens = valuesOf(metrics.inputTokens).sort((a, b) => a - b);
     assert.deepEqual(inputTokens.slice(0, 3), [12, 12, 12]);
-    // The turn before, its answer of five tokens, and the new one, joined by spaces.
+    // The turn before, its response of five tokens, and the new one, joined by spaces.
     assert.ok(
       inputTokens.slice(3).every((tokens) => tokens >= 29 && tokens <= 31),
       inputTokens.join(", "),
@@ -201,7 +201,7 @@ describe("a run of a language model", () => {
     const [verdict] = bunched.assertions.map((assertion) => judge(assertion, levels, 1));
     assert.equal(verdict?.measured, undefined);
     assert.match(verdict?.reason ?? "", /^\d+ % of the tokens came together/);
-    // GenAI-Perf has a formula for such answers too.
+    // GenAI-Perf has a formula for such responses too.
     const kept = {
       ...bunched.measurement,
       tokens: { ...(bunched.measurement.tokens as TokensPlan), keepsBunchedRates: true as const },
@@ -210,7 +210,7 @@ describe("a run of a language model", () => {
     assert.equal(tokensOf(same[0]).metrics.outputTokensPerSecPerUser?.count ?? 0, 4);
   });
 
-  test("has no tokens where answers are vectors", LIMIT, async () => {
+  test("has no tokens where responses are vectors", LIMIT, async () => {
     const { levels } = await run(planOf({ endpoint: "embeddings" }, { inputs: prompts({ isl: 4, batch: 3 }) }));
     assert.equal(levels[0]?.window.tokens, undefined);
     assert.equal(levels[0]?.window.requestCount, 10);
@@ -275,20 +275,23 @@ test("streams without their end mark are counted as failed where others have it"
 });
 
 test(
-  "answers that were not streamed have no time to first token, and whoever asserts one is told why",
+  "responses that were not streamed have no time to first token, and whoever asserts one is told why",
   LIMIT,
   async () => {
     const whole = '{"choices":[{"message":{"content":"the cat"}}]}';
     const events =
       'data: {"choices":[{"delta":{"content":"the"}}]}\n\ndata: {"choices":[{"delta":{"content":" cat"}}]}\n\n';
     // A server that ignores the wish for a stream, one whose events come as one body, and one that streams to every other request.
-    const answersOf: readonly (readonly [string, (index: number) => readonly [type: string, text: string], number])[] =
-      [
-        ["JSON", () => ["application/json", whole], 6],
-        ["events as one body", () => ["application/json", events], 6],
-        ["both", (index) => (index % 2 === 0 ? ["text/event-stream", events] : ["application/json", whole]), 3],
-      ];
-    for (const [name, answer, unstreamedCount] of answersOf) {
+    const responsesOf: readonly (readonly [
+      string,
+      (index: number) => readonly [type: string, text: string],
+      number,
+    ])[] = [
+      ["JSON", () => ["application/json", whole], 6],
+      ["events as one body", () => ["application/json", events], 6],
+      ["both", (index) => (index % 2 === 0 ? ["text/event-stream", events] : ["application/json", whole]), 3],
+    ];
+    for (const [name, answer, unstreamedCount] of responsesOf) {
       let index = 0;
       const server = createServer((request, response) => {
         const [type, text] = answer(index++);
@@ -308,7 +311,7 @@ test(
         const tokens = tokensOf(levels[0]);
         const { window } = levels[0] as (typeof levels)[number];
         assert.deepEqual([failedCount, tokens.count, tokens.unstreamedCount], [0, 6, unstreamedCount], name);
-        const reason = new RegExp(`${unstreamedCount} of 6 answers were not streamed`);
+        const reason = new RegExp(`${unstreamedCount} of 6 responses were not streamed`);
         const told = tokenWarnings(tokens).join("\n");
         assert.match(told, reason);
         assert.match(toTokensJson(tokens).warnings.join(), reason);

@@ -22,7 +22,7 @@ test("a server that keeps silent ends the connection, and the next one sooner", 
     limit.watch(asTls(socket), "h:1");
     socket.emit("connect");
     const [error] = (await ended) as [Error];
-    assert.equal(error.message, `TLS handshake: no answer within ${seconds} s`);
+    assert.equal(error.message, `TLS handshake: no response within ${seconds} s`);
   }
 });
 

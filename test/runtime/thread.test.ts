@@ -3,7 +3,7 @@ import { readlinkSync } from "node:fs";
 import { getPriority, hostname, networkInterfaces } from "node:os";
 import { test } from "node:test";
 import { openCoreWait } from "../../src/runtime/core-wait.ts";
-import { isOwnHost } from "../../src/runtime/own-host.ts";
+import { isThisHost } from "../../src/runtime/this-host.ts";
 import { raiseThreadPriority } from "../../src/runtime/thread-priority.ts";
 
 /** What the measuring thread knows of its core, and does to have it. */
@@ -45,4 +45,4 @@ for (const [host, expected] of [
   ["127.example", false],
 ] as const)
   test(`the host ${host} is ${expected ? "this machine" : "another one"}`, () =>
-    assert.equal(isOwnHost(host), expected));
+    assert.equal(isThisHost(host), expected));

@@ -76,7 +76,7 @@ describe("the plan of a generative model", () => {
       images: null,
       extra: {},
     });
-    const tokens = { answers: "chat", isStreamed: true, tokenizer: "/folder/tok", revision: "main" };
+    const tokens = { responses: "chat", isStreamed: true, tokenizer: "/folder/tok", revision: "main" };
     assert.deepEqual(measurement.tokens, tokens);
     assert.equal(client.callMode, "async");
   });
@@ -413,7 +413,7 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
     "a first token of what comes at once",
     { target: plain, inputs: payloads("a.json"), assert: [p99("timeToFirstToken").below("1 s")] },
     "assert.0",
-    /only streamed answers/,
+    /only streamed responses/,
   ],
   [
     "goodput by the first token of what comes at once",
@@ -423,7 +423,7 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
       assert: [goodput({ latency: "1 s", timeToFirstToken: "1 s" }).above(1)],
     },
     "assert.0",
-    /only streamed answers/,
+    /only streamed responses/,
   ],
   ["undici for streams", { client: "undici" }, "client.kind", /does not report when each event/],
 ];

@@ -70,13 +70,13 @@ const REFUSED: readonly {
     name: "limits of tokens without streams",
     parts: { load: ofTokens, ...texts, target: embeddedLlm() },
     path: "load.timeToFirstToken",
-    message: /needs streamed tokens, and answers of embeddedLlm\(…\) are not streamed/,
+    message: /needs streamed tokens, and responses of embeddedLlm\(…\) are not streamed/,
   },
   {
     name: "limits of tokens on tensors",
     parts: { load: ofTokens },
     path: "load.timeToFirstToken",
-    message: /answers of embedded\(…\) are not streamed/,
+    message: /responses of embedded\(…\) are not streamed/,
   },
   {
     name: "limits of tokens where a member of a mix does not stream",

@@ -173,7 +173,7 @@ const targets: readonly Mistake[] = [
   ["a large batch", { target: embedded({ batchSize: 9 }) }, "target.batchSize", /8 at most/],
   ["a bare latency", { target: anyEmbedded({ latency: 5 }) }, "target.latency", /"uniform:1ms:9ms"/],
   ["an hour for a latency", { target: embedded({ latency: "1 h" }) }, "target.latency", /10 min at most/],
-  ["a very large answer", { target: embedded({ responseBytes: 2 ** 30 }) }, "target.responseBytes", /64 MiB at most/],
+  ["a very large response", { target: embedded({ responseBytes: 2 ** 30 }) }, "target.responseBytes", /64 MiB at most/],
   ["errors above 1", { target: embedded({ errorRatio: 1.1 }) }, "target.errorRatio", /1 or less/],
   ["half a byte", { target: embedded({ responseBytes: 0.5 }) }, "target.responseBytes", /whole number/],
   ["a model of the embedded target", { target: anyEmbedded({ model: "m" }) }, "target.model", /not an option here/],

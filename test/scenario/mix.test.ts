@@ -49,7 +49,13 @@ test("the plan has the targets and inputs of all members, and is printable", () 
   const { target, inputs } = plan;
   assert.deepEqual(JSON.parse(JSON.stringify(plan)), plan);
   assert.deepEqual(
-    membersOf(target).map(({ name, weight, inputs: own, tokens, tags }) => [name, weight, own, tokens?.answers, tags]),
+    membersOf(target).map(({ name, weight, inputs: own, tokens, tags }) => [
+      name,
+      weight,
+      own,
+      tokens?.responses,
+      tags,
+    ]),
     [
       ["a", 9, { kind: "json", files: ["/folder/in.json"], readsTags: true }, undefined, undefined],
       ["b", 1, { kind: "payloads", file: "/folder/bodies.jsonl", readsTags: true }, "chat", { fixed: { size: "7" } }],
@@ -153,12 +159,12 @@ describe("mistakes, each by its path", () => {
     [
       "tokens of no member",
       { ...member({}), assert: [p99("timeToFirstToken").below("1 s")] },
-      [/^assert\.0: answers of triton/],
+      [/^assert\.0: responses of triton/],
     ],
     [
       "tokens of a member without",
       { assert: [p99("timeToFirstToken").where({ target: "a" }).below("1 s")] },
-      [/^assert\.0: answers of triton/],
+      [/^assert\.0: responses of triton/],
     ],
     [
       "a value that is not extracted",

@@ -10,7 +10,7 @@ import { startPlan } from "../../src/run/run-plan.ts";
 import { extracted } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { hold, sessions } from "../../src/scenario/loads/levels.ts";
-import { defineTarget } from "../../src/scenario/targets/own.ts";
+import { defineTarget } from "../../src/scenario/targets/custom.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { HTTP_METHODS, type HttpMethod } from "../../src/transport/request.ts";
 import { inFolder, ROOT, runRampart } from "../cli/rampart-process.ts";
@@ -111,7 +111,7 @@ describe("a target of the scenario's own", () => {
       const score = findExtracted(window?.extracted, "score")?.numbers;
       assert.deepEqual([score?.count, score?.mean], [20, 0.9]);
       assert.deepEqual(findExtracted(window?.extracted, "label")?.texts, [["good", 20]]);
-      assert.match(result.prepared.warnings.join(), /own code \(decode, check, extract\) reads every answer/);
+      assert.match(result.prepared.warnings.join(), /own code \(decode, check, extract\) reads every response/);
     }),
   );
 
@@ -120,7 +120,7 @@ describe("a target of the scenario's own", () => {
     ["it broke", "validation", /^bad: it broke$/],
     ["crash", "http", /^HTTP status 500: the model crashed$/],
   ] as const)
-    test(`counts an answer to ‘${text}’ as failed, with its reason`, LIMIT, () =>
+    test(`counts a response to ‘${text}’ as failed, with its reason`, LIMIT, () =>
       withRpc(async (server) => {
         const target = rpc(server.url, { inputs: ["a", text] });
         const { result, failures } = await run(
@@ -240,18 +240,18 @@ describe("a target of the scenario's own", () => {
     }
   });
 
-  test("explains an error status by the answer: its text on one line, or its length in bytes", LIMIT, async () => {
-    const answers: Readonly<Record<string, string | Uint8Array>> = {
+  test("explains an error status by the response: its text on one line, or its length in bytes", LIMIT, async () => {
+    const responses: Readonly<Record<string, string | Uint8Array>> = {
       "/text": "no such\n  model",
       "/bytes": Uint8Array.of(0xff, 0xfe),
       "/nothing": "",
     };
     const server = await startAnsweringServer((response, index) => {
-      response.writeHead(404).end(answers[server.received[index]?.path ?? ""]);
+      response.writeHead(404).end(responses[server.received[index]?.path ?? ""]);
     });
     const paths = defineTarget({ name: "paths", encode: (path: string) => ({ path }) });
     try {
-      const target = paths(server.url, { inputs: Object.keys(answers) });
+      const target = paths(server.url, { inputs: Object.keys(responses) });
       const { failures } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 3 }) }));
       assert.deepEqual(
         failures.map(({ message }) => message),

@@ -405,7 +405,7 @@ export const wrongMetrics = [
   defineScenario({ ...scheduled, assert: [p99("scheduledLatency").below("1 ms")] }),
   defineScenario({ ...http, load: intervals("gaps.txt"), assert: [p99("scheduledLatency").below("1 ms")] }),
   defineScenario({ ...http, load: fixedSchedule(), assert: [p99("scheduledLatency").below("1 ms")] }),
-  // @ts-expect-error Groups are paced by answers, not by a schedule.
+  // @ts-expect-error Groups are paced by responses, not by a schedule.
   defineScenario({ ...grpc, load: periodic(1, 4), assert: [p99("scheduledLatency").below("1 ms")] }),
   // @ts-expect-error There is no such metric.
   api.p999().below("1 ms"),
@@ -448,7 +448,7 @@ export const generative = [
   defineScenario({
     ...closed,
     target: torchserve("h", { model: "m" }),
-    // @ts-expect-error Its answers have no tokens.
+    // @ts-expect-error Its responses have no tokens.
     assert: [p99("timeToFirstToken").below("1 s")],
   }),
   // @ts-expect-error A language model takes no files.
@@ -489,7 +489,7 @@ export const methods = [
   defineScenario({ ...echoing, target: dynamicGrpc("h", { ...echo, generator: "python3 make.py", proto: "a.proto" }) }),
   // @ts-expect-error It needs a file or a generator.
   dynamicGrpc("h", echo),
-  // @ts-expect-error It takes one of both.
+  // @ts-expect-error It takes one of them.
   dynamicGrpc("h", { ...echo, file: "a", generator: "b" }),
   // @ts-expect-error Messages in a scenario are for grpc(…).
   dynamicGrpc("h", { ...echo, message: {} }),
@@ -550,7 +550,7 @@ export const ownTargets = [
     name: "x",
     target: doubling("h", { inputs: [1] }),
     load: hold(1),
-    // @ts-expect-error Its answers have no tokens.
+    // @ts-expect-error Its responses have no tokens.
     assert: [outputTokensPerSec().above(1)],
   }),
 ];
@@ -855,7 +855,7 @@ export const wrongSources = [
   defineScenario({ ...llm, target: chat, inputs: trace("t.jsonl") }),
 ];
 
-/** Sound functions for answers and records. */
+/** Sound functions for responses and records. */
 export const withFunctions = [
   defineScenario({
     ...closed,
@@ -882,9 +882,9 @@ export const withFunctions = [
   defineScenario({ ...closed, check: ({ json }) => void json() }),
 ];
 
-/** Mistakes with functions for answers and records. */
+/** Mistakes with functions for responses and records. */
 export const wrongFunctions = [
-  // @ts-expect-error An answer has no such part.
+  // @ts-expect-error A response has no such part.
   defineScenario({ ...closed, check: ({ body }) => body === "" }),
   // @ts-expect-error True, false, nothing, or a reason.
   defineScenario({ ...closed, check: () => 1 }),
@@ -929,7 +929,7 @@ export const wrongPhases = [
   defineScenario({ ...inPhases, assert: [p99("scheduledLatency").below("1 s")] }),
   // @ts-expect-error The time that ends a run has a unit.
   defineScenario({ ...llm, target: chat, assert: [p99("timeToFirstToken").below("1 s").abortAfter("10")] }),
-  // @ts-expect-error Answers of this target have no tokens.
+  // @ts-expect-error Responses of this target have no tokens.
   defineScenario({ ...closed, assert: [p99("timeToFirstToken").below("1 s").abortAfter("10 s")] }),
 ];
 

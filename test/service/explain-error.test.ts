@@ -21,9 +21,9 @@ for (const [what, body, expected] of [
 ] as const)
   test(`a body is described: ${what}`, () => assert.equal(describeBytes(body), expected));
 
-test("an error status gets the response on one line, and the response itself as its answer", () => {
+test("an error status gets the response on one line, and the response itself as its response", () => {
   const explained = explainStatus(FAILURE, bytes(" no such\n  model "));
-  assert.deepEqual(explained, { ...FAILURE, message: "HTTP status 400: no such model", answer: "no such\n  model" });
+  assert.deepEqual(explained, { ...FAILURE, message: "HTTP status 400: no such model", response: "no such\n  model" });
   for (const body of [undefined, bytes(""), bytes(" \n")]) assert.equal(explainStatus(FAILURE, body), FAILURE);
   const closed: Failure = { kind: "closed", message: "the connection closed" };
   assert.equal(explainStatus(closed, bytes("no such model")), closed);
@@ -32,7 +32,7 @@ test("an error status gets the response on one line, and the response itself as 
 test("long explanations are cut, and an empty one adds nothing", () => {
   const long = "x".repeat(10_000);
   assert.equal(appendExplanation(FAILURE, long).message, `HTTP status 400: ${"x".repeat(300)}`);
-  assert.equal(addExplanation(FAILURE, long, "why").answer?.length, 4096);
+  assert.equal(addExplanation(FAILURE, long, "why").response?.length, 4096);
   assert.equal(appendExplanation(FAILURE, ""), FAILURE);
   assert.equal(addExplanation(FAILURE, long, ""), FAILURE);
 });

@@ -14,7 +14,7 @@ import { twoGpus } from "../servers/metrics-stub.ts";
 
 const LIMIT = { timeout: 180_000 };
 
-/** An endpoint whose answers the test gives. */
+/** An endpoint whose responses the test gives. */
 class Endpoint {
   readonly warnings: MetricsWarning[] = [];
   /** How the readings under way are ended, oldest first. */

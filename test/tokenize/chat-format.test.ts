@@ -23,7 +23,7 @@ test("special tokens are texts, or objects with their content", () => {
 
 const formats: readonly (readonly [name: string, config: unknown, text: string | undefined])[] = [
   [
-    "a template with special tokens and without the beginning of an answer",
+    "a template with special tokens and without the beginning of a response",
     {
       bos_token: "<s>",
       chat_template:

@@ -141,7 +141,7 @@ const failures: readonly (readonly [what: string, answer: Answer, kind: string, 
     /redirects more than 5 times/,
   ],
   [
-    "an answer that breaks off",
+    "a response that breaks off",
     (_, response) => {
       response.writeHead(200, { ...hub, "Content-Length": "1000" });
       response.write("{", () => response.destroy());

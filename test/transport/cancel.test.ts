@@ -45,7 +45,7 @@ for (const [name, create] of HTTP_CLIENTS) {
   describe(`${name}: a cancelled request`, () => {
     for (const [when, begun] of [
       ["before any byte came", undefined],
-      ["within its answer", STARTED],
+      ["within its response", STARTED],
     ] as const) {
       test(
         `${when}: the server sees the end of its connection, and the slot continues on another one`,
@@ -175,7 +175,7 @@ for (const [name, create, answer] of GRPC_CLIENTS) {
 }
 
 for (const [name, create] of GRPC_CLIENTS.filter(([given]) => given.includes("stream"))) {
-  test(`${name}: a stream with other requests stays open, and a late answer is ignored`, LIMIT, async () => {
+  test(`${name}: a stream with other requests stays open, and a late response is ignored`, LIMIT, async () => {
     const go = Promise.withResolvers<void>();
     const server = await startScripted(async (connection) => {
       await connection.raw.until(() => connection.dataOf(1).length >= 24);

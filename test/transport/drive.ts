@@ -23,7 +23,7 @@ export class Driver {
 
   constructor(create: (options: ClientOptions) => LoadClient, options: Partial<ClientOptions> = {}) {
     this.client = create({
-      answers: { keepBodies: true },
+      responses: { keepBodies: true },
       stallTimeoutNs: 4e9,
       maxResponseBytes: 64e6,
       lanes: { laneCount: 1 },

@@ -6,7 +6,12 @@ import type { WireRequest } from "../../src/transport/request.ts";
 import { FakeClient } from "../run/send/fake-client.ts";
 
 const REQUEST: WireRequest = { path: "/", method: "POST", headers: [], payload: new Uint8Array(1) };
-const OPTIONS = { answers: { keepBodies: false }, lanes: { laneCount: 1 }, stallTimeoutNs: 1e9, maxResponseBytes: 1e6 };
+const OPTIONS = {
+  responses: { keepBodies: false },
+  lanes: { laneCount: 1 },
+  stallTimeoutNs: 1e9,
+  maxResponseBytes: 1e6,
+};
 
 /** A fake client at each destination, which counts what it received. */
 function makeDestinations(names: readonly string[]) {

@@ -61,7 +61,7 @@ const STREAMS: readonly (readonly [name: string, answer: Answer])[] = [
 
 const ZEROS = gzipSync(Buffer.alloc(10_000_000));
 const OPEN = headers(1, [...GRPC_HEADERS, ["grpc-encoding", "gzip"]]);
-/** Every message answers the one request, and none is its last. */
+/** Every message responses the one request, and none is its last. */
 const readStreamed: ReadStreamed = (_bytes, bodyStart, bodyEnd) => ({
   ...{ id: "0001", failure: undefined, isFinal: false, isEmpty: false },
   ...{ bodyStart, bodyEnd },
@@ -111,7 +111,10 @@ async function failureOf(create: Create, answer: Answer, keepBodies: boolean, is
     await connection.until(({ bytes }) => latin1Has(bytes, "id=0001"));
     answer(connection);
   });
-  const driver = new Driver(create(endpointAt(server.port)), { maxResponseBytes: MAX_BYTES, answers: { keepBodies } });
+  const driver = new Driver(create(endpointAt(server.port)), {
+    maxResponseBytes: MAX_BYTES,
+    responses: { keepBodies },
+  });
   try {
     await driver.client.reserve(1);
     const { failure, body, responses } = await driver.request(0, REQUEST, "0001");

@@ -6,7 +6,7 @@ import type { RunResult } from "../../result/run-result.ts";
 import { startPlan } from "../../run/run-plan.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoints.ts";
 import { createPayload } from "../../service/openai/payload.ts";
-import { type Answer, readAnswer } from "../../service/openai/response-text.ts";
+import { type Response, readResponse } from "../../service/openai/response-text.ts";
 
 /** One question. */
 export interface Question {
@@ -16,24 +16,24 @@ export interface Question {
   readonly maxTokens: number;
 }
 
-/** The answer to a question, with the times of its pieces. */
-export interface TimedAnswer {
-  readonly answer: Answer;
+/** The response to a question, with the times of its pieces. */
+export interface TimedResponse {
+  readonly response: Response;
   /** Time of each read, in nanoseconds after the send. */
   readonly offsetsNs: readonly number[];
 }
 
-/** The outcome of a question: an answer, or a failed request. */
+/** The outcome of a question: a response, or a failed request. */
 export interface Asked {
   /** Absent when the request failed. */
-  readonly answered?: TimedAnswer;
+  readonly answered?: TimedResponse;
   readonly failed?: FailedRequest;
   readonly result: RunResult;
 }
 
 /** Sends a question as the only request of a plan, over the client and the protocol that a measurement uses. */
 export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Question): Promise<Asked> {
-  const { format, answers } = LLM_ENDPOINTS[endpoint];
+  const { format, responses } = LLM_ENDPOINTS[endpoint];
   const settings = { format, models: [model], modelSelection: "round_robin", seed: 0, isStreaming: true } as const;
   const { body } = createPayload({ texts: [text], maxTokens }, 0, {
     ...settings,
@@ -63,5 +63,5 @@ export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Ques
   const decoder = new TextDecoder();
   const reads = record.responses.map(({ outputs }) => (outputs instanceof Uint8Array ? decoder.decode(outputs) : ""));
   const offsetsNs = record.responses.map(({ offsetNs }) => offsetNs);
-  return { ...asked, answered: { answer: readAnswer(answers, reads), offsetsNs } };
+  return { ...asked, answered: { response: readResponse(responses, reads), offsetsNs } };
 }

@@ -20,9 +20,9 @@ import { CHAT_TIMEOUT_MS, type PlanValues, withPlanValues } from "../options/sha
 import { commandOf } from "../shown-usage.ts";
 import { readHeaders, readNumber } from "../value-flags.ts";
 import { ask, type Question } from "./ask.ts";
-import { type CountedTokens, formatAnswer } from "./format-answer.ts";
+import { type CountedTokens, formatResponse } from "./format-response.ts";
 
-/** `rampart chat URL`: asks one question and shows the answer's tokens with their times. */
+/** `rampart chat URL`: asks one question and shows the response's tokens with their times. */
 
 /** The endpoints that answer with text. */
 export const CHAT_ENDPOINTS = [
@@ -48,7 +48,7 @@ export const FLAGS: readonly Flag[] = [
     defaultText: "the server's own counts",
     help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, or an encoding of tiktoken.",
   },
-  { name: "max-tokens", value: "N", default: "64", help: "Most tokens of the answer." },
+  { name: "max-tokens", value: "N", default: "64", help: "Most tokens of the response." },
   { name: "api-key-env", value: "NAME", help: "Environment variable with the API key." },
   ...sharedFlags("chat"),
   HELP_FLAG,
@@ -100,7 +100,7 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
   });
 }
 
-/** Prints the answer. Returns the exit code. */
+/** Prints the response. Returns the exit code. */
 function report(
   { answered, failed, result }: Awaited<ReturnType<typeof ask>>,
   { text }: Question,
@@ -116,13 +116,13 @@ function report(
     );
     return result.error === undefined ? EXIT.unreachable : exitCodeOf(result.error.code);
   }
-  const output = answered.answer.output.map((piece) => piece.text).join("");
+  const output = answered.response.output.map((piece) => piece.text).join("");
   const counted: CountedTokens | undefined = tokenizer && {
     tokenizer: tokenizer.name,
     inputCount: tokenizer.count(text),
     outputCount: tokenizer.count(output),
   };
-  io.out(`${formatAnswer(answered, counted)}\n`);
+  io.out(`${formatResponse(answered, counted)}\n`);
   return EXIT.passed;
 }
 
@@ -162,7 +162,7 @@ function formatHelp(command: string): string {
   return [
     `Usage: ${command} URL [QUESTION] [options]`,
     "",
-    "Asks a language model one question and shows the answer's tokens with their times, to see that the server, its stream and",
+    "Asks a language model one question and shows the response's tokens with their times, to see that the server, its stream and",
     "the tokenizer work before a benchmark.",
     "",
     "Options (durations have a unit, such as 10s or 2min):",

@@ -26,7 +26,7 @@ import { explainErrors } from "../explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
 import { readFiles, sharedFlags } from "../option-flags.ts";
 import { STDOUT_FILE, sharedOptions, toOutputPath } from "../options/shared-options.ts";
-import { besideReports } from "../output-files.ts";
+import { routeTextAroundReports } from "../output-files.ts";
 import { commandOf } from "../shown-usage.ts";
 import { parseLimit, parsePrecision } from "./parse-limit.ts";
 import { type ReadSide, readSides } from "./run-sets.ts";
@@ -156,7 +156,7 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
       isAll,
     }),
   );
-  const textIo = besideReports(io, { ...files });
+  const textIo = routeTextAroundReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   const model = buildComparisonModel(sides, isStrict);
   textIo.out(

@@ -54,14 +54,14 @@ function findCopies(runs: readonly MeasuredRun[]): Problem[] {
     const other = seen.get(key);
     seen.set(key, source);
     // Runs in which all requests failed have the same few values. Without their starts, nothing shows that they are copies.
-    const isKnown = startedAt !== undefined || levels.some(hasAnswers);
+    const isKnown = startedAt !== undefined || levels.some(hasResponses);
     return other === undefined || !isKnown
       ? []
       : [problem("conflict", source, `is the same run as ${other}`, "Give each run once.")];
   });
 }
 
-function hasAnswers({ values }: MeasuredRun["levels"][number]): boolean {
+function hasResponses({ values }: MeasuredRun["levels"][number]): boolean {
   return values.get("errorRate")?.value !== 1 && values.size > 0;
 }
 

@@ -2,9 +2,9 @@ import { inferPerSec } from "../../measure/metrics.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { formatCount, nsToMs } from "../../plan/units.ts";
 import { VERSION } from "../../report/version.ts";
-import { isOwnHost } from "../../runtime/own-host.ts";
 import { isExecutable, runtimeName } from "../../runtime/runtime.ts";
 import { openSocket } from "../../runtime/sockets.ts";
+import { isThisHost } from "../../runtime/this-host.ts";
 import { defineScenario } from "../../scenario/define.ts";
 import { hold } from "../../scenario/loads/levels.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";
@@ -26,7 +26,7 @@ const ALONE_FACTOR = 2;
 const SAFE_RATIO = 0.5;
 
 /** Measures for a second how many requests per second this host sends to the embedded target. */
-export async function checkOwnRate(_host: Host, { concurrency, ratePerSec, protocol }: AskedLoad): Promise<Finding> {
+export async function checkClientRate(_host: Host, { concurrency, ratePerSec, protocol }: AskedLoad): Promise<Finding> {
   const inFlight = Math.min(concurrency ?? CONCURRENCY, MOST_CONCURRENCY);
   const scenario = defineScenario({
     name: "self-test",
@@ -74,7 +74,7 @@ export const CHECKS: readonly Check[] = [
   { name: "tokenizers", run: checkTokenizers },
   { name: "GPU", run: checkGpu },
   { name: "server", run: checkServer },
-  { name: "self-test", run: checkOwnRate },
+  { name: "self-test", run: checkClientRate },
 ];
 
 function checkVersions({ platform, kernel }: Host): Finding {
@@ -130,7 +130,7 @@ async function checkServer(host: Host, { host: name, port }: AskedLoad): Promise
   const leastMs = Number(Math.min(...timesMs).toFixed(3));
   const values = { connectMs: leastMs };
   const said = `${name}:${port} takes connections in ${leastMs} ms`;
-  if (isOwnHost(name))
+  if (isThisHost(name))
     return warning(`${said}, on this host`, "Measure from another host, or give each side cores of its own", values);
   return ok(said, values);
 }
@@ -140,7 +140,7 @@ function connectMs({ clock }: Host, host: string, port: number): Promise<number>
   const startNs = clock.nowNs();
   return new Promise((resolve, reject) => {
     const cancel = clock.after(CONNECT_TIMEOUT_MS, () => {
-      reject(new Error(`no answer within ${CONNECT_TIMEOUT_MS} ms`));
+      reject(new Error(`no response within ${CONNECT_TIMEOUT_MS} ms`));
       socket.close();
     });
     const socket = openSocket(

@@ -1,5 +1,5 @@
 import { formatCount } from "../../plan/units.ts";
-import { isOwnHost } from "../../runtime/own-host.ts";
+import { isThisHost } from "../../runtime/this-host.ts";
 import { type AskedLoad, type Check, type Finding, impossible, ok, unknown, warning } from "./finding.ts";
 import { type Host, readNumber } from "./host.ts";
 
@@ -95,7 +95,7 @@ function checkPorts(host: Host, load: AskedLoad): Finding {
 function checkBacklog(host: Host, load: AskedLoad): Finding {
   const most = readNumber(host, "/proc/sys/net/core/somaxconn");
   if (most === undefined) return unknown("this system does not report the limit on the listen backlog");
-  const isLocal = load.host === undefined || isOwnHost(load.host);
+  const isLocal = load.host === undefined || isThisHost(load.host);
   const connections = connectionsOf(load) ?? 0;
   if (isLocal && connections > most)
     return warning(

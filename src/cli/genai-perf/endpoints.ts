@@ -5,7 +5,7 @@ export type ServiceKind = "openai" | "triton" | "tensorrtllm_engine" | "dynamic_
 
 /** One endpoint type: everything that the rest of the mode asks about one. */
 export interface EndpointType {
-  /** The endpoint, which determines the format of bodies and answers. Null: another format. */
+  /** The endpoint, which determines the format of bodies and responses. Null: another format. */
   readonly endpoint: LlmEndpointName | null;
   /** Path without a leading slash; `{MODEL}` stands for the first model. Null: the protocol has no paths. */
   readonly path: string | null;
@@ -24,7 +24,7 @@ export interface EndpointType {
   readonly usesTemplate?: true;
   /** Requests are calls of the method `--grpc-method`, whose messages a command writes. */
   readonly callsMethod?: true;
-  /** Requests and answers have ids of tokens, as tensors of the engine of TensorRT-LLM. */
+  /** Requests and responses have ids of tokens, as tensors of the engine of TensorRT-LLM. */
   readonly hasTokenIds?: true;
   /** The server is Triton's library in a process of the run's own, from `--triton-server-directory` and `--model-repository` after `--`. */
   readonly isInProcess?: true;
@@ -36,7 +36,7 @@ export interface EndpointType {
   readonly takesOneText?: true;
   /** Requests have no text. */
   readonly isTextless?: true;
-  /** Answers rank passages. */
+  /** Responses rank passages. */
   readonly isRanking?: true;
   /** Header for the API key alone. Default: `Authorization`, as a bearer token. */
   readonly keyHeader?: string;
@@ -90,7 +90,7 @@ const ORIGINAL_TYPES = {
 } satisfies Readonly<Record<string, EndpointType>>;
 
 /** Types that Rampart adds. */
-const OWN_TYPES = {
+const RAMPART_TYPES = {
   responses: payloads("responses", "openai_responses", { takesImages: true, takesOneText: true }),
   messages: payloads("messages", "anthropic_messages", {
     takesImages: true,
@@ -108,16 +108,16 @@ const OWN_TYPES = {
 };
 
 /** All endpoint types. */
-export const ENDPOINT_TYPES: Readonly<Record<EndpointTypeName, EndpointType>> = { ...ORIGINAL_TYPES, ...OWN_TYPES };
+export const ENDPOINT_TYPES: Readonly<Record<EndpointTypeName, EndpointType>> = { ...ORIGINAL_TYPES, ...RAMPART_TYPES };
 
 /** Names in GenAI-Perf's usage. */
 export const ORIGINAL_TYPE_NAMES: readonly string[] = Object.keys(ORIGINAL_TYPES);
 
 /** Names that Rampart adds. */
-export const OWN_TYPE_NAMES: readonly string[] = Object.keys(OWN_TYPES);
+export const RAMPART_TYPE_NAMES: readonly string[] = Object.keys(RAMPART_TYPES);
 
 /** A value of `--endpoint-type`. */
-export type EndpointTypeName = keyof typeof ORIGINAL_TYPES | keyof typeof OWN_TYPES;
+export type EndpointTypeName = keyof typeof ORIGINAL_TYPES | keyof typeof RAMPART_TYPES;
 
 /** Returns the path of requests: the user's path without leading slashes and spaces, or the type's; empty if there is none. */
 export function endpointPath(type: EndpointTypeName, ownPath: string, model: string): string {

@@ -30,7 +30,7 @@ export function inGenaiPerf(path: SettingPath): string | undefined {
   const own = ALL_OPTIONS.find(({ setting }: GenaiOption) => setting === path)?.names?.find((name) =>
     name.startsWith("--"),
   );
-  const passed = PASSED_OPTIONS.find(({ setting, isOwn }) => setting === path && isOwn !== true)?.names[0];
+  const passed = PASSED_OPTIONS.find(({ setting, isRampart }) => setting === path && isRampart !== true)?.names[0];
   const isPassed = passed !== undefined && !(passed in PASSED_REFUSALS);
   return PHRASES[path] ?? own ?? (isPassed ? `${passed} after --` : undefined);
 }

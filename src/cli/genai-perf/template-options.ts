@@ -12,7 +12,7 @@ export const NAMED_TEMPLATES: Readonly<Record<string, string>> = {
 export interface TemplateOptions {
   /** A name, a file's path, or the template's text. */
   readonly template: string | undefined;
-  /** Path of the text in answers. */
+  /** Path of the text in responses. */
   readonly responseField: string | undefined;
   /** Fields to add to every body. */
   readonly others: Readonly<Record<string, unknown>>;

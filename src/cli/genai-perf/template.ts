@@ -3,7 +3,7 @@ import { writeOutput } from "../../report/output-file.ts";
 import { wrap } from "../options/rows.ts";
 import type { Stimulus } from "./loads.ts";
 import { describeOption, type KeyedOption } from "./options/genai-option.ts";
-import { isGroup, OWN_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "./options/keys.ts";
+import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "./options/keys.ts";
 import { flagsOf } from "./options/subcommands.ts";
 import { VALUE_KINDS } from "./options/value-kinds.ts";
 
@@ -42,7 +42,7 @@ function formatGroup(
   const own = entries.map((entry) => (isGroup(entry) || isBelow(entry) ? "" : formatKey(entry, indent, isVerbose)));
   const below = entries.filter(isBelow).map((entry) => {
     if (!isGroup(entry)) return `${indent}  ${entry.key}:\n${formatKey(entry, `${indent}  `, isVerbose)}\n`;
-    return entry.key === OWN_KEY && !isVerbose ? "" : formatGroup(entry.key, entry.entries, level + 1, isVerbose);
+    return entry.key === RAMPART_KEY && !isVerbose ? "" : formatGroup(entry.key, entry.entries, level + 1, isVerbose);
   });
   return `${head}${own.join("")}\n${below.join("")}`;
 }

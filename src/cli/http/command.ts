@@ -8,7 +8,7 @@ import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
 import { formatFlags, parseFlags } from "../flags.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
-import { besideReports, findReadOutputs, inputFilesOf, silent } from "../output-files.ts";
+import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
 import { changePlan, conclude } from "../run.ts";
 import { inScenario, withNames } from "../setting-names.ts";
 import { commandOf } from "../shown-usage.ts";
@@ -69,7 +69,7 @@ export async function runHttpCommand(args: readonly string[], command: string, r
         io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
         return EXIT.passed;
       }
-      const reportIo = flags.has("quiet") ? silent(io) : besideReports(io, { ...plan.outputs.files });
+      const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
       const onInterrupt = (signal: EndSignal): void =>
         io.err(
           `rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`,

@@ -37,17 +37,17 @@ export const FLAGS: readonly Flag[] = [
     name: "status",
     value: "LIST",
     defaultText: "200 to 299",
-    help: "Statuses of successful answers, such as 200,404. Redirects are not followed.",
+    help: "Statuses of successful responses, such as 200,404. Redirects are not followed.",
   },
   {
     name: "success",
     value: "EXPRESSION",
-    help: "JMESPath expression over the JSON answer that must be true: 'error == null'.",
+    help: "JMESPath expression over the JSON response that must be true: 'error == null'.",
   },
   {
     name: "extract",
     value: "NAME=EXPRESSION",
-    help: "Report this value of JSON answers, a JMESPath expression: tokens=usage.total_tokens; may be given several times.",
+    help: "Report this value of JSON responses, a JMESPath expression: tokens=usage.total_tokens; may be given several times.",
   },
   {
     name: "max-error-rate",

@@ -71,7 +71,7 @@ function readExtent(flags: FlagValues, problems: Problem[]): Extent {
   const requests = readNumber(flags, "requests", COUNT, problems);
   const time = readDuration(flags, "for", problems);
   if (requests !== undefined && time !== undefined)
-    problems.push(problem("conflict", "--for", "--requests already says when to end", "Leave one of both out."));
+    problems.push(problem("conflict", "--for", "--requests already says when to end", "Give only one of them."));
   return requests === undefined ? { for: time ?? DEFAULT_FOR } : { requests };
 }
 
@@ -101,7 +101,7 @@ function hasType(headers: Readonly<Record<string, string>>): boolean {
 function readMethod(flags: FlagValues, problems: Problem[]): HttpMethod | undefined {
   const [method, request] = [flags.text("method"), flags.text("request")];
   if (method !== undefined && request !== undefined && method !== request)
-    problems.push(problem("conflict", "--request", `--method is ${method}`, "Leave one of both out.", request));
+    problems.push(problem("conflict", "--request", `--method is ${method}`, "Give only one of them.", request));
   return (method ?? request) as HttpMethod | undefined;
 }
 
@@ -122,7 +122,7 @@ function readBody(flags: FlagValues, problems: Problem[]): ReadBody | undefined 
   const data = flags.text("data");
   const fields = readPairs(flags, "form", "image=@cat.jpg", problems);
   if (data !== undefined && fields.length > 0) {
-    problems.push(problem("conflict", "--form", "--data is given too", "Leave one of both out."));
+    problems.push(problem("conflict", "--form", "--data is given too", "Give only one of them."));
     return undefined;
   }
   if (fields.length > 0) return { value: multipart(groupFields(fields)) };

@@ -10,7 +10,7 @@ export function formatArgparseUsage(
   options: readonly ArgparseOption[],
   positional: readonly string[],
 ): string {
-  const parts = usageParts(options.filter(({ isOwn }) => isOwn !== true));
+  const parts = usageParts(options.filter(({ isRampart }) => isRampart !== true));
   const whole = [prog, ...parts, ...positional].join(" ");
   if (PREFIX.length + whole.length <= USAGE_WIDTH) return `${PREFIX}${whole}\n`;
   const indent = " ".repeat(PREFIX.length + prog.length + 1);

@@ -11,7 +11,7 @@ import type { Option } from "./option.ts";
 export type ValueCount = "switch" | "one" | "some" | "any" | "single" | "optional";
 
 /** The parts of a table's entry that parsing and usage need. */
-export interface ArgparseOption extends Pick<Option<never, never>, "names" | "choices" | "isOwn"> {
+export interface ArgparseOption extends Pick<Option<never, never>, "names" | "choices" | "isRampart"> {
   /** Names that usage and messages leave out. */
   readonly documentedNames?: readonly string[];
   readonly count: ValueCount;
@@ -69,7 +69,7 @@ export interface ParsedArguments<O> {
   /** For the top parser: the subcommand and the arguments after it. */
   readonly rest: readonly string[];
   /** Whether a subcommand's own parser would report an error. The top parser reports unknown arguments. */
-  readonly hasOwnProblems: boolean;
+  readonly hasRampartProblems: boolean;
 }
 
 /**
@@ -93,7 +93,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
   readonly given: GivenOption<O>[] = [];
   readonly problems: Problem[] = [];
   readonly rest: string[] = [];
-  hasOwnProblems = false;
+  hasRampartProblems = false;
   private readonly options: readonly O[];
   private readonly args: readonly string[];
   private readonly isTop: boolean;
@@ -201,7 +201,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
   }
 
   private fail(path: string, message: string, hint: string): void {
-    this.hasOwnProblems = true;
+    this.hasRampartProblems = true;
     this.problems.push(problem("invalid-value", path, message, hint));
   }
 }
@@ -226,7 +226,7 @@ function findOption<O extends ArgparseOption>(options: readonly O[], arg: string
     return option && { kind: "option", option, typed: arg.slice(0, 2), attached: arg.slice(2) };
   }
   const matches = options
-    .filter(({ isOwn }) => isOwn !== true)
+    .filter(({ isRampart }) => isRampart !== true)
     .flatMap((option) => option.names.filter((name) => name.startsWith(typed)).map((name) => ({ option, name })));
   const first = matches[0];
   if (first === undefined) return undefined;

@@ -8,7 +8,7 @@ interface Entry {
   readonly names: readonly [name: string, ...others: string[]];
   readonly value?: string;
   readonly switchWords?: readonly string[];
-  readonly isOwn?: boolean;
+  readonly isRampart?: boolean;
 }
 
 /** A given option. */
@@ -83,7 +83,7 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
     const exact = this.table.find(({ names }) => names.includes(typed));
     if (exact !== undefined) return exact;
     const matches = this.table.filter(
-      ({ names, isOwn }) => isOwn !== true && typed !== "--" && names.some((name) => name.startsWith(typed)),
+      ({ names, isRampart }) => isRampart !== true && typed !== "--" && names.some((name) => name.startsWith(typed)),
     );
     const [first, second] = matches;
     if (first !== undefined && second === undefined) return first;

@@ -23,7 +23,7 @@ export interface Option<S, C> {
   /** Can be given several times, and each occurrence counts. Otherwise the last one counts. */
   readonly isRepeatable?: boolean;
   /** Rampart's own. It does not take part in abbreviations, and compatible usage leaves it out. */
-  readonly isOwn?: boolean;
+  readonly isRampart?: boolean;
   /** Stores a value; an empty string for a switch. Reports errors to the context instead of throwing. */
   readonly read: (settings: S, value: string, context: C) => void;
 }

@@ -59,7 +59,7 @@ export interface SharedOption {
 /** The value that an option puts into a plan, or why it cannot and the fix. */
 export type PlanValue = { readonly value: unknown } | { readonly message: string; readonly hint: string };
 
-/** How long `rampart chat` waits for an answer. */
+/** How long `rampart chat` waits for a response. */
 export const CHAT_TIMEOUT_MS = 60_000;
 
 /** Rampart's own commands that measure. */

@@ -10,7 +10,7 @@ import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { formatRow } from "../options/rows.ts";
-import { besideReports, findReadOutputs, findTwins, inputFilesOf } from "../output-files.ts";
+import { findDuplicatePaths, findReadOutputs, inputFilesOf, routeTextAroundReports } from "../output-files.ts";
 import { withNames } from "../setting-names.ts";
 import { type LoadedCommand, showOption } from "../shown-usage.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
@@ -86,7 +86,9 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
   }
   const built = toPlan(settings);
   const outputs = outputFilesOf(built.plan);
-  const clashes = [...findReadOutputs(outputs, inputFilesOf(built.plan)), ...findTwins(outputs)].map(nameInMessage);
+  const clashes = [...findReadOutputs(outputs, inputFilesOf(built.plan)), ...findDuplicatePaths(outputs)].map(
+    nameInMessage,
+  );
   const allProblems = [...problems, ...built.problems, ...clashes];
   if (allProblems.length > 0) {
     printProblems(allProblems, command, io);
@@ -107,7 +109,7 @@ async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
 }
 
 async function measure(plan: Plan, io: CommandIo): Promise<number> {
-  const reportIo = besideReports(io, { ...plan.outputs.files });
+  const reportIo = routeTextAroundReports(io, { ...plan.outputs.files });
   const peers = await joinPeers(plan.client.isMpi, (line) => io.err(`${word(line, io.nameOf)}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>

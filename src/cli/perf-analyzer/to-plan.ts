@@ -51,7 +51,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       telemetry: toTelemetry(settings),
       assertions: [],
       outputs: settings.outputs,
-      behaviour: { ...COMPATIBLE_BEHAVIOUR, queriesThroughOwnClient: true, startsEarly: true },
+      behaviour: { ...COMPATIBLE_BEHAVIOUR, queriesThroughBuiltInClient: true, startsEarly: true },
     },
     sharedValues(settings),
   );

@@ -2,14 +2,14 @@ import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
 import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
-import { loadOwnInputs } from "../user-inputs.ts";
+import { loadCustomInputs } from "../user-inputs.ts";
 
 /** Inputs of a scenario's own type, which its function encodes. */
-export type OwnInputsPlan = PlanOf<typeof schema>;
+export type CustomInputsPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/plan.ts" {
   interface InputsPlans {
-    readonly "user-defined": OwnInputsPlan;
+    readonly "user-defined": CustomInputsPlan;
   }
 }
 
@@ -26,14 +26,14 @@ const schema = () =>
     count: v.pipe(v.number(), v.integer(), v.minValue(1, "must be 1 or more")),
   });
 
-export const ownInputs: InputKind<OwnInputsPlan> = {
+export const customInputs: InputKind<CustomInputsPlan> = {
   schema,
   makes: "payloads",
   isInOrder: () => true,
   lacksSessions: {
     message:
-      "the requests of defineTarget(…) are all encoded before the first one is sent, so no turn can depend on an answer",
+      "the requests of defineTarget(…) are all encoded before the first one is sent, so no turn can depend on a response",
     hint: "Use hold(…) or another load, or openai(…) for conversations.",
   },
-  load: async (plan) => loadOwnInputs(plan),
+  load: async (plan) => loadCustomInputs(plan),
 };

@@ -50,7 +50,7 @@ export type GeneratedPayload = {
   | {
       /** Prompt; the target's endpoint decides what the body looks like. For language models. */
       readonly prompt: string;
-      /** Most tokens of the answer. Default: the server decides. */
+      /** Most tokens of the response. Default: the server decides. */
       readonly maxTokens?: number;
       readonly body?: never;
     }

@@ -9,13 +9,13 @@ export const LIST_KEYS = ["conversations", "conversation", "messages", "turns", 
 const USER_ROLES = ["human", "user"];
 const SYSTEM_ROLES = ["system"];
 
-/** One request of a conversation and its recorded answer. */
+/** One request of a conversation and its recorded response. */
 interface Turn {
   readonly text: string;
-  answer?: string;
+  response?: string;
   readonly maxTokens: number | undefined;
   readonly timestampMs: number | undefined;
-  /** Delay after the previous answer. */
+  /** Delay after the previous response. */
   readonly delayMs: number | undefined;
 }
 
@@ -26,7 +26,7 @@ interface Conversation {
 
 /**
  * Reads the requests of a conversation file: ShareGPT's format (`conversations: [{from, value}, …]`), messages with `role` and `content`,
- * or turns with `text`, `delay` and `output_length`; as a JSON array or one per line. The length of a recorded answer is the maximum output
+ * or turns with `text`, `delay` and `output_length`; as a JSON array or one per line. The length of a recorded response is the maximum output
  * length, unless the run sets another. Conversations without user messages are skipped.
  * @param isMultiTurn false: send only the first turn of each conversation, without a session
  * @throws UserError when a conversation is not valid
@@ -63,7 +63,7 @@ interface TurnPlace {
 
 function toEntry(turn: Turn, { slot, maker, system, isFirst }: TurnPlace): PromptEntry {
   const { frame, prefix } = isFirst ? maker.opening(slot) : NO_OPENING;
-  const maxTokens = turn.maxTokens ?? maker.lengths(slot).output ?? answerTokens(turn, maker);
+  const maxTokens = turn.maxTokens ?? maker.lengths(slot).output ?? responseTokens(turn, maker);
   return {
     texts: [joinBefore(prefix, turn.text)],
     ...frame,
@@ -73,9 +73,9 @@ function toEntry(turn: Turn, { slot, maker, system, isFirst }: TurnPlace): Promp
   };
 }
 
-function answerTokens({ answer }: Turn, maker: PromptMaker): number | undefined {
-  if (answer === undefined) return undefined;
-  const count = maker.count(answer);
+function responseTokens({ response }: Turn, maker: PromptMaker): number | undefined {
+  if (response === undefined) return undefined;
+  const count = maker.count(response);
   return count === undefined ? undefined : Math.max(1, count);
 }
 
@@ -99,7 +99,7 @@ function parseConversation(record: JsonRecord): Conversation {
     const text = contentOf(message, place);
     if (SYSTEM_ROLES.includes(role)) system = joinBefore(system, text);
     else if (USER_ROLES.includes(role)) turns.push(toTurn(text, { value: message, place }));
-    else addAnswer(turns.at(-1), text);
+    else addResponse(turns.at(-1), text);
   }
   return { system, turns: turns.filter(({ text }) => text !== "") };
 }
@@ -113,9 +113,9 @@ function toTurn(text: string, record: JsonRecord): Turn {
   };
 }
 
-/** Adds an answer to its turn. A turn may have several answers, such as a tool's result. */
-function addAnswer(turn: Turn | undefined, text: string): void {
-  if (turn !== undefined) turn.answer = joinBefore(turn.answer, text);
+/** Adds a response to its turn. A turn may have several responses, such as a tool's result. */
+function addResponse(turn: Turn | undefined, text: string): void {
+  if (turn !== undefined) turn.response = joinBefore(turn.response, text);
 }
 
 function contentOf(message: JsonObject, place: string): string {

@@ -21,7 +21,7 @@ export interface Slot {
   readonly position: number;
 }
 
-/** Lengths of a request's prompt and answer, in tokens. */
+/** Lengths of a request's prompt and response, in tokens. */
 export interface Lengths {
   readonly input: number;
   /** Absent: the server decides. */

@@ -11,7 +11,7 @@ export interface PromptSettings {
   readonly entryCount: number;
   /** Input length in tokens, without the opening. */
   readonly inputTokens: Spread;
-  /** Maximum tokens of an answer. Absent: the server decides. */
+  /** Maximum tokens of a response. Absent: the server decides. */
   readonly outputTokens?: Spread;
   /** Kinds of requests with their own lengths, instead of `inputTokens` and `outputTokens`. */
   readonly mix?: readonly SequencePair[];
@@ -43,7 +43,7 @@ export interface SessionSettings {
   readonly count: number;
   /** Requests per session, at least one. */
   readonly turns: Spread;
-  /** Delay between an answer and the session's next request, in milliseconds. */
+  /** Delay between a response and the session's next request, in milliseconds. */
   readonly delayMs: Spread;
 }
 

@@ -16,7 +16,7 @@ type Columns = Readonly<Record<keyof typeof COLUMNS, number>>;
 /**
  * Reads the requests of a CSV trace: Azure's LLM inference traces (`TIMESTAMP,ContextTokens,GeneratedTokens`, with dates) or BurstGPT's
  * (`Timestamp,Model,Request tokens,Response tokens,…`, in seconds). Times are relative to the first row. Prompts of the given lengths are
- * generated. A request without an answer in the trace gets a maximum output length of one token.
+ * generated. A request without a response in the trace gets a maximum output length of one token.
  * @param dialect required columns; absent: either
  * @throws UserError for a missing column or a value that is not valid
  */

@@ -35,7 +35,7 @@ interface LongGap {
  *
  * Only time in which a request was in flight counts, so that pauses of the load are no gaps. What the usual latency explains is no gap either:
  * a request that is sent after a pause takes its time. What is usual comes from the same measurement, weighted by time: of independent
- * arrivals, one gap in more than 10^8 is as long by chance, and answers that come in bursts have long gaps as usual ones.
+ * arrivals, one gap in more than 10^8 is as long by chance, and responses that come in bursts have long gaps as usual ones.
  */
 export class CompletionGaps {
   private readonly short = new ExponentialHistogram();

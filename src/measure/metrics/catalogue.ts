@@ -102,7 +102,7 @@ export function needsOf({
   return keys.flatMap((one) => findEntry(one)?.needs ?? []);
 }
 
-/** Reports whether a metric needs the tokens of answers. */
+/** Reports whether a metric needs the tokens of responses. */
 export function needsTokens(metric: { readonly key: string; readonly limits?: object | undefined }): boolean {
   return needsOf(metric).some((need) => need === "tokens" || need === "streams");
 }

@@ -23,7 +23,7 @@ export interface NamedMetric {
   readonly better?: Direction | undefined;
 }
 
-/** The prefix of numbers that a target extracts from its answers. */
+/** The prefix of numbers that a target extracts from its responses. */
 export const EXTRACTED = "extracted.";
 
 /** Short names of metrics. */

@@ -19,7 +19,7 @@ export type Need =
   | "schedule"
   /** A request may have several responses. */
   | "responses"
-  /** The tokens of answers are measured. */
+  /** The tokens of responses are measured. */
   | "tokens"
   /** They arrive in streams. */
   | "streams"

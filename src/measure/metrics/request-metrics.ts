@@ -80,11 +80,11 @@ const REQUESTS = {
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** Metrics of requests, whatever they ask for. */
+/** Metrics of all requests. */
 export const REQUEST_METRICS = factsOf(REQUESTS);
 
 const OTHERS = {
-  /** Numbers that the target extracts from answers. */
+  /** Numbers that the target extracts from responses. */
   extracted: {
     label: "extracted",
     quantity: "number",
@@ -93,7 +93,7 @@ const OTHERS = {
       const found = findExtracted(window.extracted, name);
       return found && sampleOfExtracted(found);
     },
-    explain: () => "no answer had a number there",
+    explain: () => "no response had a number there",
   },
   /** Of a search. */
   highestLoad: {

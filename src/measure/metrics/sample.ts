@@ -67,7 +67,7 @@ export function sampleOfSketch(sketch: Sketch): Sample {
   };
 }
 
-/** Numbers extracted from answers. */
+/** Numbers extracted from responses. */
 export function sampleOfExtracted(extracted: Extracted): Sample {
   const { count, mean, min, max } = extracted.numbers;
   return {

@@ -130,7 +130,7 @@ function rateEnds(
   return tokenRateInterval(window.tokens === undefined ? [] : samplesOf(window.tokens), window, value, confidence);
 }
 
-/** Whether limits are on times of tokens, and no answer was streamed; or on rates that are not known. */
+/** Whether limits are on times of tokens, and no response was streamed; or on rates that are not known. */
 function isUnknown(tokens: TokenMeasurement, { limits = {} }: MetricPlan): boolean {
   const names = Object.keys(limits);
   const isUnstreamed = tokens.unstreamedCount >= tokens.count;

@@ -39,7 +39,7 @@ export interface JudgedTokens {
 
 /**
  * Judges TTFT and TPOT by the rules that LoadGen has with `use_token_latencies`: each percentile must be within its limit, and early
- * stopping must be met for each. LoadGen has no number for an answer of less than two tokens and calls it an error; here it counts as over
+ * stopping must be met for each. LoadGen has no number for a response of less than two tokens and calls it an error; here it counts as over
  * the limit.
  * @param queryCount requests of the run, failed ones included
  * @param failedCount those of them that failed
@@ -62,7 +62,7 @@ export function judgeTokens(
   const of = formatCount(queryCount);
   const broken: string[] = [];
   if (uncountedCount > 0)
-    broken.push(`the number of tokens of ${formatCount(uncountedCount)} answers is unknown, so name a tokenizer`);
+    broken.push(`the number of tokens of ${formatCount(uncountedCount)} responses is unknown, so name a tokenizer`);
   if (isNew(lackingFirst))
     broken.push(`${formatCount(lackingFirst)} of ${of} requests failed or have no streamed token`);
   if (isNew(lackingPer) && lackingPer > lackingFirst + uncountedCount)

@@ -9,9 +9,9 @@ export interface MlperfTokenSample {
    * only of requests with two tokens or more.
    */
   readonly perTokenNs: Float64Array;
-  /** Tokens of all answers, reasoning included. */
+  /** Tokens of all responses, reasoning included. */
   readonly tokenCount: number;
-  /** Number of answers whose number of tokens is unknown. */
+  /** Number of responses whose number of tokens is unknown. */
   readonly uncountedCount: number;
 }
 

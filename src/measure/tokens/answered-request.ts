@@ -1,7 +1,7 @@
-import type { ServerUsage } from "../../service/openai/answer-parts.ts";
+import type { ServerUsage } from "../../service/openai/response-parts.ts";
 import { roundHalfEven } from "../statistics.ts";
-import type { AnswerTimes } from "./answer-times.ts";
 import type { MetricInput } from "./metrics.ts";
+import type { ResponseTimes } from "./response-times.ts";
 
 /** One answered request. */
 export interface AnsweredRequest {
@@ -9,15 +9,15 @@ export interface AnsweredRequest {
   readonly sendNs: number;
   /** From the time when it was due to the send, in nanoseconds. Default: 0, as without a schedule. */
   readonly waitNs?: number | undefined;
-  readonly times: AnswerTimes;
+  readonly times: ResponseTimes;
   /** Tokens of the request's text; NaN when not counted. */
   readonly inputTokens: number;
   /** Number of tokens that the request asks for; absent or NaN if it leaves that to the server. */
   readonly requestedTokens?: number | undefined;
   readonly usage?: ServerUsage | undefined;
-  /** A stream was requested, but the answer arrived whole. It has no first token. Default: false. */
+  /** A stream was requested, but the response arrived whole. It has no first token. Default: false. */
   readonly lacksStream?: boolean | undefined;
-  /** Whether the answer calls tools. Without content, it is only a tool call. Default: false. */
+  /** Whether the response calls tools. Without content, it is only a tool call. Default: false. */
   readonly callsTools?: boolean | undefined;
   /** The conversation to which it belongs. */
   readonly session?: string | undefined;
@@ -56,7 +56,7 @@ function outputOf(usage: ServerUsage | undefined): number {
   return (usage?.completionTokens ?? Number.NaN) - (usage?.reasoningTokens ?? 0);
 }
 
-/** A request whose answer is not text. */
+/** A request whose response is not text. */
 export const NO_TEXT: MetricInput = {
   latencyNs: Number.NaN,
   times: {

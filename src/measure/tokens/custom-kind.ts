@@ -1,15 +1,15 @@
-import type { AnswerKind } from "../../service/openai/answer-kind.ts";
-import { isObject } from "../../service/openai/answer-parts.ts";
 import { splitEvents } from "../../service/openai/events.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
+import type { ResponseKind } from "../../service/openai/response-kind.ts";
+import { isObject } from "../../service/openai/response-parts.ts";
 
 /**
- * Returns the kind of the answers to a template's requests: vectors, rankings, or text (`custom`), checked in AIPerf's order. Undefined
- * when this answer does not show it.
+ * Returns the kind of the responses to a template's requests: vectors, rankings, or text (`custom`), checked in AIPerf's order. Undefined
+ * when this response does not show it.
  * @param reads the responses to one request, one item per read
- * @param field location of the content; without it, detected from the names in the answer
+ * @param field location of the content; without it, detected from the names in the response
  */
-export function detectCustomKind(reads: readonly string[], field: ResponseField | undefined): AnswerKind | undefined {
+export function detectCustomKind(reads: readonly string[], field: ResponseField | undefined): ResponseKind | undefined {
   for (const { data } of splitEvents(reads)) {
     const kind = kindOf(parse(data), field);
     if (kind !== undefined) return kind;
@@ -18,7 +18,7 @@ export function detectCustomKind(reads: readonly string[], field: ResponseField 
 }
 
 /** Undefined when the event does not show the kind. */
-function kindOf(data: unknown, field: ResponseField | undefined): AnswerKind | undefined {
+function kindOf(data: unknown, field: ResponseField | undefined): ResponseKind | undefined {
   if (field !== undefined) {
     const found = field.find(data);
     if (found === null) return undefined;

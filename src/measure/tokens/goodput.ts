@@ -1,14 +1,14 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { msToNs } from "../../plan/units.ts";
-import { type AnswerFamily, entryOf, familiesOf, isTimeMetric, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { entryOf, familiesOf, isTimeMetric, type ResponseFamily, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import { isSameLimits } from "./token-measurement.ts";
 
 /** Limits of a good request, by GenAI-Perf's metric names: maximum milliseconds, or a minimum rate. */
 export type GoodputLimits = Readonly<Record<string, number>>;
 
-/** GenAI-Perf's names of all metrics that can be limited, for all kinds of answers, and whether the limit is a maximum or a minimum. */
+/** GenAI-Perf's names of all metrics that can be limited, for all kinds of responses, and whether the limit is a maximum or a minimum. */
 export const LIMITS: ReadonlyMap<string, { readonly metric: TokenMetric; readonly bound: "most" | "least" }> = new Map(
   TOKEN_METRICS.flatMap((metric) => {
     const { limit: bound, genaiPerf } = entryOf(metric);
@@ -16,11 +16,11 @@ export const LIMITS: ReadonlyMap<string, { readonly metric: TokenMetric; readonl
   }),
 );
 
-/** All names that can be limited, for all kinds of answers. */
+/** All names that can be limited, for all kinds of responses. */
 export const GOODPUT_NAMES: readonly string[] = [...LIMITS.keys()];
 
 /** Counts the requests that meet all limits: see {@link goodRows}. @returns undefined when a name is unknown */
-export function countGood(columns: TokenColumns, family: AnswerFamily, limits: GoodputLimits): number | undefined {
+export function countGood(columns: TokenColumns, family: ResponseFamily, limits: GoodputLimits): number | undefined {
   return goodRows(columns, family, limits)?.reduce((sum, isGood) => sum + isGood, 0);
 }
 
@@ -30,7 +30,11 @@ export function countGood(columns: TokenColumns, family: AnswerFamily, limits: G
  *
  * @returns undefined when a name is unknown; GenAI-Perf reports a goodput of -1 for that
  */
-export function goodRows(columns: TokenColumns, family: AnswerFamily, limits: GoodputLimits): Float64Array | undefined {
+export function goodRows(
+  columns: TokenColumns,
+  family: ResponseFamily,
+  limits: GoodputLimits,
+): Float64Array | undefined {
   const checks: { values: Float64Array; isBroken: (value: number, row: number) => boolean }[] = [];
   for (const [name, limit] of Object.entries(limits)) {
     const limited = LIMITS.get(name);

@@ -1,10 +1,10 @@
 import type { EndMarks } from "./end-marks.ts";
-import type { FailedAnswer, MeasuredRequest, MeasuredSink } from "./measured-request.ts";
+import type { FailedResponse, MeasuredRequest, MeasuredSink } from "./measured-request.ts";
 
 type Entry =
   /** `cutError` is the error to report if the server turns out to mark the end of its streams. */
   | { readonly kind: "measured"; readonly request: MeasuredRequest; readonly cutError: string | undefined }
-  | { readonly kind: "failed"; readonly failure: FailedAnswer };
+  | { readonly kind: "failed"; readonly failure: FailedResponse };
 
 /**
  * Passes single requests on in order. Answered requests count only inside measured windows. Requests between two windows wait until it is
@@ -28,7 +28,7 @@ export class MeasuredQueue {
     if (this.isOpen) this.put({ kind: "measured", request, cutError });
   }
 
-  addFailure(failure: FailedAnswer): void {
+  addFailure(failure: FailedResponse): void {
     this.put({ kind: "failed", failure });
   }
 
@@ -50,7 +50,7 @@ export class MeasuredQueue {
     for (const entry of held) this.put(entry);
   }
 
-  /** Ends the measurement. Drops answers since its last window. */
+  /** Ends the measurement. Drops responses since its last window. */
   close(): void {
     const { held = [] } = this;
     this.held = undefined;

@@ -1,9 +1,9 @@
 import type { AnsweredRequest } from "./answered-request.ts";
-import type { PackedAnswer, PackedFailure } from "./packed-answers.ts";
+import type { PackedFailure, PackedResponse } from "./packed-responses.ts";
 import type { Prompt } from "./prompt.ts";
 
 /** One answered request. */
-export interface AnsweredCall extends Omit<PackedAnswer, "step" | "bodies"> {
+export interface AnsweredCall extends Omit<PackedResponse, "step" | "bodies"> {
   readonly prompt: Prompt;
   /** The responses as text. For models on Triton, their outputs by name, as JSON text or parsed. */
   readonly responses: readonly (string | Readonly<Record<string, unknown>>)[];
@@ -14,16 +14,16 @@ export interface AnsweredCall extends Omit<PackedAnswer, "step" | "bodies"> {
 /** An answered request and its measurements. */
 export interface MeasuredRequest
   extends Pick<AnsweredCall, "prompt" | "sequenceId" | "server" | "sendNs" | "offsetsNs"> {
-  /** Undefined if the answer is not text, or is empty. */
+  /** Undefined if the response is not text, or is empty. */
   readonly answered: AnsweredRequest | undefined;
-  /** Why the server ended its answer, in the server's word. */
+  /** Why the server ended its response, in the server's word. */
   readonly finishReason?: string | undefined;
-  /** An error that the server reported inside its answer. */
+  /** An error that the server reported inside its response. */
   readonly error?: string | undefined;
 }
 
-/** A request without an answer. */
-export interface FailedAnswer extends PackedFailure {
+/** A request without a response. */
+export interface FailedResponse extends PackedFailure {
   readonly prompt: Prompt | undefined;
   readonly isWarmup: boolean;
 }
@@ -32,6 +32,6 @@ export interface FailedAnswer extends PackedFailure {
 export interface MeasuredSink {
   /** Receives an answered request of the measurement. */
   onMeasured(request: MeasuredRequest): void;
-  /** Receives a request without an answer, including warm-up requests. */
-  onFailure?(failure: FailedAnswer): void;
+  /** Receives a request without a response, including warm-up requests. */
+  onFailure?(failure: FailedResponse): void;
 }

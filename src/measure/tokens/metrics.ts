@@ -1,28 +1,28 @@
 import { nsToMs, nsToSec } from "../../plan/units.ts";
-import type { ServerUsage } from "../../service/openai/answer-parts.ts";
+import type { ServerUsage } from "../../service/openai/response-parts.ts";
 import type { Direction } from "../direction.ts";
-import type { AnswerTimes } from "./answer-times.ts";
+import type { ResponseTimes } from "./response-times.ts";
 
 /**
  * The metrics of single requests to generative models: those of GenAI-Perf, by its formulas, and additional ones. Columns, reports,
  * goodput, limits and assertions are made from this table: a new metric is one entry.
  */
 
-/** Families of answers: text, retrieved images, or anything else. */
-export type AnswerFamily = "text" | "images" | "plain";
+/** Families of responses: text, retrieved images, or anything else. */
+export type ResponseFamily = "text" | "images" | "plain";
 
 /** Inputs of a request's metrics. NaN stands for a missing value. */
 export interface MetricInput {
   /** From the send to the last content. */
   readonly latencyNs: number;
-  readonly times: AnswerTimes;
+  readonly times: ResponseTimes;
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Number of tokens that the request asks for. */
   readonly requestedTokens: number;
   readonly interTokenLatencyNs: number;
   readonly usage: ServerUsage | undefined;
-  /** A stream was requested, but the answer arrived whole. It has no first token. */
+  /** A stream was requested, but the response arrived whole. It has no first token. */
   readonly lacksStream: boolean;
   /** Images in the request; 0 if images are not measured. */
   readonly imageCount: number;
@@ -35,19 +35,19 @@ interface MetricEntry {
   readonly value: (input: MetricInput) => number;
   /** Name for Rampart's reports. Scenarios name it by its key here without `Ns`. */
   readonly label: string;
-  /** Exists only for streamed answers. */
+  /** Exists only for streamed responses. */
   readonly isStreamed?: true;
   /** Unit of a rate in reports. */
   readonly unit?: string;
   /** Set if goodput and limits can use it: maximum for latencies, minimum for rates. */
   readonly limit?: "most" | "least";
-  /** In GenAI-Perf's reports: name and unit, the families of answers that have it (default: text), and its place in the table. */
+  /** In GenAI-Perf's reports: name and unit, the families of responses that have it (default: text), and its place in the table. */
   readonly genaiPerf?: {
     readonly name: string;
     readonly unit: string;
     /** Default: `unit`. */
     readonly jsonUnit?: string;
-    readonly families?: readonly AnswerFamily[];
+    readonly families?: readonly ResponseFamily[];
     readonly row: number;
   };
   /** Name and unit in the file of single requests: AIPerf's name, if GenAI-Perf has none. */
@@ -56,12 +56,12 @@ interface MetricEntry {
   readonly more?: { readonly label: string; readonly scale?: number; readonly beside?: string };
 }
 
-/** Where at least this ratio of the tokens arrived together, their times show how an answer was cut. */
+/** Where at least this ratio of the tokens arrived together, their times show how a response was cut. */
 export const BUNCHED_RATIO = 0.2;
 /** Reads closer together than this arrived together: 10,000 tokens/s for one user, which no model reaches. */
 const BUNCH_GAP_NS = 100_000;
 const NS_TO_MS = nsToMs(1);
-const ALL_FAMILIES: readonly AnswerFamily[] = ["text", "images", "plain"];
+const ALL_FAMILIES: readonly ResponseFamily[] = ["text", "images", "plain"];
 
 /** The metrics, in the order of Rampart's reports. */
 export const METRICS = {
@@ -195,7 +195,7 @@ export type TokenMetric = keyof typeof METRICS;
 export type NameOf<K> = K extends `${infer Name}Ns` ? Name : K;
 
 type Having<A> = { [K in TokenMetric]: (typeof METRICS)[K] extends A ? K : never }[TokenMetric];
-/** Metrics that can limit a good request, which is one whose answer is text. */
+/** Metrics that can limit a good request, which is one whose response is text. */
 type Limited<L extends "most" | "least"> = Exclude<
   Having<{ limit: L }>,
   Having<{ genaiPerf: { families: readonly ["images"] } }>
@@ -213,8 +213,8 @@ export function entryOf(metric: TokenMetric): MetricEntry {
   return METRICS[metric];
 }
 
-/** Returns the families of answers for which GenAI-Perf's reports show the metric. */
-export function familiesOf(metric: TokenMetric): readonly AnswerFamily[] {
+/** Returns the families of responses for which GenAI-Perf's reports show the metric. */
+export function familiesOf(metric: TokenMetric): readonly ResponseFamily[] {
   return entryOf(metric).genaiPerf?.families ?? ["text"];
 }
 

@@ -1,13 +1,13 @@
-import { type AnswerKind, hasText } from "../../service/openai/answer-kind.ts";
 import { countImages, countRequestIds, readRequestText, readTokenLimit } from "../../service/openai/request-text.ts";
-import type { TokenCounter } from "./answer-times.ts";
+import { hasText, type ResponseKind } from "../../service/openai/response-kind.ts";
+import type { TokenCounter } from "./response-times.ts";
 
 /** How request bodies are read. */
 export interface PromptRules {
   readonly countTokens?: TokenCounter | undefined;
   /** Counts the tokens of a body made from a template, in which the prompt cannot be found; NaN when unknown. */
   readonly countPayload?: ((payload: string) => number) | undefined;
-  /** Whether requests ask for an exact answer length and not only a maximum. Default: false. */
+  /** Whether requests ask for an exact response length and not only a maximum. Default: false. */
   readonly isLengthAsked?: boolean | undefined;
   /** Whether the model that a body names is needed. Default: false. */
   readonly readsModels?: boolean | undefined;
@@ -30,7 +30,7 @@ export class Prompt {
   }
 
   /** Returns the tokens of the text; NaN when not counted. @throws SyntaxError when the body is not JSON */
-  inputTokens(kind: AnswerKind): number {
+  inputTokens(kind: ResponseKind): number {
     this.values.inputTokens ??= this.countInput(kind);
     return this.values.inputTokens;
   }
@@ -39,14 +39,14 @@ export class Prompt {
    * Returns the number of tokens that the request asks for; undefined if it leaves that to the server.
    * @throws SyntaxError when the body is not JSON
    */
-  requestedTokens(kind: AnswerKind): number | undefined {
+  requestedTokens(kind: ResponseKind): number | undefined {
     if (this.rules.isLengthAsked !== true) return undefined;
     this.values.requestedTokens ??= readTokenLimit(kind, this.body);
     return this.values.requestedTokens;
   }
 
   /** Returns the number of images in the request if images are measured; otherwise 0. */
-  imageCount(kind: AnswerKind): number {
+  imageCount(kind: ResponseKind): number {
     this.values.imageCount ??= kind === "image-retrieval" ? countImages(this.body) : 0;
     return this.values.imageCount;
   }
@@ -58,7 +58,7 @@ export class Prompt {
   }
 
   /** Reads all values and releases the body, which may be long. */
-  settle(kind: AnswerKind): void {
+  settle(kind: ResponseKind): void {
     if (hasText(kind)) {
       this.inputTokens(kind);
       this.requestedTokens(kind);
@@ -68,7 +68,7 @@ export class Prompt {
     this.body = "";
   }
 
-  private countInput(kind: AnswerKind): number {
+  private countInput(kind: ResponseKind): number {
     const { countTokens, countPayload } = this.rules;
     // Only the template knows which part of its body is the prompt.
     if (kind === "custom") return countPayload?.(this.body) ?? Number.NaN;

@@ -1,7 +1,7 @@
 /** Time between responses of one read, per byte. */
 const NS_PER_BYTE = 0.5;
 
-/** One read of an answer. */
+/** One read of a response. */
 interface TimedRead {
   /** Monotonic nanoseconds. */
   readonly readNs: number;

@@ -1,6 +1,6 @@
-import { metricsOf } from "./answer-counts.ts";
 import { type AnsweredRequest, toMetricInput } from "./answered-request.ts";
 import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { metricsOf } from "./response-counts.ts";
 
 /**
  * Token metrics of single requests, for the consumers of single requests: the file of records, and a scenario's `onRecord`.
@@ -11,11 +11,11 @@ import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 export interface RequestTokens {
   /** Its number among the finished requests of the run, from 0. */
   readonly index: number;
-  /** Values of the table of metrics in its units: nanoseconds, tokens, rates. Without those that the answer lacks; empty without content. */
+  /** Values of the table of metrics in its units: nanoseconds, tokens, rates. Without those that the response lacks; empty without content. */
   readonly metrics: ReadonlyMap<TokenMetric, number>;
   /** Arrival of each read with content, in nanoseconds after the send. */
   readonly contentNs: Float64Array;
-  /** Why the answer counts as failed for tokens: an error in it, or a stream that was cut; absent for a good one. */
+  /** Why the response counts as failed for tokens: an error in it, or a stream that was cut; absent for a good one. */
   readonly error?: string;
 }
 

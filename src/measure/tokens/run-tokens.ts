@@ -1,7 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import type { WindowTokens } from "../measurement.ts";
-import type { AnswerSink } from "./packed-answers.ts";
+import type { ResponseSink } from "./packed-responses.ts";
 import type { RequestTokens } from "./request-tokens.ts";
 import type { MeteredTokens } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
@@ -19,10 +19,10 @@ export interface BeginOptions {
   readonly goodputs?: readonly GoodputPlan[] | undefined;
 }
 
-/** Measures the tokens of a run's answers, level by level. */
+/** Measures the tokens of a run's responses, level by level. */
 export interface RunTokens {
   /** Receives each finished request of the load. */
-  readonly answers: AnswerSink;
+  readonly responses: ResponseSink;
   /** Begins a run. @param startNs the start on this thread's monotonic clock */
   begin(plan: Plan, startNs: number, options?: BeginOptions): void;
   /** The following requests are warm-up requests. */
@@ -33,7 +33,7 @@ export interface RunTokens {
   cut(span: Span): void;
   /** Starts another window. */
   resume(): void;
-  /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */
+  /** Ends the level. Waits until all responses are measured, and returns the last windows, or all if the plan says so, as one. */
   mergeLevel(windowCount: number): Promise<LevelTokens>;
   /**
    * Returns what was measured since the last call for the same tap, warm-ups included; nothing at the first call, which opens the tap.

@@ -1,13 +1,13 @@
 import { Column } from "../column.ts";
-import { AnswerCounter, type AnswerCounts } from "./answer-counts.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import { shownMetrics, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { ResponseCounter, type ResponseCounts } from "./response-counts.ts";
 import type { GapSummary } from "./token-gaps.ts";
 
 const NO_SESSION = -1;
 
 /** The rows of {@link TokenColumns} as plain data. */
-export interface TokenRows extends Omit<AnswerCounts, "count"> {
+export interface TokenRows extends Omit<ResponseCounts, "count"> {
   readonly sendNs: Float64Array;
   readonly waitNs: Float64Array;
   readonly metrics: Readonly<Record<TokenMetric, Float64Array>>;
@@ -19,7 +19,7 @@ export interface TokenRows extends Omit<AnswerCounts, "count"> {
 }
 
 /** Measured requests as columns, for GenAI-Perf's exact statistics and exports, and for MLPerf's rules. Everything else has a `TokenTally`. */
-export class TokenColumns extends AnswerCounter {
+export class TokenColumns extends ResponseCounter {
   readonly sendNs = new Column();
   /** From the time when each request was due to its send; 0 without a schedule. */
   readonly waitNs = new Column();
@@ -35,7 +35,7 @@ export class TokenColumns extends AnswerCounter {
     return this.sendNs.length;
   }
 
-  /** Returns the rows of each session, by name, in the order of their first answers; empty without sessions. */
+  /** Returns the rows of each session, by name, in the order of their first responses; empty without sessions. */
   sessions(): Map<string, number[]> {
     const names = [...this.sessionNames.keys()];
     const rows = new Map<string, number[]>(names.map((name) => [name, []]));

@@ -1,10 +1,10 @@
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 
-/** Gaps between the tokens of streamed answers, by position in the answer: a sample in bounded memory, and the mean at each position. */
+/** Gaps between the tokens of streamed responses, by position in the response: a sample in bounded memory, and the mean at each position. */
 
 /** A gap between reads. Position 1 is the gap between the first and the second read with content. */
 export interface TokenGap {
-  /** 1 for the first gap of an answer. */
+  /** 1 for the first gap of a response. */
   readonly position: number;
   readonly gapNs: number;
 }
@@ -15,7 +15,7 @@ export interface GapSummary {
   readonly count: number;
   /** All gaps, or a sample and the longest ones. */
   readonly gaps: readonly TokenGap[];
-  /** Mean gap at each position, over all answers that are long enough. */
+  /** Mean gap at each position, over all responses that are long enough. */
   readonly means: readonly TokenGap[];
 }
 
@@ -24,7 +24,7 @@ const MOST_LONGEST = 100;
 /** Means are kept up to this position. Gaps at later positions are only sampled. */
 const MOST_POSITIONS = 100_000;
 
-/** Collects the gaps of each answer. Keeps all gaps up to a limit, then a random sample and the longest ones. */
+/** Collects the gaps of each response. Keeps all gaps up to a limit, then a random sample and the longest ones. */
 export class TokenGaps {
   private readonly sampled: TokenGap[] = [];
   /** Ascending. The smallest are dropped beyond the limit. */
@@ -46,7 +46,7 @@ export class TokenGaps {
     return this.seen;
   }
 
-  /** Adds one answer. @param contentNs arrival of each read with content, ascending */
+  /** Adds one response. @param contentNs arrival of each read with content, ascending */
   add(contentNs: readonly number[]): void {
     for (let position = 1; position < contentNs.length; position++) {
       const gapNs = (contentNs[position] as number) - (contentNs[position - 1] as number);
@@ -66,7 +66,7 @@ export class TokenGaps {
     return [...this.sampled, ...this.longest.filter((gap) => !drawn.has(gap))];
   }
 
-  /** Returns the mean gap at each position, over all answers that are long enough. */
+  /** Returns the mean gap at each position, over all responses that are long enough. */
   means(): TokenGap[] {
     return this.sumsNs.map((sumNs, i) => ({ position: i + 1, gapNs: sumNs / (this.counts[i] as number) }));
   }

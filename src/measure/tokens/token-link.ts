@@ -6,7 +6,7 @@ import type { TokensPlan } from "../../plan/tokens.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import { type CallPort, WorkerCalls, WorkerError } from "../../runtime/worker-calls.ts";
 import { startWorker } from "../../runtime/workers.ts";
-import { AnswerPacker } from "./packed-answers.ts";
+import { ResponsePacker } from "./packed-responses.ts";
 import { type RequestTokens, readTaken, type TakenTokens } from "./request-tokens.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "./run-tokens.ts";
 import { columnsOf } from "./token-columns.ts";
@@ -14,25 +14,25 @@ import type { MeteredTokens } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
 import type { MeteredRun, SentTokens, TokenTask, TokenThreadData } from "./token-thread.ts";
 
-/** Measures the tokens of answers in a separate thread. The thread that times them only packs their bytes. */
+/** Measures the tokens of responses in a separate thread. The thread that times them only packs their bytes. */
 
-/** The caller's side: a run adds answers here and gets the token metrics of its levels. */
+/** The caller's side: a run adds responses here and gets the token metrics of its levels. */
 export class TokenLink implements RunTokens {
-  readonly answers: AnswerPacker;
+  readonly responses: ResponsePacker;
   private readonly calls: WorkerCalls<SentError>;
   /** By group of requests. */
-  private readonly packers: AnswerPacker[] = [];
+  private readonly packers: ResponsePacker[] = [];
 
   /** @param calls calls to the thread of the meter */
   constructor(calls: WorkerCalls<SentError>) {
     this.calls = calls;
-    this.answers = this.answersOf(0);
+    this.responses = this.responsesOf(0);
   }
 
   /** Returns what receives the finished requests of a group, from 0. */
-  answersOf(group: number): AnswerPacker {
+  responsesOf(group: number): ResponsePacker {
     while (this.packers.length <= group) this.packers.push(this.createPacker(this.packers.length));
-    return this.packers[group] as AnswerPacker;
+    return this.packers[group] as ResponsePacker;
   }
 
   /** Begins a run. @param startNs the start on this thread's monotonic clock @param groupCount number of groups, each measured apart */
@@ -113,9 +113,9 @@ export class TokenLink implements RunTokens {
     this.post({ kind: "discard" });
   }
 
-  private createPacker(group: number): AnswerPacker {
-    return new AnswerPacker((packed) => {
-      const task: TokenTask = { kind: "answers", packed, ...(group === 0 ? {} : { group }) };
+  private createPacker(group: number): ResponsePacker {
+    return new ResponsePacker((packed) => {
+      const task: TokenTask = { kind: "packed", packed, ...(group === 0 ? {} : { group }) };
       this.calls.post(task, [packed.numbers.buffer, packed.bytes.buffer]);
     });
   }
@@ -142,7 +142,7 @@ function failed(what: string): RunError {
   return new RunError("internal", `the thread that counts tokens ${what}`, "Report this.");
 }
 
-/** A thread that measures the tokens of answers. */
+/** A thread that measures the tokens of responses. */
 export interface TokenThread {
   readonly link: TokenLink;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { joinSketches, type Sketch } from "../sketch.ts";
-import { type AnswerCounts, joinCounts } from "./answer-counts.ts";
 import { shownMetrics, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { joinCounts, type ResponseCounts } from "./response-counts.ts";
 
 /** The tokens of a measurement: plain data in bounded memory, which can be cloned, stored, sent and joined. */
 
@@ -15,13 +15,13 @@ export interface CountedTwice {
   readonly server: number;
 }
 
-/** Answers whose length was asked for. */
+/** Responses whose length was asked for. */
 export interface AskedLengths {
   readonly count: number;
   /** Sums of tokens, by the server's count if available, because a limit is in the server's tokens. */
   readonly asked: number;
   readonly got: number;
-  /** Answers of another length. */
+  /** Responses of another length. */
   readonly otherCount: number;
 }
 
@@ -32,8 +32,8 @@ export interface GoodRequests {
   readonly sample: Sketch;
 }
 
-/** The tokens of the answers of a measurement. */
-export interface TokenMeasurement extends AnswerCounts {
+/** The tokens of the responses of a measurement. */
+export interface TokenMeasurement extends ResponseCounts {
   /** Those without any value are absent. Times are in nanoseconds. */
   readonly metrics: Readonly<Partial<Record<TokenMetric, Sketch>>>;
   /** One for each goodput that the plan judges. */
@@ -41,7 +41,7 @@ export interface TokenMeasurement extends AnswerCounts {
   readonly inputTwice: CountedTwice;
   readonly outputTwice: CountedTwice;
   readonly lengths: AskedLengths;
-  /** Answers that began with reasoning. */
+  /** Responses that began with reasoning. */
   readonly reasoningFirstCount: number;
 }
 

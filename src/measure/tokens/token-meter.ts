@@ -1,40 +1,40 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
-import { type AnswerKind, hasTensors, hasText } from "../../service/openai/answer-kind.ts";
-import { callsTools } from "../../service/openai/answer-parts.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
-import { readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
+import { hasTensors, hasText, type ResponseKind } from "../../service/openai/response-kind.ts";
+import { callsTools } from "../../service/openai/response-parts.ts";
+import { readResponse, readTensorResponse } from "../../service/openai/response-text.ts";
 import { explainCutStream } from "../../service/openai/stream-end.ts";
 import { isCancelled } from "../../transport/failure.ts";
-import { type AnswerRules, timeAnswer } from "./answer-times.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import { detectCustomKind } from "./custom-kind.ts";
 import { EndMarks } from "./end-marks.ts";
 import { MeasuredQueue } from "./measured-queue.ts";
 import type { AnsweredCall, MeasuredSink } from "./measured-request.ts";
-import { type PackedAnswers, visitAnswers } from "./packed-answers.ts";
+import { type PackedResponses, visitResponses } from "./packed-responses.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
 import type { RequestTokensLog } from "./request-tokens.ts";
+import { type ResponseRules, timeResponse } from "./response-times.ts";
 import { TokenColumns } from "./token-columns.ts";
 import { joinTokens, type TokenMeasurement } from "./token-measurement.ts";
 import { measureColumns, NO_TOKENS, type Span, TokenTally } from "./token-tally.ts";
 
 /** Windows that can still be merged into a level: perf_analyzer's three, and the one that is cut when a run stops. */
 const KEPT_WINDOWS = 4;
-/** Maximum number of answers to wait for one that shows the kind of a template's answers. */
+/** Maximum number of responses to wait for one that shows the kind of a template's responses. */
 const MOST_UNKNOWN_KIND = 100;
-/** Maximum length of an unusable answer in an error. */
+/** Maximum length of an unusable response in an error. */
 const SHOWN_CHARACTERS = 200;
 
 const decoder = new TextDecoder();
 
-/** How answers are measured. */
-export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReasoning"> {
-  /** For `custom`, the first answers show whether they are vectors, rankings or text. */
-  readonly kind: AnswerKind;
-  /** Location of the text in answers, for the kind `custom`. */
+/** How responses are measured. */
+export interface MeterRules extends PromptRules, Pick<ResponseRules, "countsReasoning"> {
+  /** For `custom`, the first responses show whether they are vectors, rankings or text. */
+  readonly kind: ResponseKind;
+  /** Location of the text in responses, for the kind `custom`. */
   readonly field?: ResponseField | undefined;
-  /** Whether requests ask for streams. An answer that is not a stream then has no token times. Default: false. */
+  /** Whether requests ask for streams. A response that is not a stream then has no token times. Default: false. */
   readonly wantsStreams?: boolean | undefined;
   /**
    * Whether all windows count, as in GenAI-Perf, and failed requests are counted elsewhere. Default: only the last windows and their failed
@@ -57,14 +57,14 @@ export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReason
   readonly log?: RequestTokensLog | undefined;
 }
 
-/** Measures the answers of a run, window by window. */
+/** Measures the responses of a run, window by window. */
 export class TokenMeter {
   private readonly rules: MeterRules;
   private readonly prompts = new Map<number, Prompt>();
   private readonly endMarks: EndMarks;
   private readonly queue: MeasuredQueue;
-  /** Undefined until an answer shows it. */
-  private kind: AnswerKind | undefined;
+  /** Undefined until a response shows it. */
+  private kind: ResponseKind | undefined;
   private ofUnknownKind: AnsweredCall[] = [];
   private windows: MeterWindow[] = [];
   private current: MeterWindow;
@@ -81,27 +81,27 @@ export class TokenMeter {
   }
 
   /** Adds a package to the current window. */
-  addPacked(packed: PackedAnswers): void {
-    visitAnswers(packed, {
+  addPacked(packed: PackedResponses): void {
+    visitResponses(packed, {
       onPrompt: (step, body, session) => {
         const prompt = new Prompt(decoder.decode(body), this.rules, session);
         prompt.settle(this.kind ?? this.rules.kind);
         this.prompts.set(step, prompt);
       },
-      onAnswer: ({ step, bodies, ...call }) => {
+      onResponse: ({ step, bodies, ...call }) => {
         const prompt = this.prompts.get(step);
         if (prompt === undefined) throw new Error(`the prompt of step ${step} is missing`);
         this.add({ ...call, prompt, responses: bodies.map((body) => decoder.decode(body)) });
       },
       onFailure: (failure) => {
         if (this.rules.keepsAllWindows !== true && !isCancelled(failure.failure))
-          this.record(({ answers }) => answers.addFailures(1));
+          this.record(({ responses }) => responses.addFailures(1));
         this.queue.addFailure({ ...failure, prompt: this.prompts.get(failure.step), isWarmup: this.isWarmup });
       },
     });
   }
 
-  /** Adds an answer to the current window. @throws SyntaxError when the request's body is not JSON */
+  /** Adds a response to the current window. @throws SyntaxError when the request's body is not JSON */
   add(call: AnsweredCall): void {
     if (this.kind === undefined) {
       const kind = detectCustomKind(textsOf(call), this.rules.field);
@@ -128,7 +128,7 @@ export class TokenMeter {
     this.queue.open();
   }
 
-  /** Ends the current window. @param span its time. Default: that of its answers */
+  /** Ends the current window. @param span its time. Default: that of its responses */
   cut(span: Partial<Span> = {}): void {
     if (this.ofUnknownKind.length > 0) this.settleKind("custom");
     this.windows.push({ ...this.current, span });
@@ -161,9 +161,9 @@ export class TokenMeter {
 
   private openWindow(): MeterWindow {
     const { keepsRows, goodputs } = this.rules;
-    const answers = keepsRows === true ? new TokenColumns() : new TokenTally(goodputs);
-    answers.nameTokenizers({ client: this.rules.tokenizer });
-    return { answers, undecided: [], span: {} };
+    const responses = keepsRows === true ? new TokenColumns() : new TokenTally(goodputs);
+    responses.nameTokenizers({ client: this.rules.tokenizer });
+    return { responses, undecided: [], span: {} };
   }
 
   /** Returns windows as one. Nothing may be added to them afterwards. What is not decided by then counts as complete. */
@@ -171,27 +171,30 @@ export class TokenMeter {
     const rows = new TokenColumns();
     const parts = windows.flatMap((window) => {
       this.settle(window);
-      const open = this.openWindow().answers;
+      const open = this.openWindow().responses;
       for (const { answered } of window.undecided) open.add(answered);
-      return [window.answers, open].map((answers) => {
-        answers.answerKind = this.kind;
-        if (answers instanceof TokenTally) return answers.cut(window.span);
-        rows.addRows(answers.rows());
-        return measureColumns(answers, this.rules.goodputs, window.span);
+      return [window.responses, open].map((responses) => {
+        responses.responseKind = this.kind;
+        if (responses instanceof TokenTally) return responses.cut(window.span);
+        rows.addRows(responses.rows());
+        return measureColumns(responses, this.rules.goodputs, window.span);
       });
     });
-    rows.answerKind = this.kind;
-    const tokens = joinTokens(parts) ?? { ...NO_TOKENS, ...(this.kind === undefined ? {} : { answerKind: this.kind }) };
+    rows.responseKind = this.kind;
+    const tokens = joinTokens(parts) ?? {
+      ...NO_TOKENS,
+      ...(this.kind === undefined ? {} : { responseKind: this.kind }),
+    };
     return this.rules.keepsRows === true ? { tokens, tokenRows: rows } : { tokens };
   }
 
   /** Adds the streams without an end mark when it is known whether the server marks the ends of its streams: they have failed if it does. */
-  private settle({ answers, undecided }: MeterWindow): void {
+  private settle({ responses, undecided }: MeterWindow): void {
     const { state } = this.endMarks;
     if (undecided.length === 0 || state === "unknown") return;
     for (const { answered, cutError } of undecided.splice(0))
-      if (state === "marked" && cutError !== undefined) answers.addFailures(1, cutError);
-      else answers.add(answered);
+      if (state === "marked" && cutError !== undefined) responses.addFailures(1, cutError);
+      else responses.add(answered);
   }
 
   /** Passes on all measured requests that still waited for a decision. */
@@ -199,12 +202,12 @@ export class TokenMeter {
     this.queue.finish();
   }
 
-  private settleKind(kind: AnswerKind): void {
+  private settleKind(kind: ResponseKind): void {
     this.kind = kind;
     for (const call of this.ofUnknownKind.splice(0)) this.measure(call, kind);
   }
 
-  private measure(call: AnsweredCall, kind: AnswerKind): void {
+  private measure(call: AnsweredCall, kind: ResponseKind): void {
     if (hasText(kind)) this.addText(call, kind);
     else this.addPlain(call, kind);
   }
@@ -217,27 +220,27 @@ export class TokenMeter {
     }
   }
 
-  private addText(call: AnsweredCall, kind: AnswerKind): void {
+  private addText(call: AnsweredCall, kind: ResponseKind): void {
     const { prompt, sequenceId, server, sendNs, offsetsNs, tokens } = call;
-    const answer = hasTensors(kind)
-      ? readTensorAnswer(kind, recordsOf(call))
-      : readAnswer(kind, textsOf(call), this.rules.field);
-    const { end, finishReason } = answer;
+    const response = hasTensors(kind)
+      ? readTensorResponse(kind, recordsOf(call))
+      : readResponse(kind, textsOf(call), this.rules.field);
+    const { end, finishReason } = response;
     const request = { prompt, sequenceId, server, sendNs, offsetsNs, finishReason };
-    if (answer.error === undefined && end !== undefined) this.record(({ answers }) => answers.addEnd(end));
-    if (answer.error === undefined && this.endMarks.note(end)) {
+    if (response.error === undefined && end !== undefined) this.record(({ responses }) => responses.addEnd(end));
+    if (response.error === undefined && this.endMarks.note(end)) {
       this.queue.decide();
       this.rules.log?.decide(this.endMarks.state === "marked");
     }
     const cutError = end?.isMarked === false ? explainCutStream(end) : undefined;
-    const error = answer.error ?? (this.endMarks.state === "marked" ? cutError : undefined);
+    const error = response.error ?? (this.endMarks.state === "marked" ? cutError : undefined);
     if (error !== undefined) {
-      this.record(({ answers }) => answers.addFailures(1, error));
+      this.record(({ responses }) => responses.addFailures(1, error));
       this.queue.add({ ...request, answered: undefined, error }, undefined);
       this.rules.log?.add(call.index ?? 0, undefined, error);
       return;
     }
-    const times = timeAnswer(answer, offsetsNs, { ...this.rules, tokens });
+    const times = timeResponse(response, offsetsNs, { ...this.rules, tokens });
     const hasContent = times.contentNs.length > 0;
     const answered: AnsweredRequest = {
       sendNs,
@@ -245,34 +248,34 @@ export class TokenMeter {
       times,
       inputTokens: tokens?.input ?? (hasContent ? prompt.inputTokens(kind) : Number.NaN),
       requestedTokens: prompt.requestedTokens(kind),
-      usage: answer.usage,
+      usage: response.usage,
       session: prompt.session,
-      lacksStream: this.rules.wantsStreams === true && !answer.isStreamed,
+      lacksStream: this.rules.wantsStreams === true && !response.isStreamed,
       callsTools: callsTools(finishReason),
       omitsBunchedRate: this.rules.omitsBunchedRates,
     };
     const isUndecided = cutError !== undefined && this.endMarks.state === "unknown";
-    this.record(({ answers, undecided }) => {
+    this.record(({ responses, undecided }) => {
       // Rows keep their order.
-      const waits = isUndecided || (answers instanceof TokenColumns && undecided.length > 0);
+      const waits = isUndecided || (responses instanceof TokenColumns && undecided.length > 0);
       if (waits) undecided.push({ answered, cutError: isUndecided ? cutError : undefined });
-      else answers.add(answered);
+      else responses.add(answered);
     });
     this.queue.add({ ...request, answered }, isUndecided ? cutError : undefined);
     this.rules.log?.add(call.index ?? 0, answered, undefined, isUndecided ? cutError : undefined);
   }
 
-  private addPlain(call: AnsweredCall, kind: AnswerKind): void {
+  private addPlain(call: AnsweredCall, kind: ResponseKind): void {
     const { prompt, sequenceId, server, sendNs, offsetsNs } = call;
     const latencyNs = offsetsNs[offsetsNs.length - 1];
-    // Any message of a gRPC call is an answer, also an empty one: the status of the call has already shown whether it failed.
+    // Any message of a gRPC call is a response, also an empty one: the status of the call has already shown whether it failed.
     const texts = kind === "grpc" ? undefined : textsOf(call);
     const error = texts?.map(explainPlain).find((text) => text !== undefined);
     const imageCount = prompt.imageCount(kind);
-    this.record(({ answers }) => {
-      if (latencyNs === undefined || texts?.every((text) => text === "") === true) answers.emptyCount++;
-      else if (error !== undefined) answers.addFailures(1, error);
-      else answers.addPlain(sendNs, latencyNs, imageCount);
+    this.record(({ responses }) => {
+      if (latencyNs === undefined || texts?.every((text) => text === "") === true) responses.emptyCount++;
+      else if (error !== undefined) responses.addFailures(1, error);
+      else responses.addPlain(sendNs, latencyNs, imageCount);
     });
     this.queue.add({ prompt, sequenceId, server, sendNs, offsetsNs, answered: undefined, error }, undefined);
     this.rules.log?.add(call.index ?? 0, undefined, error);
@@ -289,7 +292,7 @@ function recordsOf({ responses }: AnsweredCall): Readonly<Record<string, unknown
   );
 }
 
-/** Returns the error in an answer that is not text. Checks only its beginning, because vectors are long. */
+/** Returns the error in a response that is not text. Checks only its beginning, because vectors are long. */
 function explainPlain(text: string): string | undefined {
   const start = maskSecrets(text).slice(0, SHOWN_CHARACTERS).trim();
   // For example the error page of a web server that does not know the path.
@@ -306,7 +309,7 @@ export interface MeteredTokens {
 
 /** Requests of one window. */
 interface MeterWindow {
-  readonly answers: TokenColumns | TokenTally;
+  readonly responses: TokenColumns | TokenTally;
   /**
    * Streams without an end mark, with the error that this may be, while it is not known whether the server marks the ends of its streams. In
    * columns also what follows them.

@@ -1,8 +1,8 @@
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { NumberTally } from "../tally/number-tally.ts";
-import { AnswerCounter } from "./answer-counts.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import { entryOf, findLimited, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { ResponseCounter } from "./response-counts.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import { type CountedTwice, DIFFERENT_RATIO, type TokenMeasurement } from "./token-measurement.ts";
 
@@ -16,8 +16,8 @@ type ReadMetric = (metric: TokenMetric) => number;
 
 const INDEX_OF = new Map(TOKEN_METRICS.map((metric, at) => [metric, at]));
 
-/** Collects the tokens of answers in bounded memory. */
-export class TokenTally extends AnswerCounter {
+/** Collects the tokens of responses in bounded memory. */
+export class TokenTally extends ResponseCounter {
   private rowCount = 0;
   private readonly samples = new Map<TokenMetric, NumberTally>();
   private readonly good: readonly { readonly limits: GoodputPlan; readonly sample: NumberTally }[];
@@ -51,7 +51,7 @@ export class TokenTally extends AnswerCounter {
     this.addCounts(columns.counts());
   }
 
-  /** Returns what was measured. Nothing may be added afterwards. @param span the time of the measurement. Default: that of the answers */
+  /** Returns what was measured. Nothing may be added afterwards. @param span the time of the measurement. Default: that of the responses */
   cut(span: Partial<Span> = {}): TokenMeasurement {
     const isEmpty = this.rowCount === 0;
     const { startNs = isEmpty ? 0 : this.leastNs, endNs = isEmpty ? 0 : this.mostNs } = span;

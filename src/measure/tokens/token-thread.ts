@@ -3,21 +3,21 @@ import { registerSecret } from "../../plan/secrets.ts";
 import { ERROR_FORM } from "../../plan/sent-error.ts";
 import type { GoodputPlan, TokensPlan } from "../../plan/tokens.ts";
 import { serveCalls } from "../../runtime/worker-calls.ts";
-import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { parseResponseField } from "../../service/openai/response-field.ts";
+import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
-import type { TokenCounter } from "./answer-times.ts";
 import { EndMarks } from "./end-marks.ts";
 import type { MeasuredSink } from "./measured-request.ts";
-import type { PackedAnswers } from "./packed-answers.ts";
+import type { PackedResponses } from "./packed-responses.ts";
 import { RequestTokensLog, type TakenTokens } from "./request-tokens.ts";
+import type { TokenCounter } from "./response-times.ts";
 import type { TokenRows } from "./token-columns.ts";
 import { TokenGaps } from "./token-gaps.ts";
 import type { TokenMeasurement } from "./token-measurement.ts";
 import { type MeteredTokens, type MeterRules, TokenMeter } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
 
-/** The thread that measures the tokens of answers, and its tasks. `token-link.ts` is the side of the thread that times the answers. */
+/** The thread that measures the tokens of responses, and its tasks. `token-link.ts` is the side of the thread that times the responses. */
 
 /** What a meter needs to know when a run begins. */
 export interface MeteredRun {
@@ -51,7 +51,7 @@ export type TokenTask =
   /** The reply arrives when the tokenizer is loaded. */
   | { readonly kind: "open" }
   | { readonly kind: "begin"; readonly run: MeteredRun }
-  | { readonly kind: "answers"; readonly packed: PackedAnswers; readonly group?: number }
+  | { readonly kind: "packed"; readonly packed: PackedResponses; readonly group?: number }
   | { readonly kind: "warm-up" | "reset" | "resume" | "discard" }
   | { readonly kind: "cut"; readonly span?: Span }
   /** The reply is `SentTokens`, by group. */
@@ -68,7 +68,7 @@ export interface RequestFile extends MeasuredSink {
   discard(): void;
 }
 
-/** What a meter can use besides the answers. */
+/** What a meter can use besides the responses. */
 export interface MeterHelp {
   readonly countTokens: TokenCounter | undefined;
   /** Name of the tokenizer that counts, for notes. Default: notes do not name it, as in GenAI-Perf's reports. */
@@ -99,7 +99,7 @@ export class MeterDesk {
   handle(task: TokenTask): SentTokens[] | TakenTokens | undefined {
     const { meters } = this;
     if (task.kind === "begin") this.begin(task.run);
-    else if (task.kind === "answers") meters[task.group ?? 0]?.addPacked(task.packed);
+    else if (task.kind === "packed") meters[task.group ?? 0]?.addPacked(task.packed);
     else if (task.kind === "warm-up") for (const meter of meters) meter.warmUp();
     else if (task.kind === "reset") for (const meter of meters) meter.reset();
     else if (task.kind === "cut") for (const meter of meters) meter.cut(task.span);
@@ -113,7 +113,7 @@ export class MeterDesk {
   }
 
   private begin(run: MeteredRun): void {
-    const { answers, field, isStreamed, isLengthAsked, keepsAllWindows, keepsBunchedRates, wantsGaps } = run.plan;
+    const { responses, field, isStreamed, isLengthAsked, keepsAllWindows, keepsBunchedRates, wantsGaps } = run.plan;
     const { countTokens, countPayload, openRecords, tokenizer } = this.help;
     this.gaps = wantsGaps === true ? new TokenGaps() : undefined;
     this.log = run.keepsRequests === true ? new RequestTokensLog() : undefined;
@@ -128,7 +128,7 @@ export class MeterDesk {
       onFailure: (failure) => this.guard(() => this.records?.onFailure?.(failure)),
     };
     const rules: MeterRules = {
-      kind: answers as AnswerKind,
+      kind: responses as ResponseKind,
       field: field === undefined ? undefined : parseResponseField(field),
       wantsStreams: isStreamed,
       isLengthAsked,

@@ -1,6 +1,6 @@
 import { formatCount, formatPct } from "../../plan/units.ts";
-import type { AnswerCounts } from "./answer-counts.ts";
 import { BUNCHED_RATIO, nameOfMetric, type TokenMetric } from "./metrics.ts";
+import type { ResponseCounts } from "./response-counts.ts";
 import {
   type CountedTwice,
   DIFFERENT_RATIO,
@@ -47,7 +47,7 @@ export function findTokenWarnings(tokens: TokenMeasurement): TokenWarning[] {
     ["other-length", "detail", "outputTokens", explainLength(tokens)],
     ["reasoning", "detail", "timeToFirstTokenNs", explainReasoning(tokens)],
     ["cut-streams", "caution", "outputTokens", explainUnmarkedEnds(tokens)],
-    ["answers-left-out", "caution", "outputTokensPerSec", explainMissing(tokens)],
+    ["responses-left-out", "caution", "outputTokensPerSec", explainMissing(tokens)],
   ];
   return found.flatMap(([code, severity, metric, text]) =>
     text === undefined
@@ -59,13 +59,13 @@ export function findTokenWarnings(tokens: TokenMeasurement): TokenWarning[] {
 /** A client's count that differs by more than this biases the tokens per second. */
 const BIASED_RATIO = 0.05;
 
-/** Explains why answers have no token times although streams were requested; undefined if all were streamed. */
-export function explainUnstreamed({ unstreamedCount, count }: AnswerCounts): string | undefined {
+/** Explains why responses have no token times although streams were requested; undefined if all were streamed. */
+export function explainUnstreamed({ unstreamedCount, count }: ResponseCounts): string | undefined {
   if (unstreamedCount === 0) return undefined;
-  return `${unstreamedCount} of ${count} answers were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
+  return `${unstreamedCount} of ${count} responses were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
 }
 
-/** Explains why there are no rates of tokens per user although answers were streamed; undefined if there are. */
+/** Explains why there are no rates of tokens per user although responses were streamed; undefined if there are. */
 export function explainNoRates(tokens: TokenMeasurement): string | undefined {
   if (!lacksRates(tokens)) return undefined;
   const { all, rated } = ratedStreams(tokens);
@@ -78,7 +78,7 @@ export function explainCut(tokens: TokenMeasurement): string | undefined {
   const noRates = explainNoRates(tokens);
   return (
     noRates &&
-    `${noRates}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`
+    `${noRates}, and inter-token latency shows how the responses were cut, not how fast tokens were made; see the latency per output token`
   );
 }
 
@@ -87,7 +87,7 @@ function explainBunching(tokens: TokenMeasurement): string | undefined {
   if (2 * rated < all) return explainCut(tokens);
   const ratio = tokens.metrics.bunchedRatio?.mean ?? 0;
   if (ratio < BUNCHED_RATIO) return undefined;
-  return `${formatPct(ratio, 2)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
+  return `${formatPct(ratio, 2)} of the tokens came together with the one before: inter-token latency and throughput per user show how the responses were cut, not how fast tokens were made; see the normalized time per output token`;
 }
 
 /** Reports whether the server's token counts differ from the client's enough for a warning above. */
@@ -108,52 +108,52 @@ function explainUsage(tokens: TokenMeasurement, what: "input" | "output"): strin
   const cause = [
     ...(what === "input" && sums.server > sums.own ? ["its chat template adds tokens"] : []),
     ...(server === undefined ? [`it uses another tokenizer${client === undefined ? "" : ` than ${client}`}`] : []),
-    ...(what === "output" && sums.server > sums.own ? ["the answers have tokens without text"] : []),
+    ...(what === "output" && sums.server > sums.own ? ["the responses have tokens without text"] : []),
   ].join(", or ");
   const found = `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}`;
   return cause === "" ? found : `${found}: ${cause}`;
 }
 
-/** Explains answers whose length differs from the requested one. */
+/** Explains responses whose length differs from the requested one. */
 function explainLength({ lengths: { count, asked, got, otherCount } }: TokenMeasurement): string | undefined {
   if (otherCount === 0) return undefined;
   const cause =
     got < asked
       ? "the model ended them before; ignore_eos or min_tokens in the body prevent that, where the server knows them"
       : "the server does not keep to the limit, or counts tokens differently";
-  return `${otherCount} of ${count} answers do not have the requested length, with ${(got / count).toFixed(1)} tokens on average instead of ${(asked / count).toFixed(1)}: ${cause}`;
+  return `${otherCount} of ${count} responses do not have the requested length, with ${(got / count).toFixed(1)} tokens on average instead of ${(asked / count).toFixed(1)}: ${cause}`;
 }
 
 function explainReasoning({ reasoningFirstCount, count }: TokenMeasurement): string | undefined {
   if (reasoningFirstCount === 0) return undefined;
-  return `${reasoningFirstCount} of ${count} answers began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
+  return `${reasoningFirstCount} of ${count} responses began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
 }
 
 /** Describes streams that ended without the end mark of their protocol; undefined without such streams. */
-export function countUnmarkedEnds({ streamEnds: { unmarkedCount, mark } }: AnswerCounts): number | undefined {
+export function countUnmarkedEnds({ streamEnds: { unmarkedCount, mark } }: ResponseCounts): number | undefined {
   return mark === undefined ? undefined : unmarkedCount;
 }
 
-function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } }: AnswerCounts): string | undefined {
+function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } }: ResponseCounts): string | undefined {
   if (unmarkedCount === 0) return undefined;
   const meaning =
     markedCount > 0
-      ? "their answers were cut short, and they count as failed"
-      : "their answers may be cut short; no stream of this server had one, so they are still in the statistics";
+      ? "their responses were cut short, and they count as failed"
+      : "their responses may be cut short; no stream of this server had one, so they are still in the statistics";
   return `${unmarkedCount} of ${markedCount + unmarkedCount} streams ended without their end mark (${mark}): ${meaning}`;
 }
 
-function explainMissing(counts: AnswerCounts): string | undefined {
+function explainMissing(counts: ResponseCounts): string | undefined {
   const { failedCount, emptyCount, toolCallCount, count, failureExample } = counts;
   const total = failedCount + emptyCount + count;
   if (failedCount + emptyCount === 0) return undefined;
   const calls = toolCallCount === 0 ? "" : `, ${toolCallCount} of which only call tools`;
   const example = failureExample === undefined ? "" : `; the first that is not valid: ${failureExample}`;
-  return `of ${total} answers, ${failedCount} are not valid and ${emptyCount} have no content${calls}; only ${count} are in the statistics${example}`;
+  return `of ${total} responses, ${failedCount} are not valid and ${emptyCount} have no content${calls}; only ${count} are in the statistics${example}`;
 }
 
-/** Explains why there is nothing to measure when all answers are valid but have no text; otherwise undefined. */
-export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: AnswerCounts): string | undefined {
+/** Explains why there is nothing to measure when all responses are valid but have no text; otherwise undefined. */
+export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: ResponseCounts): string | undefined {
   if (count + failedCount > 0 || toolCallCount === 0 || toolCallCount < emptyCount) return undefined;
-  return `all ${emptyCount} answers only call tools, so there is no text to measure: leave the tools out of the requests`;
+  return `all ${emptyCount} responses only call tools, so there is no text to measure: leave the tools out of the requests`;
 }

@@ -45,18 +45,22 @@ function toMockMethod({ callType, requestType, responseType }: GrpcMethod, plan:
   return (messages) => one(messages, answer, pacing);
 }
 
-type Answer = (message: Uint8Array) => Uint8Array;
+type Response = (message: Uint8Array) => Uint8Array;
 
 /** Answers the last message, once. */
-async function* one(messages: AsyncIterable<Uint8Array>, answer: Answer, pacing: Pacing): AsyncGenerator<Uint8Array> {
+async function* one(messages: AsyncIterable<Uint8Array>, answer: Response, pacing: Pacing): AsyncGenerator<Uint8Array> {
   let last: Uint8Array = new Uint8Array(0);
   for await (const message of messages) last = message;
   await begin(pacing);
   yield answer(last);
 }
 
-/** Answers each message as it comes. A stream that is cut off ends after its first answer. */
-async function* each(messages: AsyncIterable<Uint8Array>, answer: Answer, pacing: Pacing): AsyncGenerator<Uint8Array> {
+/** Answers each message as it comes. A stream that is cut off ends after its first response. */
+async function* each(
+  messages: AsyncIterable<Uint8Array>,
+  answer: Response,
+  pacing: Pacing,
+): AsyncGenerator<Uint8Array> {
   const isCut = pacing.cuts();
   for await (const message of messages) {
     await begin(pacing);
@@ -68,7 +72,7 @@ async function* each(messages: AsyncIterable<Uint8Array>, answer: Answer, pacing
 /** Answers a message many times, as a language model answers with its tokens. */
 async function* stream(
   messages: AsyncIterable<Uint8Array>,
-  answer: Answer,
+  answer: Response,
   { llm = DEFAULT_MOCK.llm }: MockPlan,
   pacing: Pacing,
 ): AsyncGenerator<Uint8Array> {

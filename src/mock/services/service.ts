@@ -14,7 +14,7 @@ export interface MockService {
   create(plan: MockPlan, value: string): MockHandlers | Promise<MockHandlers>;
 }
 
-/** What a service answers. */
+/** What a service responses. */
 export interface MockHandlers {
   /** What it is and where, for the line that the command prints: `torchserve http HOST:PORT/predictions/simple`. */
   describe(httpAddress: string, grpcAddress: string): string;
@@ -35,7 +35,7 @@ export interface MockHttpRequest {
 }
 
 /**
- * Answers a gRPC call of any type: takes the messages of the request, and returns those of the response. An answer ends with OK, and with
+ * Answers a gRPC call of any type: takes the messages of the request, and returns those of the response. A response ends with OK, and with
  * the status of a thrown `StatusError`. A thrown `CutError` cuts it off.
  */
 export type MockMethod = (messages: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;

@@ -38,7 +38,7 @@ const AVAILABLE = 30;
 const ELEMENTS = 16;
 const INPUTS: readonly string[] = ["INPUT0", "INPUT1"];
 
-/** Wraps the answer to one message as a method. */
+/** Wraps the response to one message as a method. */
 function unary(spec: MessageSpec, answer: (request: ProtoObject) => Uint8Array | Promise<Uint8Array>): MockMethod {
   return async function* (received) {
     for await (const message of received) {

@@ -32,7 +32,7 @@ export function formatGenAiPerfConsole(result: GenAiPerfResult): string {
   return formatRichTable(reportTitle(result.endpointType), ["Statistic", ...STATISTICS], rows);
 }
 
-/** Returns the request metrics for table and CSV. Metrics of streams are included only for streamed answers. */
+/** Returns the request metrics for table and CSV. Metrics of streams are included only for streamed responses. */
 export function shownRequestMetrics({ family, isStreaming }: GenAiPerfResult): readonly RequestMetric[] {
   return REQUEST_METRICS[family].filter((metric) => isStreaming || !metric.isStreaming);
 }

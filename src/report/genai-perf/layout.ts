@@ -1,11 +1,11 @@
 import {
-  type AnswerFamily,
   entryOf,
   familiesOf,
+  type ResponseFamily,
   TOKEN_METRICS,
   type TokenMetric,
 } from "../../measure/tokens/metrics.ts";
-import type { AnswerKind } from "../../service/openai/answer-kind.ts";
+import type { ResponseKind } from "../../service/openai/response-kind.ts";
 
 /** GenAI-Perf's metrics: names, units and order, on which scripts rely. */
 
@@ -17,7 +17,7 @@ export interface RequestMetric {
   readonly unit: string;
   /** Unit in JSON. */
   readonly jsonUnit: string;
-  /** Shown only for streamed answers. */
+  /** Shown only for streamed responses. */
   readonly isStreaming: boolean;
 }
 
@@ -35,7 +35,7 @@ const TOKEN_RATE: SystemMetric = { name: "output_token_throughput", unit: "token
 
 /** In the order of table and CSV. */
 export const REQUEST_METRICS = byFamily(requestMetrics);
-export const SYSTEM_METRICS: Readonly<Record<AnswerFamily, readonly SystemMetric[]>> = {
+export const SYSTEM_METRICS: Readonly<Record<ResponseFamily, readonly SystemMetric[]>> = {
   text: [TOKEN_RATE, RATE, GOODPUT, COUNT],
   images: [RATE, GOODPUT, COUNT],
   plain: [RATE, GOODPUT, COUNT],
@@ -53,11 +53,11 @@ function rankOf({ column }: RequestMetric): number {
   return column === "requestLatencyNs" ? 0 : 1;
 }
 
-function byFamily<T>(of: (family: AnswerFamily) => T): Readonly<Record<AnswerFamily, T>> {
+function byFamily<T>(of: (family: ResponseFamily) => T): Readonly<Record<ResponseFamily, T>> {
   return { text: of("text"), images: of("images"), plain: of("plain") };
 }
 
-function requestMetrics(family: AnswerFamily): RequestMetric[] {
+function requestMetrics(family: ResponseFamily): RequestMetric[] {
   return TOKEN_METRICS.flatMap((column) => {
     const { genaiPerf, isStreamed = false } = entryOf(column);
     if (genaiPerf === undefined || !familiesOf(column).includes(family)) return [];
@@ -66,8 +66,8 @@ function requestMetrics(family: AnswerFamily): RequestMetric[] {
   }).toSorted((a, b) => a.row - b.row);
 }
 
-/** The answers that are no text. */
-const FAMILIES: Readonly<Partial<Record<AnswerKind, AnswerFamily>>> = {
+/** The responses that are no text. */
+const FAMILIES: Readonly<Partial<Record<ResponseKind, ResponseFamily>>> = {
   "image-retrieval": "images",
   embeddings: "plain",
   nvclip: "plain",
@@ -75,8 +75,8 @@ const FAMILIES: Readonly<Partial<Record<AnswerKind, AnswerFamily>>> = {
   grpc: "plain",
 };
 
-/** Returns the family of metrics for a kind of answers; `text` when the kind is not known. */
-export function familyOf(kind: AnswerKind | undefined): AnswerFamily {
+/** Returns the family of metrics for a kind of responses; `text` when the kind is not known. */
+export function familyOf(kind: ResponseKind | undefined): ResponseFamily {
   return (kind && FAMILIES[kind]) ?? "text";
 }
 

@@ -1,11 +1,11 @@
-import type { AnswerTimes, TokenCounter } from "../../measure/tokens/answer-times.ts";
 import { detectCustomKind } from "../../measure/tokens/custom-kind.ts";
 import { Prompt } from "../../measure/tokens/prompt.ts";
+import type { ResponseTimes, TokenCounter } from "../../measure/tokens/response-times.ts";
 import { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { type MeterRules, TokenMeter } from "../../measure/tokens/token-meter.ts";
 import { messageOf, userError } from "../../plan/problem.ts";
-import { type AnswerKind, detectAnswerKind, hasTensors } from "../../service/openai/answer-kind.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
+import { detectResponseKind, hasTensors, type ResponseKind } from "../../service/openai/response-kind.ts";
 import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 
 /** Measures recorded profile exports with the same meter as runs. */
@@ -22,36 +22,36 @@ export interface ExportRules
   extends Pick<MeterRules, "countTokens" | "countsReasoning" | "wantsStreams" | "field" | "isLengthAsked"> {
   /** Used in place of `countTokens`. */
   readonly counts?: ExportCounts | undefined;
-  /** Kind of the answers. Default: detected by {@link detectExportKind}. */
-  readonly kind?: AnswerKind | undefined;
+  /** Kind of the responses. Default: detected by {@link detectExportKind}. */
+  readonly kind?: ResponseKind | undefined;
   /** Index of the experiment to measure. Default: the first. Others are other levels of load. */
   readonly experiment?: number | undefined;
-  /** Receives the times of each answer with text. They are not kept. */
-  readonly onTimes?: ((times: AnswerTimes) => void) | undefined;
+  /** Receives the times of each response with text. They are not kept. */
+  readonly onTimes?: ((times: ResponseTimes) => void) | undefined;
 }
 
 /** Number of counts to cache, because requests repeat their inputs. */
 const REMEMBERED_TEXTS = 10_000;
 
-/** Detects the kind of an export's answers. Throws `UserError` when neither the export's path nor its first answer shows it. */
-export function detectExportKind(source: ProfileExport): AnswerKind {
+/** Detects the kind of an export's responses. Throws `UserError` when neither the export's path nor its first response shows it. */
+export function detectExportKind(source: ProfileExport): ResponseKind {
   for (const request of source.requests()) {
     const response = request.responses.map(readOf).find((text) => text !== "") ?? "";
-    const kind = detectAnswerKind(source.serviceKind, source.endpoint, payloadOf(request), response);
+    const kind = detectResponseKind(source.serviceKind, source.endpoint, payloadOf(request), response);
     if (kind !== undefined) return kind;
     break;
   }
   throw userError(
     "unsupported",
     `${source.path}, endpoint`,
-    "the path and the first answer do not show what kind of answers these are",
+    "the path and the first response do not show what kind of responses these are",
     "Give the endpoint type that was measured.",
     source.endpoint === "" ? undefined : source.endpoint,
   );
 }
 
-/** Detects the kind of the answers to a template's requests from the first answer that shows it. @param field location of their content */
-export function detectExportedCustomKind(source: ProfileExport, field: ResponseField | undefined): AnswerKind {
+/** Detects the kind of the responses to a template's requests from the first response that shows it. @param field location of their content */
+export function detectExportedCustomKind(source: ProfileExport, field: ResponseField | undefined): ResponseKind {
   for (const { responses } of source.requests()) {
     const kind = detectCustomKind(responses.map(readOf), field);
     if (kind !== undefined) return kind;

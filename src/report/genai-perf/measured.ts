@@ -8,12 +8,12 @@ import { tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Text } from "../../plan/messages.ts";
 import { isMeasured } from "../../result/is-measured.ts";
 import type { RunResult } from "../../result/run-result.ts";
-import type { AnswerKind } from "../../service/openai/answer-kind.ts";
+import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import type { PlotFormat } from "../plot.ts";
 import { familyOf } from "./layout.ts";
 import type { PythonJson } from "./python-format.ts";
 import { type GenAiPerfResult, type TelemetryStatistics, toGenAiPerfResult } from "./result.ts";
-import { findDoubts } from "./run-notes.ts";
+import { reliabilityWarnings } from "./run-notes.ts";
 import { type RunSummary, summarizeRun } from "./run-summary.ts";
 import { toGpuSamples, toTelemetryStatistics } from "./telemetry/telemetry.ts";
 
@@ -22,7 +22,7 @@ export interface GenaiPerfPlan {
   readonly models: readonly string[];
   /** GenAI-Perf's name: `chat`, `vision`, … */
   readonly endpointType: string;
-  /** The endpoint type whose title the reports have. Absent: the kind of the answers decides. */
+  /** The endpoint type whose title the reports have. Absent: the kind of the responses decides. */
   readonly titledType?: string;
   readonly isStreaming: boolean;
   /** Absent: no goodput. */
@@ -59,11 +59,11 @@ export interface Measured {
   readonly run: RunResult | undefined;
 }
 
-/** Computes what the reports show. @param kind kind of the answers @param run undefined for merged exports */
+/** Computes what the reports show. @param kind kind of the responses @param run undefined for merged exports */
 export function toMeasured(
   about: GenaiPerfPlan,
   columns: TokenColumns,
-  kind: AnswerKind,
+  kind: ResponseKind,
   run: RunResult | undefined,
   telemetry: TelemetryStatistics | undefined,
 ): Measured {
@@ -76,7 +76,7 @@ export function toMeasured(
     tokens,
     result: toGenAiPerfResult(columns, { family, endpointType: titledType, isStreaming, goodput, telemetry }),
     summary: summarizeRun(columns, tokens, { family, isStreaming, goodput, run }),
-    doubts: run === undefined ? [] : findDoubts(run),
+    doubts: run === undefined ? [] : reliabilityWarnings(run),
     warnings: [...(run === undefined ? [] : lagWarnings(windowsOf(run))), ...tokenWarnings(tokens)],
     run,
   };
@@ -99,7 +99,7 @@ export function measuredOf(run: RunResult): Measured | undefined {
   let measured = computed.get(run);
   if (measured === undefined) {
     const telemetry = run.scrape && toTelemetryStatistics(toGpuSamples(run.scrape));
-    measured = toMeasured(about, columns, columns.answerKind ?? "custom", run, telemetry);
+    measured = toMeasured(about, columns, columns.responseKind ?? "custom", run, telemetry);
     computed.set(run, measured);
   }
   return measured;

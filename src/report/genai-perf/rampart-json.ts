@@ -80,7 +80,7 @@ function describeRun(run: RunResult): object {
 
 type ListedFailure = Omit<FailureCount, "isWarmup"> & { readonly isWarmup: boolean; readonly isCancelled: boolean };
 
-/** Lists failures. Those detected only when the answer was read are last. */
+/** Lists failures. Those detected only when the response was read are last. */
 function listFailures({ failedCount, failureExample }: TokenColumns, run: RunResult | undefined): ListedFailure[] {
   const listed = (run?.failures ?? []).map((failure) => ({
     ...failure,

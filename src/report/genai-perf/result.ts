@@ -1,6 +1,6 @@
 import { type StatisticName, summarize, sumOf } from "../../measure/statistics.ts";
 import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
-import type { AnswerFamily } from "../../measure/tokens/metrics.ts";
+import type { ResponseFamily } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { systemMetrics } from "../../measure/tokens/token-system.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
@@ -25,7 +25,7 @@ export type TelemetryStatistics = ReadonlyMap<
 
 /** Data for GenAI-Perf's reports. */
 export interface GenAiPerfResult {
-  readonly family: AnswerFamily;
+  readonly family: ResponseFamily;
   /** GenAI-Perf's name: `chat`, `embeddings`, `image_retrieval`, … */
   readonly endpointType: string;
   readonly isStreaming: boolean;
@@ -37,7 +37,7 @@ export interface GenAiPerfResult {
 }
 
 export interface ResultSettings {
-  readonly family: AnswerFamily;
+  readonly family: ResponseFamily;
   readonly endpointType: string;
   readonly isStreaming: boolean;
   /** Empty or undefined without goodput. */
@@ -68,7 +68,7 @@ const UNKNOWN_GOODPUT = -1;
 
 function toStatistics(
   columns: TokenColumns,
-  family: AnswerFamily,
+  family: ResponseFamily,
   goodput: GoodputLimits | undefined,
   rows?: readonly number[],
 ): Statistics {

@@ -8,7 +8,7 @@ import { formatGenAiPerfConsole } from "./console.ts";
 import { type Measured, measuredOf } from "./measured.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import { formatRichTable } from "./rich-table.ts";
-import { findDoubts, reportCourse, reportFailures } from "./run-notes.ts";
+import { reliabilityWarnings, reportCourse, reportFailures } from "./run-notes.ts";
 import type { RunSummary } from "./run-summary.ts";
 import { formatServerMetricsConsole } from "./telemetry/server-metrics-console.ts";
 import { formatTelemetryConsole } from "./telemetry/telemetry.ts";
@@ -28,7 +28,7 @@ export function createGenaiPerfConsole({ outputs }: Plan, sink: TextSink): Repor
       if (isVerbose) reportCourse(run, note);
       const measured = measuredOf(run);
       reportFailures(run, measured?.columns, note);
-      for (const text of measured?.doubts ?? findDoubts(run)) note(text);
+      for (const text of measured?.doubts ?? reliabilityWarnings(run)) note(text);
       if (measured === undefined) {
         note("nothing was measured: there is no report");
         return;

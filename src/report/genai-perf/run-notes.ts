@@ -14,7 +14,7 @@ import { describeCutSessions, describeLoadNotes, describeRepeats, describeResend
 /** Notes on a run besides its numbers. */
 
 /** Returns warnings that a run's numbers may be misleading; whole sentences. */
-export function findDoubts(result: RunResult): Text[] {
+export function reliabilityWarnings(result: RunResult): Text[] {
   const { failedCount, sentCount, error, isInterrupted, prepared, levels, sessions } = result;
   const isSynthetic = prepared.plan.outputs.genaiPerf?.isSynthetic === true;
   const doubts: Text[] = [...prepared.warnings];
@@ -92,7 +92,7 @@ function toOneLine(text: string): string {
   return text.trim().replace(/\s+/g, " ");
 }
 
-/** Reports the requests without a valid answer, by cause. @param columns the measured requests, if any */
+/** Reports the requests without a valid response, by cause. @param columns the measured requests, if any */
 export function reportFailures(result: RunResult, columns: TokenColumns | undefined, note: (text: Text) => void): void {
   const { failures, cancelledCount } = result;
   const warmup = result.warmup ?? { sentCount: 0, failedCount: 0 };

@@ -1,5 +1,5 @@
 import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
-import type { AnswerFamily } from "../../measure/tokens/metrics.ts";
+import type { ResponseFamily } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-columns.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
@@ -14,7 +14,7 @@ export interface RequestCounts {
   readonly sent: number;
   /** Answered without an error. */
   readonly completed: number;
-  /** Includes requests whose error was found only when the answer was read. */
+  /** Includes requests whose error was found only when the response was read. */
   readonly failed: number;
   /** Cancelled by this client, as the settings ask. */
   readonly cancelled: number;
@@ -34,7 +34,7 @@ export interface RunSummary {
 }
 
 export interface SummarySettings {
-  readonly family: AnswerFamily;
+  readonly family: ResponseFamily;
   readonly isStreaming: boolean;
   readonly goodput: GoodputLimits | undefined;
   /** Undefined for merged exports. */

@@ -7,7 +7,7 @@ import type { SweepPoint } from "./sweep/sweep.ts";
 
 /** Plots of a sweep: throughput against latency, and each metric over the varied parameters. */
 
-const NOT_STREAMED = "answers were not streamed";
+const NOT_STREAMED = "responses were not streamed";
 const TRADE = "Trade-off";
 const OVER_SWEEP = "Over the sweep";
 const RATES = ["output_token_throughput", "request_throughput", "request_goodput"];

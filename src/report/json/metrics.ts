@@ -20,7 +20,7 @@ const SIGNIFICANT_DIGITS = 3;
 const HIGHEST_US = 3_600_000_000; // 1 h
 
 interface MetricsChoice {
-  /** Default: all. Answers that were not to be streamed have no times of their tokens. */
+  /** Default: all. Responses that were not to be streamed have no times of their tokens. */
   readonly isWanted?: (entry: Metric) => boolean;
   /** Returns the percentiles of a metric with a certain verdict, which need no mark. Default: none. */
   readonly decided?: (key: string) => readonly number[];

@@ -47,17 +47,17 @@ export function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
   });
 }
 
-/** The answers of a search in several runs. Numbers of runs count from 1. */
+/** The responses of a search in several runs. Numbers of runs count from 1. */
 export interface HighestOverRuns extends ResultsOverRuns {
-  /** The highest load, combined over the runs whose answer is certain; undefined when no run found one. */
+  /** The highest load, combined over the runs whose response is certain; undefined when no run found one. */
   readonly highest: OverRuns | undefined;
-  /** The complete runs without a certain answer. They are in no mean. */
+  /** The complete runs without a certain response. They are in no mean. */
   readonly unresolvedRuns: readonly number[];
   /** The complete runs in which it is certain that no load keeps the limits. */
   readonly runsWithoutLoad: readonly number[];
 }
 
-/** Combines the answers of a search; undefined for other loads. */
+/** Combines the responses of a search; undefined for other loads. */
 export function highestOverRuns(repeated: RepeatedResult): HighestOverRuns | undefined {
   const { runs } = repeated;
   const complete = completeRuns(repeated);

@@ -15,7 +15,7 @@ import type { OverTimeJson } from "../schema/over-time.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
 import type { CheckJson, PhasesJson } from "../schema/runs.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
-import { describeAssertion, judgeWhole } from "../verdict.ts";
+import { describeAssertion, judgeRun } from "../verdict.ts";
 import { VERSION } from "../version.ts";
 import { toFindMaxJson } from "./find-max.ts";
 import { toLevelJson } from "./level.ts";
@@ -47,7 +47,7 @@ export function toReportJson(plan: Plan, result: RunResult, options: ReportOptio
  * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
  * the `metrics` (`throughputPerSec`, `latencyUs.p99` and so on) are the mean over the values of the runs with its 95 % interval (`low`, `high`),
  * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
- * the highest load over the runs whose answer is certain, what was measured at it, and the runs without an answer.
+ * the highest load over the runs whose response is certain, what was measured at it, and the runs without a response.
  */
 export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: ReportOptions = {}): RepeatedJson {
   const { runs, precision } = repeated;
@@ -89,7 +89,7 @@ function toHeadJson(
 ): HeadJson {
   const { name, parameters, outputs } = plan;
   const runs = "runs" in whole ? whole.runs : [whole];
-  const { reasons, exitCode, ...verdict } = judgeWhole(plan, whole);
+  const { reasons, exitCode, ...verdict } = judgeRun(plan, whole);
   const { model } = prepared.service;
   const values = Object.entries(parameters ?? {}).map(([key, { value }]) => [key, value] as const);
   return {
@@ -133,8 +133,8 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
     servers: result.servers?.map(({ name, sentCount, failedCount }) => ({
       ...{ name, sent: sentCount, failed: failedCount },
     })),
-    failures: result.failures.map(({ kind, count, example, status, isWarmup, answers }) =>
-      defined({ kind, count, example, status, isWarmup, answers: answers && [...answers] }),
+    failures: result.failures.map(({ kind, count, example, status, isWarmup, responses }) =>
+      defined({ kind, count, example, status, isWarmup, responses: responses && [...responses] }),
     ),
     sessions: result.sessions,
     warnings: warnings.length === 0 ? undefined : warnings,

@@ -31,18 +31,18 @@ export interface LevelTally extends RequestCounts {
   readonly responseCount: number;
   /** Latencies of completed requests, as many as these when it is read. */
   readonly latency: ExponentialHistogram;
-  /** From the send to the first response of completed requests; undefined if answers are not streamed. */
+  /** From the send to the first response of completed requests; undefined if responses are not streamed. */
   readonly firstResponse: ExponentialHistogram | undefined;
 }
 
 /** Rates and percentiles over the last seconds of the current level. */
 export interface RecentRates {
   readonly requestsPerSec: number;
-  /** Responses of streams; undefined if answers are not streamed. */
+  /** Responses of streams; undefined if responses are not streamed. */
   readonly chunksPerSec: number | undefined;
   /** At `RECENT_RATIOS`; undefined if no request completed. */
   readonly latencyNs: readonly number[] | undefined;
-  /** The same until the first response; undefined if answers are not streamed. */
+  /** The same until the first response; undefined if responses are not streamed. */
   readonly firstResponseNs: readonly number[] | undefined;
 }
 

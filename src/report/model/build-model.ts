@@ -19,12 +19,12 @@ import { mlperfSection } from "./mlperf-section.ts";
 import type { ReportModel, Section } from "./report-model.ts";
 import { type ReportView, viewReport } from "./report-view.ts";
 import {
-  answerSection,
   byRunSections,
   failureSection,
   phaseSection,
   pointsSection,
   receivedSection,
+  responseSection,
   sessionSection,
   totalsSection,
 } from "./run-sections.ts";
@@ -71,7 +71,7 @@ const SECTIONS: readonly ((
   view: ReportView,
   before: readonly Section[],
 ) => Section | readonly Section[] | undefined)[] = [
-  answerSection,
+  responseSection,
   groupSections,
   sessionSection,
   extractedSection,

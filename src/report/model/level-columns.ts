@@ -27,7 +27,7 @@ interface LevelColumn {
   readonly key: string;
   readonly title: string | ((words: LevelWords) => string);
   readonly quantity: CellQuantity;
-  /** See `Column`; another number where answers have tokens. From {@link DETAIL_DROP_ORDER} on it is a detail. */
+  /** See `Column`; another number where responses have tokens. From {@link DETAIL_DROP_ORDER} on it is a detail. */
   readonly dropOrder: number | readonly [plain: number, withTokens: number];
   readonly cell: (json: Measured) => Cell | undefined;
   /** The value over several runs, in its base unit. Absent: runs together do not have it. */
@@ -38,7 +38,7 @@ interface LevelColumn {
 export interface LevelWords {
   /** Of throughput: `infer/s`. */
   readonly unit: string;
-  /** Whether answers have tokens. Then latency is that of the whole answer. */
+  /** Whether responses have tokens. Then latency is that of the whole response. */
   readonly hasTokens: boolean;
 }
 
@@ -125,7 +125,7 @@ function metricColumn(
 
 const BUNCHED = "bunchedRatio";
 
-/** Whether a metric shows how answers were cut, not how fast tokens were made. */
+/** Whether a metric shows how responses were cut, not how fast tokens were made. */
 function isCut(key: string, bunched: ReadEstimate | undefined): boolean {
   return key === "interTokenLatency" && bunched !== undefined && bunched.value >= BUNCHED_RATIO;
 }

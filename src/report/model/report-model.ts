@@ -48,7 +48,7 @@ export interface Suite {
   readonly cases: readonly Case[];
 }
 
-/** Something that passes or does not: a check, a level, the answer of a search, the answers of the server. */
+/** Something that passes or does not: a check, a level, the response of a search, the responses of the server. */
 export interface Case {
   readonly name: string;
   readonly timeSec: number;
@@ -124,7 +124,7 @@ export interface ModelTable {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Whether intervals are part of the answer, as over several runs, so that narrow outputs show them too. Default: false. */
+  /** Whether intervals are part of the response, as over several runs, so that narrow outputs show them too. Default: false. */
   readonly showsIntervals?: boolean;
 }
 

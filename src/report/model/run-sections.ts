@@ -13,10 +13,10 @@ import { answerOf, answerOverRuns } from "./search-answer.ts";
 import { type ColumnSpec, column, estimateCell, makeTable, markedIf } from "./tables.ts";
 import { formatBytes, formatMetricValue, formatTime, formatValue, quantityOfMetric } from "./values.ts";
 
-/** Sections of whole runs: the answer to what was asked, runs together, phases, conversations, failures, counts. */
+/** Sections of whole runs: the response to what was asked, runs together, phases, conversations, failures, counts. */
 
-/** Makes the first section: the answer of a search with the loads that were tried, runs together, or the levels. */
-export function answerSection(view: ReportView): Section {
+/** Makes the first section: the response of a search with the loads that were tried, runs together, or the levels. */
+export function responseSection(view: ReportView): Section {
   const { runs } = view;
   const isSearch = runs.some(({ json: { findMax } }) => findMax !== undefined);
   if (isSearch) return searchSection(view);
@@ -38,22 +38,22 @@ export function byRunSections(view: ReportView): Section[] {
   return [detail("by-run", "Each run", [levelTable(view)])];
 }
 
-/** Describes the answer of a search, over runs if there are several; undefined for other loads. */
-function describeAnswer({ plan, json, runs }: ReportView): string | undefined {
+/** Describes the response of a search, over runs if there are several; undefined for other loads. */
+function describeResponse({ plan, json, runs }: ReportView): string | undefined {
   if (!("runs" in json)) return runs[0]?.json.findMax && answerOf(plan, runs[0].json.findMax);
   return json.combination.findMax && answerOverRuns(plan, json.combination.findMax, json.runs.length);
 }
 
 function searchSection(view: ReportView): Section {
   const { runs, levels, json } = view;
-  const answer = describeAnswer(view) ?? "";
+  const response = describeResponse(view) ?? "";
   const tried = levels.toSorted(
     (a, b) => a.run.localeCompare(b.run, "en", { numeric: true }) || a.json.level - b.json.level,
   );
   const lines = runs.flatMap((run) => explainSearch(view, run));
   if (!("runs" in json)) {
     const tables = tried.length === 0 ? [] : [levelTable(view, tried)];
-    return { ...summary("search"), lines: [answer, ...lines], tables };
+    return { ...summary("search"), lines: [response, ...lines], tables };
   }
   const { atHighest, highest } = json.combination.findMax ?? {};
   const title = levelTitles(view.plan).column;
@@ -65,10 +65,10 @@ function searchSection(view: ReportView): Section {
   const each = runs.flatMap(({ name, json: { findMax } }) =>
     findMax === undefined ? [] : [`${name}: ${answerOf(view.plan, findMax)}`],
   );
-  return { ...summary("search"), lines: [answer, ...each], tables: rows.length === 0 ? [] : [together] };
+  return { ...summary("search"), lines: [response, ...each], tables: rows.length === 0 ? [] : [together] };
 }
 
-/** Explains the answer: what the limits measured there, why the next load is not the answer, and what is open. */
+/** Explains the response: what the limits measured there, why the next load is not the response, and what is open. */
 function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, error } }: NamedRun): string[] {
   if (findMax === undefined) return [];
   const { highest, next, isResolved } = findMax;
@@ -218,14 +218,16 @@ export function failureSection({ runs }: ReportView): Section | undefined {
     column("count", "requests", "count", 0, ({ count }) => count),
     column("example", "for example", "text", 0, ({ example }) => oneLine(example)),
   ];
-  const answers = rows.flatMap(({ answers: wrong = [] }) => wrong);
-  const wrong: ColumnSpec<(typeof answers)[number]>[] = [
+  const responses = rows.flatMap(({ responses: wrong = [] }) => wrong);
+  const wrong: ColumnSpec<(typeof responses)[number]>[] = [
     column("reason", "refused by check", "text", 0, ({ reason }) => oneLine(reason)),
-    column("answer", "the answer", "text", 0, ({ answer }) => (answer === "" ? "(an empty answer)" : oneLine(answer))),
+    column("response", "the response", "text", 0, ({ response }) =>
+      response === "" ? "(an empty response)" : oneLine(response),
+    ),
   ];
   const tables: ModelTable[] = [
     makeTable("", specs, rows),
-    ...(answers.length === 0 ? [] : [makeTable("", wrong, answers)]),
+    ...(responses.length === 0 ? [] : [makeTable("", wrong, responses)]),
   ];
   return { ...summary("failures", "Failures"), tables };
 }
@@ -239,7 +241,7 @@ export function sessionSection({ runs }: ReportView): Section | undefined {
   const lines = runs.flatMap(({ name, json: { sessions } }) => {
     if (sessions === undefined) return [];
     const { sessionCount, cutCount, unsentCount, unreadReason } = sessions;
-    const first = unreadReason === undefined ? "" : ` (first answer that could not be continued: ${unreadReason})`;
+    const first = unreadReason === undefined ? "" : ` (first response that could not be continued: ${unreadReason})`;
     const cut =
       cutCount === 0
         ? ""

@@ -7,7 +7,7 @@ import type { LevelRow, NamedRun, ReportView } from "./report-view.ts";
 import { answerOf } from "./search-answer.ts";
 import { formatCell } from "./values.ts";
 
-/** What passed and what did not in runs, one by one: checks, levels, answers. */
+/** What passed and what did not in runs, one by one: checks, levels, responses. */
 
 /** What the model of a run says that cases are made of. */
 interface Judged {
@@ -26,7 +26,7 @@ export function suitesOf(view: ReportView, { name, checks, notes }: Judged): Sui
   const casesOf = (run: NamedRun): Case[] => [
     ...view.levels.filter((level) => level.run === run.name).map((level) => levelCase(notes, view, level)),
     ...searchCases(view.plan, run.json),
-    ...answerCases(view.plan, run.json, isGood),
+    ...responseCases(view.plan, run.json, isGood),
     ...runCases(run.json),
   ];
   const [only] = view.runs;
@@ -67,7 +67,7 @@ function levelCase(notes: readonly Note[], view: ReportView, row: LevelRow): Cas
   };
 }
 
-/** The answer of a search, where the run has one. */
+/** The response of a search, where the run has one. */
 function searchCases(plan: Plan, { findMax }: RunJson): Case[] {
   if (findMax === undefined) return [];
   const { highest, isResolved } = findMax;
@@ -76,17 +76,19 @@ function searchCases(plan: Plan, { findMax }: RunJson): Case[] {
 }
 
 /**
- * The scenario's check of answers, with the first wrong ones. Assertions that hold accept wrong answers, because these are failed requests,
+ * The scenario's check of responses, with the first wrong ones. Assertions that hold accept wrong responses, because these are failed requests,
  * which they judge.
  */
-function answerCases({ check }: Plan, { failures }: RunJson, isAccepted: boolean): Case[] {
+function responseCases({ check }: Plan, { failures }: RunJson, isAccepted: boolean): Case[] {
   if (check === undefined) return [];
   const wrong = failures.filter(({ kind }) => kind === "check");
   const count = wrong.reduce((sum, failure) => sum + failure.count, 0);
-  const message = count === 0 ? "" : `${formatCount(count)} ${count === 1 ? "answer is" : "answers are"} wrong`;
-  const details = wrong.flatMap(({ answers = [] }) => answers.map(({ reason, answer }) => `${reason}\n  ${answer}`));
+  const message = count === 0 ? "" : `${formatCount(count)} ${count === 1 ? "response is" : "responses are"} wrong`;
+  const details = wrong.flatMap(({ responses = [] }) =>
+    responses.map(({ reason, response }) => `${reason}\n  ${response}`),
+  );
   const state = count === 0 || isAccepted ? "pass" : "fail";
-  return [{ name: "answers are right", timeSec: 0, state, kind: "check", message, details }];
+  return [{ name: "responses are right", timeSec: 0, state, kind: "check", message, details }];
 }
 
 /** A run that ended early has a case of its own, because it may have no level. */

@@ -81,7 +81,7 @@ function describeImbalance({ load }: Plan, { window }: LevelResult): string | un
 const LOST_RATIO = 0.05;
 
 /**
- * Reports throughput that is too low because a scheduled load began with nothing in flight, or was measured until its last answer; undefined
+ * Reports throughput that is too low because a scheduled load began with nothing in flight, or was measured until its last response; undefined
  * when that hardly matters, and for loads that change.
  */
 function describeStart({ load }: Plan, { unit, window }: LevelResult): string | undefined {
@@ -91,7 +91,7 @@ function describeStart({ load }: Plan, { unit, window }: LevelResult): string | 
   const drainRatio = 1 - sendingNs / durationNs;
   if (drainRatio > LOST_RATIO) {
     const perSec = window.requestCount / nsToSec(sendingNs);
-    return `throughput includes the wait of ${formatDurationNs(durationNs - sendingNs)} for the last answers; without it, it is ${formatCount(perSec)} requests/s. Measure for a time instead of a number of requests`;
+    return `throughput includes the wait of ${formatDurationNs(durationNs - sendingNs)} for the last responses; without it, it is ${formatCount(perSec)} requests/s. Measure for a time instead of a number of requests`;
   }
   const lost = openBeforeCount > 0 || sentCount === 0 ? 0 : openAfterCount / sentCount;
   if (lost <= LOST_RATIO) return undefined;
@@ -127,7 +127,7 @@ export function describeRepeats({
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
-  return `${sentCount} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
+  return `${sentCount} requests were made from ${prompts}: a server with a prefix cache responses repeated prompts sooner`;
 }
 
 /** Reports requests that were due and not sent within the level; undefined when they are few. */
@@ -174,8 +174,8 @@ function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }:
 export function describeCutSessions(sessions: RunResult["sessions"]): string | undefined {
   if (sessions === undefined || sessions.cutCount === 0) return undefined;
   const { cutCount, sessionCount, unsentCount, unreadReason } = sessions;
-  const first = unreadReason === undefined ? "" : ` (the first answer that could not be continued: ${unreadReason})`;
-  return `${cutCount} of ${sessionCount} sessions ended early, because a turn failed or its answer could not be read${first}; ${unsentCount} turns were not sent`;
+  const first = unreadReason === undefined ? "" : ` (the first response that could not be continued: ${unreadReason})`;
+  return `${cutCount} of ${sessionCount} sessions ended early, because a turn failed or its response could not be read${first}; ${unsentCount} turns were not sent`;
 }
 
 type Counts = Pick<RunResult, "resendCount" | "sentCount">;

@@ -54,7 +54,7 @@ class PerfAnalyzerConsole implements Report {
     if (this.plan.outputs.verbosity < 2) return;
     const isGrpc = this.plan.target.protocol === "grpc";
     if (event.kind === "connect") this.sink.out(`Creating new channel with url:${event.url}\n`);
-    else if (event.kind === "answer") this.sink.out(`${event.text}\n`);
+    else if (event.kind === "reply") this.sink.out(`${event.text}\n`);
     else if (event.kind === "request") this.sink.out(`inference request: ${event.text}\n`);
     else if (event.kind === "response")
       this.sink.out(isGrpc ? `${event.text}\n` : `inference response: ${event.text}\n`);

@@ -11,7 +11,7 @@ export interface PlottedRun {
   readonly columns: TokenColumns;
   /** Undefined if not collected. */
   readonly gaps?: GapSummary | undefined;
-  /** Whether answers were streamed. Otherwise there is no first token to plot. */
+  /** Whether responses were streamed. Otherwise there is no first token to plot. */
   readonly isStreaming: boolean;
 }
 
@@ -32,7 +32,7 @@ export function asSet(...plots: PlotSet["plots"]): PlotSet {
 export function findLack(runs: readonly PlottedRun[], ...metrics: readonly TokenMetric[]): string | undefined {
   const needsStream = metrics.includes("timeToFirstTokenNs") || metrics.includes("interTokenLatencyNs");
   if (needsStream && !runs.some(({ isStreaming }) => isStreaming))
-    return "the answers were not streamed, so no token has a time of its own";
+    return "the responses were not streamed, so no token has a time of its own";
   for (const metric of metrics)
     if (!runs.some(({ columns }) => columns.metrics[metric].measured().length > 0))
       return LACKS[metric] ?? "it was not measured";
@@ -42,7 +42,7 @@ export function findLack(runs: readonly PlottedRun[], ...metrics: readonly Token
 const LACKS: Partial<Readonly<Record<TokenMetric, string>>> = {
   inputTokens: "input tokens were not counted, as there was no tokenizer",
   outputTokens: "output tokens were not counted, as there was no tokenizer",
-  interTokenLatencyNs: "no answer came in more than one piece with more than one counted token",
+  interTokenLatencyNs: "no response came in more than one piece with more than one counted token",
 };
 
 /** Returns the runs that have a metric, with its scaled values. */

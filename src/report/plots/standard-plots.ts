@@ -99,7 +99,7 @@ function drawGaps(runs: readonly PlottedRun[]): PlotSet {
   const streamed = runs.filter(({ gaps }) => gaps !== undefined && gaps.count > 0);
   const lack =
     findLack(runs, "timeToFirstTokenNs") ??
-    (streamed.length === 0 ? "no answer came in more than one piece" : undefined);
+    (streamed.length === 0 ? "no response came in more than one piece" : undefined);
   if (lack !== undefined) return leaveOut(title, lack);
   const toPoint = ({ position, gapNs }: { readonly position: number; readonly gapNs: number }): PlotPoint => [
     position,
@@ -128,7 +128,7 @@ function noteBunched(runs: readonly PlottedRun[]): string[] {
     return ratios.length > 0 && ratios.reduce((sum, ratio) => sum + ratio, 0) > BUNCHED_RATIO * ratios.length;
   });
   return isBunched
-    ? ["Some tokens came together: positions and gaps are those of the pieces that answers came in."]
+    ? ["Some tokens came together: positions and gaps are those of the pieces that responses came in."]
     : [];
 }
 

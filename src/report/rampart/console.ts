@@ -74,7 +74,7 @@ class RampartConsole implements Report {
     this.showProgress(`run ${run} of ${this.plan.repeat?.until === undefined ? "" : "at most "}${atMost}\n`);
   }
 
-  /** Shows how the run goes, which is no part of the report. */
+  /** Shows progress, which is not part of the report. */
   private showProgress(line: string): void {
     if (this.sink.isQuiet !== true) this.sink.err(line);
   }

@@ -1,5 +1,5 @@
 import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/answered-request.ts";
-import type { FailedAnswer, MeasuredRequest } from "../../measure/tokens/measured-request.ts";
+import type { FailedResponse, MeasuredRequest } from "../../measure/tokens/measured-request.ts";
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
 import type { TokenLink } from "../../measure/tokens/token-link.ts";
@@ -53,11 +53,20 @@ export class RecordsFile implements RequestFile {
         ? plainMetrics(offsetsNs)
         : answeredMetrics(answered);
     const chunks = measure("http_req_chunks_received", length, "count");
-    const failure = error === undefined ? undefined : { type: "answer", message: error };
+    const failure = error === undefined ? undefined : { type: "response", message: error };
     this.file.put(formatLine(metadata, error === undefined ? { ...metrics, ...chunks } : chunks, failure));
   }
 
-  onFailure({ failure, prompt, sequenceId, sendNs, firstByteNs, endNs, responseCount, isWarmup }: FailedAnswer): void {
+  onFailure({
+    failure,
+    prompt,
+    sequenceId,
+    sendNs,
+    firstByteNs,
+    endNs,
+    responseCount,
+    isWarmup,
+  }: FailedResponse): void {
     const metadata = this.formatMetadata({
       prompt,
       sequenceId,
@@ -114,7 +123,7 @@ export class RecordsFile implements RequestFile {
   }
 }
 
-/** Metrics of an answer without text. */
+/** Metrics of a response without text. */
 function plainMetrics(offsetsNs: ArrayLike<number>): RecordMetrics {
   const latencyNs = offsetsNs[offsetsNs.length - 1];
   return latencyNs === undefined ? {} : measure("request_latency", nsToMs(latencyNs), "ms");

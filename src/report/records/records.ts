@@ -37,8 +37,8 @@ interface Line {
   readonly tags: RequestRecord["tags"];
   /** Why the request failed; absent when it succeeded. */
   readonly error?: object;
-  /** Why its answer counts as failed for tokens. */
-  answerError?: string;
+  /** Why its response counts as failed for tokens. */
+  responseError?: string;
   isComplete: boolean;
 }
 
@@ -147,7 +147,7 @@ class Records implements Report {
       true,
     );
     line.metrics = { ...line.metrics, ...own };
-    if (error !== undefined) line.answerError = error;
+    if (error !== undefined) line.responseError = error;
     line.isComplete = true;
     this.putComplete();
   }
@@ -200,9 +200,9 @@ class Records implements Report {
   /** Writes the lines up to the first one that waits. */
   private putComplete(): void {
     for (let line = this.lines[this.next]; line?.isComplete === true; line = this.lines[++this.next]) {
-      const { metadata, metrics, error, answerError } = line;
-      const answer = answerError === undefined ? "" : `,"answer_error":${JSON.stringify(answerError)}`;
-      this.file.put(formatLine(answer === "" ? metadata : `${metadata.slice(0, -1)}${answer}}`, metrics, error));
+      const { metadata, metrics, error, responseError } = line;
+      const response = responseError === undefined ? "" : `,"response_error":${JSON.stringify(responseError)}`;
+      this.file.put(formatLine(response === "" ? metadata : `${metadata.slice(0, -1)}${response}}`, metrics, error));
     }
     if (this.next < FORGOTTEN_LINES && this.next < this.lines.length) return;
     this.lines.splice(0, this.next);

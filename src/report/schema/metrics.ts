@@ -119,7 +119,7 @@ export function overMetricsSchema(parts: Parts) {
 /** What is known of the tokens of a level besides its metrics. */
 export function tokensSchema(parts: Parts) {
   return parts.object({
-    requests: v.pipe(count(), v.description("Successful requests whose answer had content.")),
+    requests: v.pipe(count(), v.description("Successful requests whose response had content.")),
     withoutContent: count(),
     withoutEndMark: v.exactOptional(count()),
     failed: count(),
@@ -127,7 +127,7 @@ export function tokensSchema(parts: Parts) {
   });
 }
 
-/** Values that a target extracts from the answers of a level, by name. */
+/** Values that a target extracts from the responses of a level, by name. */
 export function extractedSchema(parts: Parts) {
   const one = parts.object({
     numbers: v.exactOptional(spreadSchema(parts)),

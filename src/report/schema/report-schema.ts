@@ -38,7 +38,7 @@ export type NoteJson = ReportJson["notes"][number];
 /** A reason of the verdict as data. */
 export type ReasonJson = VerdictJson["reasons"][number];
 
-/** The answer of a search as data. */
+/** The response of a search as data. */
 export type FindMaxJson = NonNullable<RunJson["findMax"]>;
 
 /** Creates the schema: of a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
@@ -165,10 +165,10 @@ function runEntries(parts: Parts) {
         example: v.string(),
         status: optional(v.number()),
         isWarmup: optional(v.literal(true)),
-        answers: optional(
+        responses: optional(
           v.pipe(
-            v.array(object({ reason: v.string(), answer: v.string() })),
-            v.description("The first answers that the scenario's check refused."),
+            v.array(object({ reason: v.string(), response: v.string() })),
+            v.description("The first responses that the scenario's check refused."),
           ),
         ),
       }),
@@ -191,7 +191,7 @@ function runEntries(parts: Parts) {
   };
 }
 
-/** The answer of a search. */
+/** The response of a search. */
 export function findMaxSchema({ object }: Parts) {
   const load = v.nullable(v.number());
   return object({

@@ -85,11 +85,11 @@ export function combinationSchema(parts: Parts) {
     highest: optional(
       v.pipe(
         overRuns(parts),
-        v.description("The highest load that keeps the limits, over the runs with a certain answer."),
+        v.description("The highest load that keeps the limits, over the runs with a certain response."),
       ),
     ),
     atHighest: optional(v.pipe(object(results), v.description("What these runs measured, each at its highest load."))),
-    unresolvedRuns: v.pipe(numbers, v.description("Numbers of the runs without a certain answer, in no mean.")),
+    unresolvedRuns: v.pipe(numbers, v.description("Numbers of the runs without a certain response, in no mean.")),
     runsWithoutLoad: v.pipe(numbers, v.description("Numbers of the runs in which no load keeps the limits.")),
   });
   return object({

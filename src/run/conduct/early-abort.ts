@@ -94,7 +94,7 @@ export class EarlyAbort {
     for (const { recent } of this.watched) recent.add(records, count);
   }
 
-  /** Adds the values extracted from an answer. @param atNs when the answer ended @param group that of the request; default: none */
+  /** Adds the values extracted from a response. @param atNs when the response ended @param group that of the request; default: none */
   addExtracted(values: readonly unknown[], atNs: number, group?: number): void {
     if (!this.isRunning) return;
     for (const { recent } of this.watched) recent.addExtracted(values, atNs, group);

@@ -64,7 +64,7 @@ export class RecentTime {
       if (records.group.subarray(0, count).includes(group)) tally.add(records, count, group);
   }
 
-  /** Adds the values extracted from an answer. @param atNs when the answer ended @param group that of the request; undefined without groups */
+  /** Adds the values extracted from a response. @param atNs when the response ended @param group that of the request; undefined without groups */
   addExtracted(values: readonly unknown[], atNs: number, group: number | undefined): void {
     this.tally?.extracted?.add(values, atNs);
     if (group !== undefined) this.groupTallies[group]?.extracted?.add(values, atNs);

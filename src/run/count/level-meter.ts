@@ -68,7 +68,7 @@ export class LevelMeter {
     for (const group of present) this.groupTallies[group]?.add(records, count, group);
   }
 
-  /** Adds the values extracted from an answer, in the order of their names. @param atNs when the answer ended @param group that of the request; default: none */
+  /** Adds the values extracted from a response, in the order of their names. @param atNs when the response ended @param group that of the request; default: none */
   addExtracted(values: readonly unknown[], atNs: number, group?: number): void {
     this.tally?.extracted?.add(values, atNs);
     if (group !== undefined) this.groupTallies[group]?.extracted?.add(values, atNs);

@@ -29,7 +29,7 @@ export function talliesOf({ plan, session, groups }: TallyParts, isScheduled: bo
       countsReading: service.wire === "http",
       isDecoupled: service.isDecoupled || service.hasManyResponses === true,
       isStreamed,
-      extractedNames: service.answerReader?.names,
+      extractedNames: service.responseReader?.names,
     });
   return {
     all: () => create(session.service, tokensPlanOf(plan)?.isStreamed),

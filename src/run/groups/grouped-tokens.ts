@@ -1,4 +1,4 @@
-import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
+import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import type { RequestTokens } from "../../measure/tokens/request-tokens.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { columnsOf } from "../../measure/tokens/token-columns.ts";
@@ -12,13 +12,13 @@ import type { RequestGroups } from "./request-groups.ts";
 /** What measures the tokens of a member. Without a mix, the target is the only member. */
 export interface MemberTokens {
   readonly plan: Plan;
-  /** Undefined when its answers have no tokens. */
+  /** Undefined when its responses have no tokens. */
   readonly link: TokenLink | undefined;
 }
 
 /** Measures the tokens of each group of requests apart. */
 export class GroupedTokens implements RunTokens {
-  readonly answers: AnswerSink;
+  readonly responses: ResponseSink;
   private readonly groups: RequestGroups;
   private readonly members: readonly MemberTokens[];
   /** Index of each group among those of its member. */
@@ -33,7 +33,7 @@ export class GroupedTokens implements RunTokens {
       counts[member] = index + 1;
       return index;
     });
-    this.answers = this.toSink();
+    this.responses = this.toSink();
   }
 
   begin(_plan: Plan, startNs: number, options?: BeginOptions): void {
@@ -86,16 +86,16 @@ export class GroupedTokens implements RunTokens {
     return this.members.flatMap(({ link }) => link ?? []);
   }
 
-  /** Passes each answer to the meter of its group. */
-  private toSink(): AnswerSink {
+  /** Passes each response to the meter of its group. */
+  private toSink(): ResponseSink {
     const sinks = this.groups.list.map(({ member }, group) =>
-      this.members[member]?.link?.answersOf(this.indices[group] as number),
+      this.members[member]?.link?.responsesOf(this.indices[group] as number),
     );
-    const sinkOf = (step: number): AnswerSink | undefined => sinks[this.groups.ofStep[step] as number];
+    const sinkOf = (step: number): ResponseSink | undefined => sinks[this.groups.ofStep[step] as number];
     return {
       knowsPrompt: (step) => sinkOf(step)?.knowsPrompt(step) ?? true,
       addPrompt: (step, body, session) => sinkOf(step)?.addPrompt(step, body, session),
-      addAnswer: (answer) => sinkOf(answer.step)?.addAnswer(answer),
+      addResponse: (response) => sinkOf(response.step)?.addResponse(response),
       addFailure: (failure) => sinkOf(failure.step)?.addFailure(failure),
     };
   }

@@ -1,12 +1,12 @@
 import type { DataStep } from "../../inputs/dataset.ts";
 import { readTags, type TaggedInput, type TaggedTensor, type TagInput } from "../../inputs/tagged-input.ts";
-import { heldFunction } from "../../plan/functions.ts";
+import { lookUpFunction } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { describeTags, hasTags, TARGET_TAG, type Tags } from "../../plan/split/tags.ts";
-import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { readRequestText } from "../../service/openai/request-text.ts";
+import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { MemberSession, Session } from "../open/session.ts";
@@ -49,7 +49,7 @@ class Tagger {
   constructor(plans: readonly Plan[], target: string, own: Plan) {
     this.fixed = Object.assign(target === "" ? {} : { [TARGET_TAG]: target }, ...plans.map(({ tags }) => tags?.fixed));
     this.functions = plans.flatMap(({ tags }) =>
-      tags?.of === undefined ? [] : [{ name: tags.of.function, tagInput: heldFunction<TagInput>(tags.of) }],
+      tags?.of === undefined ? [] : [{ name: tags.of.function, tagInput: lookUpFunction<TagInput>(tags.of) }],
     );
     this.target = target;
     this.tokens = own.measurement.tokens;
@@ -100,7 +100,7 @@ class Tagger {
 
   private countText({ payload }: DataStep, countTokens: CountTokens): number {
     const body = new TextDecoder().decode(payload);
-    return countTokens(readRequestText(this.tokens?.answers as AnswerKind, body));
+    return countTokens(readRequestText(this.tokens?.responses as ResponseKind, body));
   }
 }
 

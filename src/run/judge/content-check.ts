@@ -1,42 +1,42 @@
-import { type FunctionPlan, heldFunction } from "../../plan/functions.ts";
+import { type FunctionPlan, lookUpFunction } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { AnswerKind } from "../../service/openai/answer-kind.ts";
-import { type CheckAnswer, createScenarioAnswer, type ScenarioAnswer } from "../../service/scenario-answer.ts";
+import type { ResponseKind } from "../../service/openai/response-kind.ts";
+import { type CheckResponse, createScenarioResponse, type ScenarioResponse } from "../../service/scenario-response.ts";
 import type { RequestContent } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import { describeUserError } from "../../service/user-defined/user-error.ts";
 import type { Failure } from "../../transport/failure.ts";
 
-/** An answer to check. */
-export interface GivenAnswer {
+/** A response to check. */
+export interface GivenResponse {
   readonly parts: readonly Uint8Array[];
-  /** The tensors of the last response; empty for other answers. */
+  /** The tensors of the last response; empty for other responses. */
   readonly tensors: readonly Tensor[];
   readonly request: RequestContent;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Checks answers; returns the failure of a wrong one. */
-export type ContentCheck = (given: GivenAnswer) => Failure | undefined;
+/** Checks responses; returns the failure of a wrong one. */
+export type ContentCheck = (given: GivenResponse) => Failure | undefined;
 
-/** Most characters of a wrong answer that a report shows. */
+/** Most characters of a wrong response that a report shows. */
 const SHOWN_CHARACTERS = 400;
 
-/** Creates the check of answers that a scenario's function makes. A wrong answer is a failed request. @param plan that of the target @param named the function */
+/** Creates the check of responses that a scenario's function makes. A wrong response is a failed request. @param plan that of the target @param named the function */
 export function createContentCheck(plan: Plan, named: FunctionPlan): ContentCheck {
-  const check = heldFunction<CheckAnswer>(named);
-  const kind = plan.measurement.tokens?.answers as AnswerKind | undefined;
+  const check = lookUpFunction<CheckResponse>(named);
+  const kind = plan.measurement.tokens?.responses as ResponseKind | undefined;
   return (given) => {
-    const answer = createScenarioAnswer({ ...given, kind });
-    const message = explain(check, answer);
-    return message === undefined ? undefined : { kind: "check", message, excerpt: excerptOf(given, answer) };
+    const response = createScenarioResponse({ ...given, kind });
+    const message = explain(check, response);
+    return message === undefined ? undefined : { kind: "check", message, excerpt: excerptOf(given, response) };
   };
 }
 
-/** Returns why an answer is wrong; undefined when it is right. */
-function explain(check: CheckAnswer, answer: ScenarioAnswer): string | undefined {
+/** Returns why a response is wrong; undefined when it is right. */
+function explain(check: CheckResponse, response: ScenarioResponse): string | undefined {
   try {
-    const verdict: unknown = check(answer);
+    const verdict: unknown = check(response);
     if (verdict === true || verdict === undefined) return undefined;
     if (verdict === false) return "the scenario's check returned false";
     if (typeof verdict === "string") return verdict;
@@ -47,9 +47,9 @@ function explain(check: CheckAnswer, answer: ScenarioAnswer): string | undefined
   }
 }
 
-/** Returns the beginning of an answer as text: what a language model wrote, tensors, or the body. */
-function excerptOf({ tensors, parts }: GivenAnswer, answer: ScenarioAnswer): string {
-  const text = tensors.length > 0 ? tensors.map(describeTensor).join(", ") : answer.content || joinTexts(parts);
+/** Returns the beginning of a response as text: what a language model wrote, tensors, or the body. */
+function excerptOf({ tensors, parts }: GivenResponse, response: ScenarioResponse): string {
+  const text = tensors.length > 0 ? tensors.map(describeTensor).join(", ") : response.content || joinTexts(parts);
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
 }
@@ -69,7 +69,7 @@ function describeTensor({ name, datatype, shape, bytes }: Tensor): string {
   const MOST_BYTES = 64; // of a tensor, so that the names of all tensors are shown
   const isNumeric = datatype !== "BYTES";
   const shown = isNumeric ? bytes.subarray(0, MOST_BYTES) : bytes;
-  const tensor = createScenarioAnswer({
+  const tensor = createScenarioResponse({
     parts: [],
     tensors: [{ name, datatype, shape, bytes: shown }],
     request: [],

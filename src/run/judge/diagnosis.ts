@@ -61,7 +61,7 @@ const TLS_REASONS: readonly (readonly [
   "no-tls" | "untrusted-certificate" | "other-name" | "outdated-certificate",
   RegExp,
 ])[] = [
-  ["no-tls", /handshake.*no answer/],
+  ["no-tls", /handshake.*no response/],
   ["other-name", /certificate (?:is for|names no such)|NotValidForName/],
   ["outdated-certificate", /expired|not yet valid|NotValidYet/i],
   ["untrusted-certificate", /self[- ]signed|unable to (?:verify|get)|UnknownIssuer|local issuer/i],

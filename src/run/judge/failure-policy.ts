@@ -47,7 +47,7 @@ function divergence(ratio: number, expected: number): number {
 }
 
 const MAX_LANE_ERRORS = 64;
-/** Number of first answers to prompts that show that the server does not have their path. */
+/** Number of first responses to prompts that show that the server does not have their path. */
 const FEW_UNKNOWN = 8;
 
 /** Decides how failed requests affect the run. */
@@ -76,8 +76,8 @@ export class FailurePolicy {
     if (failure.kind === "aborted" || isCancelled(failure)) return;
     const message = describeFailure(failure);
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
-      const { status, answer } = failure;
-      const facts = { ...(status === undefined ? {} : { status }), ...(answer === undefined ? {} : { answer }) };
+      const { status, response } = failure;
+      const facts = { ...(status === undefined ? {} : { status }), ...(response === undefined ? {} : { response }) };
       this.laneErrors.push({ lane, message, ...facts });
     }
     if (this.plan.failures.maxRatio === 0) {
@@ -119,7 +119,7 @@ export class FailurePolicy {
     );
   }
 
-  /** Ends the run when the server has no such API: each of its answers would cost nothing, and be worth nothing. */
+  /** Ends the run when the server has no such API: each of its responses would cost nothing, and be worth nothing. */
   private checkPath(failure: Failure): void {
     const { plan } = this;
     if (failure.kind !== "http" || failure.status !== 404 || this.state().completedCount > 0) return;
@@ -129,7 +129,7 @@ export class FailurePolicy {
     this.signal.fail(new RunError("unreachable", message, "Does it serve this API, under this path?", { failure }));
   }
 
-  /** Ends the run in bounded time when the target no longer answers. */
+  /** Ends the run in bounded time when the target no longer responses. */
   private checkReachable(failure: Failure, sentNs: number): void {
     const { lastSuccessNs, completedCount, outstanding, isSending } = this.state();
     const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding, sentNs, isSending };

@@ -1,5 +1,5 @@
 import type { ExpectedOutput } from "../../inputs/batches.ts";
-import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
+import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import { separateReads } from "../../measure/tokens/read-times.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
@@ -9,22 +9,22 @@ import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { InferResponse, ResponseContent, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
-import {
-  type AnswerCheck,
-  type AnswerFault,
-  type CreateAnswerCheck,
-  unreadable,
-} from "../../transport/answer-check.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
+import {
+  type CreateResponseCheck,
+  type ResponseCheck,
+  type ResponseFault,
+  unreadable,
+} from "../../transport/response-check.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { TargetSession } from "../open/session.ts";
 import type { SharedTensors } from "../open/shared-tensors.ts";
 import type { Feed } from "../send/feed.ts";
 import { sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
-import { AnswerPacker, firstByteOf } from "./answer-packer.ts";
-import type { ContentCheck, GivenAnswer } from "./content-check.ts";
+import type { ContentCheck, GivenResponse } from "./content-check.ts";
+import { firstByteOf, ResponsePacker } from "./response-packer.ts";
 
 /**
  * Compares an output with the one that the data expects, byte by byte. The messages begin like perf_analyzer's.
@@ -81,7 +81,7 @@ export interface Judging {
    */
   readonly canWait: boolean;
   /** Creates the clients' checks of responses that are not kept. Absent: each member of a mix has its own. */
-  readonly createCheck?: CreateAnswerCheck;
+  readonly createCheck?: CreateResponseCheck;
   /** Returns the failure of a completed request; undefined when it succeeded. */
   judge(call: Call, slots: Slots): Failure | undefined;
 }
@@ -92,13 +92,13 @@ export interface JudgeParts {
   readonly feed: Feed;
   readonly verbosity: 0 | 1 | 2;
   readonly observer: RunObserver;
-  /** Receives the answers whose tokens are measured. */
-  readonly answers?: AnswerSink | undefined;
-  /** Receives the values that the target extracts from each successful answer, its request's step, and when it ended. */
+  /** Receives the responses whose tokens are measured. */
+  readonly responses?: ResponseSink | undefined;
+  /** Receives the values that the target extracts from each successful response, its request's step, and when it ended. */
   readonly onExtracted?: (values: readonly unknown[], step: number, atNs: number) => void;
   /** The groups of requests, whose tags records carry. Default: there are none. */
   readonly groups?: RequestGroups | undefined;
-  /** What the scenario requires of answers. Default: nothing. */
+  /** What the scenario requires of responses. Default: nothing. */
   readonly contentCheck?: ContentCheck | undefined;
   /** See {@link BehaviourPlan}. Default: false. */
   readonly acceptsOtherOutputs?: boolean | undefined;
@@ -112,7 +112,7 @@ export class RequestJudge implements Judging {
   private readonly feed: Feed;
   private readonly observer: RunObserver;
   private readonly isTracing: boolean;
-  private readonly packer: AnswerPacker | undefined;
+  private readonly packer: ResponsePacker | undefined;
   private readonly shared: SharedTensors | undefined;
   private readonly serverNames: readonly string[] | undefined;
   private readonly onExtracted: JudgeParts["onExtracted"];
@@ -125,16 +125,16 @@ export class RequestJudge implements Judging {
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   readonly needsBodies: boolean;
   readonly canWait: boolean;
-  readonly createCheck: CreateAnswerCheck;
+  readonly createCheck: CreateResponseCheck;
   /** Checks responses that are kept. */
-  private readonly check: AnswerCheck;
+  private readonly check: ResponseCheck;
 
   constructor(parts: JudgeParts) {
-    const { session, feed, verbosity, observer, answers, contentCheck, finished = { count: 0 } } = parts;
+    const { session, feed, verbosity, observer, responses, contentCheck, finished = { count: 0 } } = parts;
     const { service, shared, serverNames } = session;
     this.finished = finished;
     this.contentCheck = contentCheck;
-    this.packer = answers && new AnswerPacker(answers, feed, serverNames);
+    this.packer = responses && new ResponsePacker(responses, feed, serverNames);
     this.onExtracted = parts.onExtracted;
     this.groups = parts.groups;
     this.service = service;
@@ -142,15 +142,15 @@ export class RequestJudge implements Judging {
     this.shared = shared;
     this.feed = feed;
     this.observer = observer;
-    this.createCheck = service.codec.answerChecks(parts.acceptsOtherOutputs);
+    this.createCheck = service.codec.responseChecks(parts.acceptsOtherOutputs);
     this.check = this.createCheck();
     this.isTracing = verbosity === 2;
     this.needsBodies =
       this.isTracing ||
       observer.onRecord !== undefined ||
-      answers !== undefined ||
+      responses !== undefined ||
       contentCheck !== undefined ||
-      service.answerReader !== undefined ||
+      service.responseReader !== undefined ||
       feed.hasExpectations ||
       sessionsOf(feed) !== undefined;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
@@ -165,7 +165,7 @@ export class RequestJudge implements Judging {
     this.index = this.finished.count++;
     const found = this.examine(call, slots);
     if (Array.isArray(found)) {
-      this.packer?.addAnswer(this.index, call, slots, found);
+      this.packer?.addResponse(this.index, call, slots, found);
       return undefined;
     }
     const failure = maskFailure(found as Failure);
@@ -202,7 +202,7 @@ export class RequestJudge implements Judging {
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return NO_RESPONSES;
     const step = slots.steps[call.slot] as number;
-    const extracted = this.readAnswer(call, step);
+    const extracted = this.readResponse(call, step);
     if (extracted !== undefined && "kind" in extracted) return extracted;
     const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
@@ -243,12 +243,12 @@ export class RequestJudge implements Judging {
     return records;
   }
 
-  /** Returns the values extracted from an answer, or why it is no success; undefined when the target has no rules for answers. */
-  private readAnswer(call: Call, step: number): readonly unknown[] | Failure | undefined {
-    const { answerReader } = this.service;
-    if (answerReader === undefined) return undefined;
+  /** Returns the values extracted from a response, or why it failed; undefined when the target has no rules for responses. */
+  private readResponse(call: Call, step: number): readonly unknown[] | Failure | undefined {
+    const { responseReader } = this.service;
+    if (responseReader === undefined) return undefined;
     const bodies = this.receivedOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body]));
-    return answerReader.read(bodies, this.feed.contentOf(step));
+    return responseReader.read(bodies, this.feed.contentOf(step));
   }
 
   /** Returns the responses of a call. Only a gRPC call of several messages may have none. */
@@ -256,12 +256,12 @@ export class RequestJudge implements Judging {
     return this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
   }
 
-  /** Returns what a check of the content sees of an answer. */
+  /** Returns what a check of the content sees of a response. */
   private answerOf(
     received: readonly ReceivedResponse[],
     records: readonly ResponseRecord[],
     slot: number,
-  ): Pick<GivenAnswer, "parts" | "tensors"> {
+  ): Pick<GivenResponse, "parts" | "tensors"> {
     const last = records.findLast(({ outputs }) => outputs !== this.noOutputs)?.outputs;
     const tensors = last === undefined || last instanceof Uint8Array ? [] : [...last.values()];
     return {
@@ -270,17 +270,17 @@ export class RequestJudge implements Judging {
     };
   }
 
-  private requestOf(step: number): Pick<GivenAnswer, "request" | "tags"> {
+  private requestOf(step: number): Pick<GivenResponse, "request" | "tags"> {
     return { request: this.feed.contentOf(step), tags: this.groups?.tagsOf(step) ?? {} };
   }
 
   private nameExtracted(values: readonly unknown[]): Readonly<Record<string, unknown>> {
-    const names = this.service.answerReader?.names ?? [];
+    const names = this.service.responseReader?.names ?? [];
     return Object.fromEntries(names.map((name, index) => [name, values[index]]));
   }
 
   /** Checks a response whose body was kept. */
-  private findFault(call: Call): AnswerFault | undefined {
+  private findFault(call: Call): ResponseFault | undefined {
     const { check } = this;
     const { responses, body = NO_BYTES } = call;
     if (this.service.wire === "grpc-stream" || this.service.wire === "grpc-call") {
@@ -318,11 +318,11 @@ export class RequestJudge implements Judging {
 
 /** Masks secrets, because servers repeat keys in messages that are printed and exported. Cuts a message of any length. */
 function maskFailure(failure: Failure): Failure {
-  const { message, answer, excerpt } = failure;
+  const { message, response, excerpt } = failure;
   return {
     ...failure,
     message: limitMessage(maskSecrets(message)),
-    ...(answer === undefined ? {} : { answer: maskSecrets(answer) }),
+    ...(response === undefined ? {} : { response: maskSecrets(response) }),
     ...(excerpt === undefined ? {} : { excerpt: maskSecrets(excerpt) }),
   };
 }

@@ -4,7 +4,7 @@ import type { Failure } from "../../transport/failure.ts";
 const UNREACHABLE_NS = 5e9; // 5 s
 /** Number of connections lost in a row that is not accidental. A single lane reaches it within 5 s. */
 const MANY_LOST = 8;
-/** Number of stalled requests sent since the last answer that is not accidental, for a target that has answered before. */
+/** Number of stalled requests sent since the last response that is not accidental, for a target that has answered before. */
 const MANY_STALLED = 8;
 /** The same for a target that has not answered yet. */
 const FEW_STALLED = 2;
@@ -43,7 +43,7 @@ export class Reachability {
   private lostInARow = 0;
   private stalledInARow = 0;
   private lastSuccessNs = 0;
-  /** Time of the last success, or of the last answer with an error. */
+  /** Time of the last success, or of the last response with an error. */
   private answeredNs = 0;
   private hasAnswered = false;
   /** Servers that lost connections or requests since the last response. */

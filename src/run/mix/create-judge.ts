@@ -1,6 +1,6 @@
-import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
+import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { AnswerNeeds, Call } from "../../transport/client.ts";
+import type { Call, ResponseNeeds } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { type Judging, RequestJudge } from "../judge/judge.ts";
 import type { TargetSession } from "../open/session.ts";
@@ -26,32 +26,35 @@ export class MixedJudge implements Judging {
 }
 
 /**
- * Creates what judges a run's answers; for a mix, one judge for each member.
- * @param onExtracted receives the values that the target extracts from each successful answer, when it ended, and the group of its request
+ * Creates what judges a run's responses; for a mix, one judge for each member.
+ * @param onExtracted receives the values that the target extracts from each successful response, when it ended, and the group of its request
  */
 export function createJudge(
   { plan, observer, session, feed, tokens, groups, createCheck }: SenderParts,
   onExtracted: (values: readonly unknown[], atNs: number, group: number | undefined) => void,
 ): Judging {
   const finished = { count: 0 };
-  const create = (judged: TargetSession, answers: AnswerSink | undefined, own: Plan): RequestJudge =>
+  const create = (judged: TargetSession, responses: ResponseSink | undefined, own: Plan): RequestJudge =>
     new RequestJudge({
       session: judged,
       feed,
       verbosity: plan.outputs.verbosity,
       acceptsOtherOutputs: plan.behaviour?.acceptsOtherOutputs,
       observer,
-      answers,
+      responses,
       onExtracted: (values, step, atNs) => onExtracted(values, atNs, groups?.ofStep[step]),
       groups,
       contentCheck: createCheck?.(own),
       finished,
     });
-  if (session.members === undefined) return create(session, tokens?.answers, plan);
+  if (session.members === undefined) return create(session, tokens?.responses, plan);
   const judges = session.members.map((member) =>
-    create(member.session, member.plan.measurement.tokens === undefined ? undefined : tokens?.answers, member.plan),
+    create(member.session, member.plan.measurement.tokens === undefined ? undefined : tokens?.responses, member.plan),
   );
   for (const [member, { needsBodies, createCheck: createMemberCheck }] of judges.entries())
-    Object.assign(session.answers[member] as AnswerNeeds, { keepBodies: needsBodies, createCheck: createMemberCheck });
+    Object.assign(session.responses[member] as ResponseNeeds, {
+      keepBodies: needsBodies,
+      createCheck: createMemberCheck,
+    });
   return new MixedJudge(judges);
 }

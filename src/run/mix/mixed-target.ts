@@ -6,7 +6,7 @@ import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { memberPlansOf } from "../../registry/mix.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { ServiceTraits } from "../../service/service.ts";
-import type { AnswerNeeds } from "../../transport/client.ts";
+import type { ResponseNeeds } from "../../transport/client.ts";
 import { BY_MEMBER, FanOutClient } from "../../transport/fan-out-client.ts";
 import type { RunSignal } from "../interrupt.ts";
 import { type MemberSession, type MixSession, openTarget, type Target, type TargetSession } from "../open/session.ts";
@@ -41,7 +41,7 @@ export async function openMixedTarget(
     await closeAll(members);
     throw joinErrors(names, opening);
   }
-  const answers = members.map((): AnswerNeeds => ({ keepBodies: true }));
+  const responses = members.map((): ResponseNeeds => ({ keepBodies: true }));
   return {
     setTrace: undefined,
     isQueried: () => members.some(({ target }) => target.isQueried()),
@@ -55,14 +55,14 @@ export async function openMixedTarget(
           plan: plans[member] ?? plan,
           session: nameMember(session, member),
         })),
-        answers,
+        responses,
       );
     },
     createClient: (options) =>
       new FanOutClient(
         members.map(({ name, target }, member) => ({
           name,
-          createClient: (given) => target.createClient({ ...given, answers: answers[member] as AnswerNeeds }),
+          createClient: (given) => target.createClient({ ...given, responses: responses[member] as ResponseNeeds }),
         })),
         BY_MEMBER,
         options,
@@ -100,7 +100,7 @@ function nameMember(session: TargetSession, member: number): TargetSession {
 }
 
 /** Returns one session for all members. @throws RunError when a model cannot be mixed */
-function mixSessions(members: readonly MemberSession[], answers: readonly AnswerNeeds[]): MixSession {
+function mixSessions(members: readonly MemberSession[], responses: readonly ResponseNeeds[]): MixSession {
   for (const { name, session } of members)
     if (session.service.isSequence)
       throw new RunError(
@@ -115,7 +115,7 @@ function mixSessions(members: readonly MemberSession[], answers: readonly Answer
     dataset: { streams, isFromJson: true, warnings: [] },
     warnings: members.flatMap(({ name, session }) => session.warnings.map((warning): Text => [`${name}: `, warning])),
     members,
-    answers,
+    responses,
     counters: async () => undefined,
   };
 }

@@ -22,15 +22,15 @@ export function createAsk(
   let lastTraced: Promise<unknown> = Promise.resolve();
   return async (query: Query, what: string) => {
     try {
-      const answer = control.call(query);
+      const response = control.call(query);
       if (isTracing) {
         // Print responses in the order of their queries.
         const earlier = lastTraced;
-        lastTraced = answer.catch(() => {});
+        lastTraced = response.catch(() => {});
         await earlier;
       }
-      const body = await answer;
-      if (isTracing) observer.onTrace?.({ kind: "answer", text: query.format(body) });
+      const body = await response;
+      if (isTracing) observer.onTrace?.({ kind: "reply", text: query.format(body) });
       return query.read(body);
     } catch (error) {
       const { url = address.url } = query;

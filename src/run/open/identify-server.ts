@@ -1,7 +1,7 @@
 import { msToNs } from "../../plan/units.ts";
 import { SERVICE_KINDS } from "../../registry/service-kinds.ts";
 import type { SocketTarget } from "../../runtime/socket.ts";
-import type { GrpcProbeAnswer, ServiceApi, ServiceProbe } from "../../service/probe.ts";
+import type { GrpcProbeResponse, ServiceApi, ServiceProbe } from "../../service/probe.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
 import { openNamedSocket } from "../../transport/named-socket.ts";
 import { loadClient } from "./create-client.ts";
@@ -42,14 +42,14 @@ export interface AskedPlace {
   readonly isSecure: boolean;
 }
 
-/** Sends what servers of each known kind answer to; takes a few seconds at most and never throws. */
+/** Sends what servers of each known kind response to; takes a few seconds at most and never throws. */
 export async function identifyServer(place: AskedPlace): Promise<ServerIdentity> {
   const first = await ask(place, FIRST_PATH);
   const speaks = classify(first);
   if (speaks === "grpc") return { speaks, found: await probeGrpc(place) };
   if (speaks === "http") return { speaks, found: await probeHttp(place, first) };
   if (speaks === "tls") return { speaks, found: [] };
-  if (!place.isSecure) return { speaks: (await answersHandshake(place)) ? "tls" : "nothing", found: [] };
+  if (!place.isSecure) return { speaks: (await responsesHandshake(place)) ? "tls" : "nothing", found: [] };
   // A gRPC server may refuse a handshake for HTTP/1.1.
   const found = await probeGrpc(place);
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
@@ -69,12 +69,12 @@ const KINDS = (Object.entries(SERVICE_KINDS) as [FoundApi["kind"], ProbedKind][]
 const FIRST_PATH = KINDS.flatMap(([, { api }]) => api.probes).find(({ protocol }) => protocol === "http")?.path ?? "/";
 
 async function probeHttp(place: AskedPlace, first: Uint8Array): Promise<FoundApi[]> {
-  const answers = new Map([[FIRST_PATH, Promise.resolve(first)]]);
+  const responses = new Map([[FIRST_PATH, Promise.resolve(first)]]);
   return collect("http", async (probe) => {
     if (probe.protocol !== "http") return undefined;
-    const answer = answers.get(probe.path) ?? ask(place, probe.path);
-    answers.set(probe.path, answer);
-    const [, status = "0", text = ""] = /^HTTP\/1\.\d (\d{3})(?:.*?\r\n\r\n(.*))?/s.exec(textOf(await answer)) ?? [];
+    const response = responses.get(probe.path) ?? ask(place, probe.path);
+    responses.set(probe.path, response);
+    const [, status = "0", text = ""] = /^HTTP\/1\.\d (\d{3})(?:.*?\r\n\r\n(.*))?/s.exec(textOf(await response)) ?? [];
     return probe.recognize({ status: Number(status), text });
   });
 }
@@ -90,8 +90,8 @@ async function probeGrpc({ host, port, isSecure }: AskedPlace): Promise<FoundApi
   try {
     return await collect("grpc", async (probe) => {
       if (probe.protocol !== "grpc") return undefined;
-      const answer = await callOnce(control, probe.path, probe.payload);
-      return answer && probe.recognize(answer);
+      const response = await callOnce(control, probe.path, probe.payload);
+      return response && probe.recognize(response);
     });
   } finally {
     control.close();
@@ -103,7 +103,7 @@ async function callOnce(
   control: ControlClient,
   path: string,
   payload: Uint8Array,
-): Promise<GrpcProbeAnswer | undefined> {
+): Promise<GrpcProbeResponse | undefined> {
   try {
     const body = await control.call({ path, method: "POST", headers: [], payload });
     return { status: 0, message: "", body };
@@ -132,14 +132,14 @@ async function collect(
   return found.flat();
 }
 
-function classify(answer: Uint8Array): ServerIdentity["speaks"] {
-  const text = textOf(answer);
+function classify(response: Uint8Array): ServerIdentity["speaks"] {
+  const text = textOf(response);
   // nginx and Go respond in plain text on a TLS port.
   if (/^HTTP\/1\.[01] 400 /.test(text) && /https/i.test(text)) return "tls";
   if (text.startsWith("HTTP/1.")) return "http";
-  if (answer[0] === TLS_ALERT && answer[1] === 3) return "tls";
+  if (response[0] === TLS_ALERT && response[1] === 3) return "tls";
   // An HTTP/2 server starts with SETTINGS on stream 0.
-  if (answer.length >= FRAME_HEADER_BYTES && answer[0] === 0 && answer[3] === SETTINGS_FRAME) return "grpc";
+  if (response.length >= FRAME_HEADER_BYTES && response[0] === 0 && response[3] === SETTINGS_FRAME) return "grpc";
   return "nothing";
 }
 
@@ -150,7 +150,7 @@ function ask(place: AskedPlace, path: string): Promise<Uint8Array> {
   return connect(place, place.isSecure, new TextEncoder().encode(head)).then(({ bytes }) => bytes);
 }
 
-async function answersHandshake(place: AskedPlace): Promise<boolean> {
+async function responsesHandshake(place: AskedPlace): Promise<boolean> {
   return (await connect(place, true, undefined)).isOpened;
 }
 

@@ -2,7 +2,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { networkOf, type ServerTargetPlan } from "../../registry/service-kinds.ts";
 import type { OpenSocket } from "../../runtime/socket.ts";
-import type { OwnServer, ServiceAddress } from "../../service/service.ts";
+import type { ServiceAddress, StartedServer } from "../../service/service.ts";
 import type { CreateClient } from "../../transport/client.ts";
 import { FanOutClient, ServerTurns } from "../../transport/fan-out-client.ts";
 import type { Endpoint } from "../../transport/request.ts";
@@ -60,7 +60,7 @@ export async function connect(
 }
 
 /** Returns the ways to a server that the run has started. */
-export function toLinks({ ready, createClient, close }: OwnServer): Links {
+export function toLinks({ ready, createClient, close }: StartedServer): Links {
   return { createClient, createControl: createClient, serverCount: 1, ready, close };
 }
 
@@ -86,7 +86,8 @@ function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint):
     address.wire !== "http" &&
     endpoint.tls !== undefined &&
     process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
-  const usesOwn = plan.client.kind === "own" && (plan.behaviour?.queriesThroughOwnClient === true || isBeyondGrpcJs);
-  if (usesOwn) return "own";
+  const isBuiltIn =
+    plan.client.kind === "own" && (plan.behaviour?.queriesThroughBuiltInClient === true || isBeyondGrpcJs);
+  if (isBuiltIn) return "own";
   return address.wire === "http" ? "undici" : "grpc-js";
 }

@@ -21,7 +21,7 @@ import { MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, InferCodec, Service, ServiceAddress, ServiceFront, ServiceTraits } from "../../service/service.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import { describeTrace, setTrace, toTraceValues } from "../../telemetry/trace-settings.ts";
-import type { AnswerNeeds, ClientOptions, CreateClient, LoadClient } from "../../transport/client.ts";
+import type { ClientOptions, CreateClient, LoadClient, ResponseNeeds } from "../../transport/client.ts";
 import { ControlClient, MOST_CONTROL_BYTES } from "../../transport/control-client.ts";
 import { stampedPayload } from "../../transport/request.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../interrupt.ts";
@@ -129,7 +129,7 @@ export interface MixSession extends SessionBase {
   readonly service: ServiceTraits;
   readonly members: readonly MemberSession[];
   /** By member, for its client. */
-  readonly answers: readonly AnswerNeeds[];
+  readonly responses: readonly ResponseNeeds[];
 }
 
 /** What opening a target needs besides its plan. */
@@ -147,7 +147,7 @@ export async function openTarget(
   plan: Plan,
   { observer, search, signal, held }: TargetOptions,
 ): Promise<Target<TargetSession>> {
-  const started = await startOwnTarget(plan.target);
+  const started = await startTarget(plan.target);
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
   const kind = serviceKindOf(target);
   const address = kind.address(target);
@@ -243,7 +243,7 @@ function shareAmong({ statistics, composing: _, ...service }: Service, { behavio
 }
 
 /** Starts a target that is the run's own; undefined for servers that run already. */
-async function startOwnTarget(
+async function startTarget(
   target: Plan["target"],
 ): Promise<{ target: ServerTargetPlan; stop(): Promise<void> } | undefined> {
   const kind = targetKindOf(target);

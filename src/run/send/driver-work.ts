@@ -1,8 +1,8 @@
 import type { RecordColumns } from "../../measure/records.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { CreateAnswerCheck } from "../../transport/answer-check.ts";
 import type { Call, ClientOptions, LoadClient } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
+import type { CreateResponseCheck } from "../../transport/response-check.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { LaneOptions } from "../lanes.ts";
 import type { Canceller } from "./canceller.ts";
@@ -24,7 +24,7 @@ export interface DriverOptions extends LaneOptions {
   readonly canceller?: Canceller | undefined;
   /** Maximum number of outstanding requests; sending ends when a load needs more. Default: no limit. */
   readonly maxOutstanding?: number | undefined;
-  /** Whether to cancel what has no answer long after the end of a load, instead of waiting for it. Default: wait. */
+  /** Whether to cancel what has no response long after the end of a load, instead of waiting for it. Default: wait. */
   readonly endsDrain?: boolean | undefined;
   /** What paces requests and windows. Default: this thread's clock. */
   readonly clock?: Clock;
@@ -38,7 +38,7 @@ export interface DriverWork {
   /** Whether `judge` needs the bodies of responses. */
   readonly needsBodies: boolean;
   /** Creates checks of responses whose bodies are not kept. Absent: not checked. */
-  readonly createCheck?: CreateAnswerCheck | undefined;
+  readonly createCheck?: CreateResponseCheck | undefined;
   /** Whether `judge` may run later, when the slot may already have its next request. */
   readonly canWait: boolean;
   /** Whether a closed loop reads what has arrived before sending. Default: false. */

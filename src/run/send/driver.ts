@@ -2,7 +2,7 @@ import { type Drive, leastInFlightOf, maxInFlightOf } from "../../load/drive.ts"
 import type { Sequences } from "../../load/sequences.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
-import type { AnswerNeeds, Call, Lanes, LoadClient } from "../../transport/client.ts";
+import type { Call, Lanes, LoadClient, ResponseNeeds } from "../../transport/client.ts";
 import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
@@ -34,7 +34,7 @@ export class Driver implements DriveHost {
   lanes: LaneOptions;
   private work: DriverWork | undefined;
   /** What the client reads before its first request. */
-  private readonly answers: AnswerNeeds = { keepBodies: true };
+  private readonly responses: ResponseNeeds = { keepBodies: true };
   private readonly clientLanes: Lanes;
   feed: Feed | undefined;
   private groups: RequestGroups | undefined;
@@ -68,7 +68,7 @@ export class Driver implements DriveHost {
     this.maxOutstanding = options.maxOutstanding ?? Number.POSITIVE_INFINITY;
     this.endsDrain = options.endsDrain === true;
     this.client = createClient({
-      answers: this.answers,
+      responses: this.responses,
       lanes: this.clientLanes,
       stallTimeoutNs: options.stallTimeoutNs,
       maxResponseBytes: options.maxResponseBytes,
@@ -96,8 +96,8 @@ export class Driver implements DriveHost {
   /** Sets the work, before the first start. */
   setWork(work: DriverWork): void {
     this.work = work;
-    this.answers.keepBodies = work.needsBodies;
-    this.answers.createCheck = work.createCheck;
+    this.responses.keepBodies = work.needsBodies;
+    this.responses.createCheck = work.createCheck;
     this.requestTimeout?.start();
     this.ended.setWork(work);
     this.feed = work.feed;

@@ -5,12 +5,12 @@ import type { Clock } from "../../runtime/clock.ts";
 const DRAIN_NS = 10e9;
 const DRAIN_LATENCIES = 2;
 
-/** Returns the longest time that answers are waited for at the end of a load. @param longestLatencyNs of the requests so far */
+/** Returns the longest time that responses are waited for at the end of a load. @param longestLatencyNs of the requests so far */
 export function drainLimitNs(longestLatencyNs: number): number {
   return Math.max(DRAIN_NS, DRAIN_LATENCIES * longestLatencyNs);
 }
 
-/** Limits how long the end of a load waits for answers. @param cancelAll cancels what has none then, for this reason */
+/** Limits how long the end of a load waits for responses. @param cancelAll cancels what has none then, for this reason */
 export function limitDrain(
   drained: Promise<void>,
   longestLatencyNs: number,
@@ -19,7 +19,7 @@ export function limitDrain(
 ): Promise<void> {
   const limitNs = drainLimitNs(longestLatencyNs);
   const cancel = clock.after(nsToMs(limitNs), () =>
-    cancelAll(`cancelled without its complete answer ${formatDurationNs(limitNs)} after the end of the load`),
+    cancelAll(`cancelled without its complete response ${formatDurationNs(limitNs)} after the end of the load`),
   );
   return drained.finally(cancel);
 }

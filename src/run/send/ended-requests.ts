@@ -11,7 +11,7 @@ import type { Call, LoadClient } from "../../transport/client.ts";
 import { type Failure, isCancelled } from "../../transport/failure.ts";
 import type { DriverWork } from "./driver-work.ts";
 import type { Slots } from "./slots.ts";
-import { WaitingAnswers } from "./waiting-answers.ts";
+import { WaitingResponses } from "./waiting-responses.ts";
 
 /** Writes a completed request and its slot's data into the columns. @param group index of its group */
 export function writeRecord(
@@ -63,13 +63,13 @@ export class EndedRequests implements EndedCounts {
   private readonly client: LoadClient;
   private work: DriverWork | undefined;
   private records: RecordColumns | undefined;
-  private readonly waiting: WaitingAnswers;
+  private readonly waiting: WaitingResponses;
 
   /** @param client attributes failures to servers */
   constructor(client: LoadClient, clock: Clock) {
     this.client = client;
     this.lastSuccessNs = clock.nowNs();
-    this.waiting = new WaitingAnswers((call, slots, lane) => this.judgeWaiting(call, slots, lane), { clock });
+    this.waiting = new WaitingResponses((call, slots, lane) => this.judgeWaiting(call, slots, lane), { clock });
   }
 
   /** Sets the work, before the first request ends. */

@@ -155,7 +155,7 @@ export interface LoadSender {
 export interface SenderListener {
   /** Receives ended requests in batches, in the columns that the next batch reuses. */
   records(records: RecordColumns, count: number): void;
-  /** Receives the values extracted from a successful answer. @param atNs when it ended @param group that of the request, if there are groups */
+  /** Receives the values extracted from a successful response. @param atNs when it ended @param group that of the request, if there are groups */
   extracted(values: readonly unknown[], atNs: number, group: number | undefined): void;
   /** @param sentNs start of sending the request */
   failed(failure: Failure, lane: number, sentNs: number): void;

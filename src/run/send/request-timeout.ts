@@ -20,7 +20,7 @@ export class RequestTimeout {
     this.client = client;
     this.timeoutNs = timeoutNs;
     this.clock = clock;
-    this.failure = { kind: "timeout", message: `no complete answer within ${formatDurationNs(timeoutNs)}` };
+    this.failure = { kind: "timeout", message: `no complete response within ${formatDurationNs(timeoutNs)}` };
   }
 
   /** Starts the timer; later calls do nothing. */

@@ -148,7 +148,7 @@ export class ScheduledLoad implements ActiveLoad {
   }
 
   /**
-   * Sends what is due, as much as fits into one slice: the timer continues at once, after the event loop has read answers, seen signals and
+   * Sends what is due, as much as fits into one slice: the timer continues at once, after the event loop has read responses, seen signals and
    * the end of the level.
    */
   private tick(): void {

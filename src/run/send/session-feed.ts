@@ -8,7 +8,7 @@ import type { WireRequest } from "../../transport/request.ts";
 import type { DriverWork } from "./driver-work.ts";
 import { type Feed, RequestFeed } from "./feed.ts";
 
-/** The outcome of a turn: an answer, an error response, or no response, which the load learns through `next`. */
+/** The outcome of a turn: a response, an error response, or no response, which the load learns through `next`. */
 export type TurnOutcome = "answered" | "refused" | "lost";
 
 /** Called when the response to a slot's turn was judged. @param endNs end of the response */
@@ -35,7 +35,7 @@ interface ReadyTurn {
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held once, on one slot, and its answers become
+ * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held once, on one slot, and its responses become
  * part of the next turns. Turns are encoded separately from sending, because that takes time.
  */
 export class SessionFeed extends RequestFeed {
@@ -119,7 +119,7 @@ export class SessionFeed extends RequestFeed {
   advance(slot: number): "ready" | "over" | "unreadable" {
     const session = this.active[slot] as ActiveSession;
     if (session.turn + 1 >= this.turnsOf(session.stream).length) return "over";
-    const problem = session.conversation.addAnswer(session.reads);
+    const problem = session.conversation.addResponse(session.reads);
     session.reads = [];
     if (problem !== undefined) {
       this.unreadReason ??= maskSecrets(problem);

@@ -15,7 +15,7 @@ interface JudgedTurn {
 
 /**
  * Holds conversations: each slot holds one session after the other. It sends a turn, waits for the response and the following delay, and
- * sends the next turn with the answer. A failed turn ends its session. Responses are decoded separately from socket reads, so that no
+ * sends the next turn with the response. A failed turn ends its session. Responses are decoded separately from socket reads, so that no
  * measured time includes it.
  */
 export class SessionLoad implements ActiveLoad {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { HeldFunction } from "../../plan/functions.ts";
+import type { RegisteredFunction } from "../../plan/functions.ts";
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
 import { parseMetricsUrl } from "../../telemetry/metrics-url.ts";
@@ -100,6 +100,6 @@ export function definitionSchema() {
   });
 }
 
-function functionField(): Schema<HeldFunction> {
-  return v.custom<HeldFunction>((input) => typeof input === "function", "must be a function");
+function functionField(): Schema<RegisteredFunction> {
+  return v.custom<RegisteredFunction>((input) => typeof input === "function", "must be a function");
 }

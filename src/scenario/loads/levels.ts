@@ -140,8 +140,8 @@ export const periodicBuilder = loadBuilder({
 });
 
 /**
- * Each conversation of the payloads once, `concurrency` of them at a time. A turn is sent with the turns before it and their answers, after
- * the last answer and the pause that the data gives. A turn that fails ends its conversation.
+ * Each conversation of the payloads once, `concurrency` of them at a time. A turn is sent with the turns before it and their responses, after
+ * the last response and the pause that the data gives. A turn that fails ends its conversation.
  * @example
  * sessions(8)
  */

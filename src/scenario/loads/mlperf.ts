@@ -5,7 +5,7 @@ import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { callOf } from "../form.ts";
-import { answerTypeOf } from "../targets/llm-content.ts";
+import { responseTypeOf } from "../targets/llm-content.ts";
 import { targetBuilderOf } from "../targets/table.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import { ratesSchema } from "./extent.ts";
@@ -210,13 +210,13 @@ function checkServerTargets({ timeToFirstToken }: ServerLimits, targets: readonl
   return targets.flatMap((target): Problem[] => {
     const builder = targetBuilderOf(target);
     const found = builder.content?.(target, "");
-    const type = found && answerTypeOf(found);
+    const type = found && responseTypeOf(found);
     if (type === "stream") return [];
     const hint =
       type === "text"
         ? "Set streaming: true in the target's options, or limit latency."
         : "Measure a target that streams tokens, or limit latency.";
-    const message = `needs streamed tokens, and answers of ${callOf(builder)} are not streamed`;
+    const message = `needs streamed tokens, and responses of ${callOf(builder)} are not streamed`;
     return [problem("conflict", "load.timeToFirstToken", message, hint, String(timeToFirstToken))];
   });
 }

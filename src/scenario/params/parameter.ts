@@ -94,7 +94,7 @@ export function duration(first?: Duration | ParameterOptions, options?: Paramete
  * True or false: `--set NAME` is true.
  * @param initial default: false
  * @example
- * flag(false, { description: "Stream answers." })
+ * flag(false, { description: "Stream responses." })
  */
 export function flag(initial = false, options: ParameterOptions = {}): Parameter<boolean> {
   return { kind: "flag", initial, options };

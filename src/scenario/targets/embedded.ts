@@ -47,7 +47,7 @@ export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tenso
 
 export const embeddedBuilder: TargetBuilder<EmbeddedTarget> = {
   form: { name: "embedded" },
-  isOwn: true,
+  startsServer: true,
   schema: embeddedSchema,
   toPlan: toEmbeddedPlan,
 };

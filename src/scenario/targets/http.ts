@@ -8,11 +8,11 @@ import {
   type RequestOfScenario,
   toBodyPlan,
 } from "../../inputs/request-bodies.ts";
-import { type HeldFunction, holdFunction } from "../../plan/functions.ts";
+import { type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
-import { explainExpression } from "../../service/answer-reader.ts";
+import { explainExpression } from "../../service/response-reader.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
@@ -22,11 +22,11 @@ import type { TargetBuilder } from "./target-builder.ts";
 import { headersSchema, serverEntries, type TargetAddress, toServerPlan } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
-/** How to tell that an answer is a success. Without a part, that part is not asked for. */
+/** How to tell that a response is a success. Without a part, that part is not asked for. */
 export interface SuccessRule {
-  /** The statuses of successful answers. Default: 200 to 299. */
+  /** The statuses of successful responses. Default: 200 to 299. */
   readonly status?: number | readonly number[];
-  /** JMESPath expression (jmespath.org) over an answer that is JSON; it must be true: `"error == null"`. Default: none. */
+  /** JMESPath expression (jmespath.org) over a response that is JSON; it must be true: `"error == null"`. Default: none. */
   readonly where?: string;
 }
 
@@ -53,11 +53,11 @@ export interface HttpOptions {
    * number `n` is the function's `n % distinct`. Default: the number of requests of the load, up to 100,000; 1000 if the load has none.
    */
   readonly distinct?: number;
-  /** How to tell that an answer is a success. Default: by a status from 200 to 299. Redirects are not followed. */
+  /** How to tell that a response is a success. Default: by a status from 200 to 299. Redirects are not followed. */
   readonly success?: SuccessRule;
   /**
-   * Values to extract from answers that are JSON, by name, as JMESPath expressions: `{ tokens: "usage.total_tokens" }`. Reports and records
-   * list them, and `extracted("tokens")` asserts on numbers. Default: none; answers are then not decoded.
+   * Values to extract from responses that are JSON, by name, as JMESPath expressions: `{ tokens: "usage.total_tokens" }`. Reports and records
+   * list them, and `extracted("tokens")` asserts on numbers. Default: none; responses are then not decoded.
    */
   readonly extract?: Readonly<Record<string, string>>;
   /** Environment variable with an API key, sent as `Authorization: Bearer …`. The key is in no plan and no report. Default: none. */
@@ -214,7 +214,7 @@ function toRequestsPlan({ options }: HttpTarget, folder: string, requestCount: n
   }
   const returns = request === undefined ? "body" : "request";
   const count = distinct ?? Math.min(requestCount ?? DEFAULT_DISTINCT, MAX_DEFAULT_DISTINCT);
-  const by = holdFunction(`target.${returns}`, make as HeldFunction);
+  const by = registerFunction(`target.${returns}`, make as RegisteredFunction);
   return { kind: "http-requests", requests: [], made: { by, returns, folder, count } };
 }
 
@@ -231,7 +231,7 @@ function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
     path !== undefined && inUrl.includes("?"),
     "target.path",
     "the address already has a query",
-    "Give the whole path in one of both.",
+    "Give the whole path in one of them.",
     path,
   );
   refuse(
@@ -258,7 +258,7 @@ function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
       options[name] !== undefined && inputs !== undefined,
       `target.${name}`,
       "the scenario has inputs too",
-      "Leave one of both out.",
+      "Give only one of them.",
     );
   refuse(
     distinct !== undefined && request === undefined && typeof body !== "function",
@@ -271,7 +271,7 @@ function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
   refuse(
     method === "HEAD" && reads,
     "target.method",
-    "answers to HEAD have no body for success.where and extract",
+    "responses to HEAD have no body for success.where and extract",
     "Use GET.",
     method,
   );

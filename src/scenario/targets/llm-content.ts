@@ -1,7 +1,7 @@
 import type { TokensPlan } from "../../plan/tokens.ts";
-import { hasText } from "../../service/openai/answer-kind.ts";
 import type { LlmEndpoint, LlmEndpointName } from "../../service/openai/endpoints.ts";
-import type { AnswerType } from "./target.ts";
+import { hasText } from "../../service/openai/response-kind.ts";
+import type { ResponseType } from "./target.ts";
 
 /** The format of requests and responses of a target. */
 export interface LlmContent {
@@ -18,13 +18,13 @@ export function toTokensPlan(
   { endpoint, isStreaming, tokenizer, revision }: LlmContent,
   isLengthAsked: boolean,
 ): TokensPlan | undefined {
-  const { answers } = endpoint;
-  if (!hasText(answers)) return undefined;
-  return { answers, isStreamed: isStreaming, tokenizer, revision, ...(isLengthAsked ? { isLengthAsked } : {}) };
+  const { responses } = endpoint;
+  if (!hasText(responses)) return undefined;
+  return { responses, isStreamed: isStreaming, tokenizer, revision, ...(isLengthAsked ? { isLengthAsked } : {}) };
 }
 
 /** Returns the type of a target's responses. */
-export function answerTypeOf({ endpoint, isStreaming }: LlmContent): AnswerType {
-  if (!hasText(endpoint.answers)) return "plain";
+export function responseTypeOf({ endpoint, isStreaming }: LlmContent): ResponseType {
+  if (!hasText(endpoint.responses)) return "plain";
   return isStreaming ? "stream" : "text";
 }

@@ -16,7 +16,7 @@ import { headersSchema, latencySchema, type MockLatency, serverEntries, toServer
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** The type of an endpoint's responses, by whether they are streamed. */
-export type AnswersOf<E extends LlmEndpointName, M extends boolean> = E extends
+export type ResponsesOf<E extends LlmEndpointName, M extends boolean> = E extends
   | "embeddings"
   | "nvclip"
   | "rankings"
@@ -90,7 +90,7 @@ export type EmbeddedEndpoint = "chat" | "completions" | "responses" | "messages"
 export function openai<const E extends LlmEndpointName = "chat", const M extends boolean = false>(
   url: string | readonly string[],
   options: OpenAiOptions<E, M>,
-): Target<"http", AnswersOf<E, M>> {
+): Target<"http", ResponsesOf<E, M>> {
   const { path, endpoint } = options as OpenAiOptions;
   // Other values are refused later, with everything else.
   const toBase = (one: string): string =>
@@ -114,7 +114,7 @@ function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
  */
 export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M extends boolean = false>(
   options: EmbeddedLlmOptions<E, M> = {},
-): Target<"http", AnswersOf<E, M>> {
+): Target<"http", ResponsesOf<E, M>> {
   return { kind: "embedded-llm", url: "", options: options as { readonly protocol?: "http" } };
 }
 
@@ -127,7 +127,7 @@ export const openAiBuilder: TargetBuilder<OpenAiTarget> = {
 
 export const embeddedLlmBuilder: TargetBuilder<EmbeddedLlmTarget> = {
   form: { name: "embeddedLlm" },
-  isOwn: true,
+  startsServer: true,
   schema: embeddedLlmSchema,
   toPlan: toEmbeddedLlmPlan,
   content: embeddedLlmContent,

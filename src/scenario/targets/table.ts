@@ -2,11 +2,11 @@ import * as v from "valibot";
 import { lazySchema, type Schema } from "../../plan/schema.ts";
 import { type DataForm, listCalls } from "../form.ts";
 import { createMixBuilder } from "../mix.ts";
+import { customBuilder } from "./custom.ts";
 import { embeddedBuilder } from "./embedded.ts";
 import { dynamicGrpcBuilder, grpcBuilder } from "./grpc.ts";
 import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
-import { ownBuilder } from "./own.ts";
 import type { AnyTarget, TargetBuilder } from "./target-builder.ts";
 import { tfServingBuilder } from "./tfserving.ts";
 import { torchServeBuilder } from "./torchserve.ts";
@@ -25,7 +25,7 @@ const TARGET_BUILDERS = {
   tritonInProcess: tritonInProcessBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
-  "user-defined": ownBuilder,
+  "user-defined": customBuilder,
   mix: createMixBuilder(() => targetSchema({ isMember: true })),
 };
 

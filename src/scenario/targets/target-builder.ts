@@ -41,7 +41,7 @@ export interface TargetBuilder<T extends AnyTarget = AnyTarget> {
   /** The call in messages. Default: the name in `form` with parentheses. */
   readonly call?: string;
   /** Whether the run starts it, so that it has no address. */
-  readonly isOwn?: true;
+  readonly startsServer?: true;
   /** Whether its server has trace settings. */
   readonly hasServerTrace?: true;
   /** Its only protocol, for builders without the option. Absent: HTTP, or what the option says. */

@@ -6,7 +6,7 @@ export type Protocol = "http" | "grpc";
  * arrives at once; `stream`: text that arrives token by token; `messages`: messages of the user's own type, and so are the requests; `bytes`:
  * anything, which is not read; `mixed`: in a mix, besides those of its members.
  */
-export type AnswerType = "tensors" | "plain" | "text" | "stream" | "messages" | "bytes" | "mixed";
+export type ResponseType = "tensors" | "plain" | "text" | "stream" | "messages" | "bytes" | "mixed";
 
 /** Returns the first server and the others. */
 export function splitUrls(url: string | readonly string[]): Pick<Target, "url" | "moreUrls"> {
@@ -16,7 +16,7 @@ export function splitUrls(url: string | readonly string[]): Pick<Target, "url" |
 }
 
 /** A target with protocol `P` and responses of type `A`. */
-export interface Target<P extends Protocol = Protocol, A extends AnswerType = AnswerType> {
+export interface Target<P extends Protocol = Protocol, A extends ResponseType = ResponseType> {
   /** Selects the entry in the table of builders. */
   readonly kind: string;
   /** Address of the server; empty for a target without one. */
@@ -26,5 +26,5 @@ export interface Target<P extends Protocol = Protocol, A extends AnswerType = An
   /** The options of the builder, not yet checked. */
   readonly options: { readonly protocol?: P | undefined };
   /** Never set; it only carries the type of responses to assertions and inputs. */
-  readonly answers?: A;
+  readonly responses?: A;
 }

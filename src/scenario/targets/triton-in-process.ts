@@ -52,7 +52,7 @@ export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc",
 
 export const tritonInProcessBuilder: TargetBuilder<InProcessTarget> = {
   form: { name: "tritonInProcess" },
-  isOwn: true,
+  startsServer: true,
   schema: inProcessSchema,
   toPlan: toInProcessPlan,
 };

@@ -1,14 +1,14 @@
 import type protobuf from "protobufjs";
 import { messageOf } from "../../plan/problem.ts";
 import { isSameBytes } from "../../runtime/same-bytes.ts";
-import {
-  ANY_ANSWER,
-  type AnswerCheck,
-  type AnswerFault,
-  type CreateAnswerCheck,
-  faultOf,
-} from "../../transport/answer-check.ts";
 import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
+import {
+  ANY_RESPONSE,
+  type CreateResponseCheck,
+  faultOf,
+  type ResponseCheck,
+  type ResponseFault,
+} from "../../transport/response-check.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
 import type { PayloadCodec } from "../service.ts";
 import { decodeToJson } from "./message-to-json.ts";
@@ -40,39 +40,39 @@ export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
       callType,
       ...(pacing === undefined ? {} : { pacing }),
     }),
-    answerChecks: () => createChecks(options),
+    responseChecks: () => createChecks(options),
     decode: (body) => {
       // Without the type there is no text; the profile export then has none, like perf_analyzer's.
-      const outputs = responseType === undefined ? NO_BYTES : encoder.encode(writeAnswer(responseType, body));
+      const outputs = responseType === undefined ? NO_BYTES : encoder.encode(writeResponse(responseType, body));
       return { outputs, describe: () => decoder.decode(outputs) };
     },
     // gRPC failures already have the server's message, from grpc-message.
     explain: (failure, body) =>
       failure.kind === "unreadable" && responseType !== undefined && body !== undefined && body.length > 0
-        ? { ...failure, answer: showAnswer(responseType, body) }
+        ? { ...failure, response: showResponse(responseType, body) }
         : failure,
     describe: ({ messages = [] }) => `${method}: ${messages.length} messages`,
     // A message without fields is one of any type.
-    sampleAnswer: () => ({ parts: [NO_BYTES], ...(callType === "bidi-stream" ? { isPerMessage: true } : {}) }),
+    sampleResponse: () => ({ parts: [NO_BYTES], ...(callType === "bidi-stream" ? { isPerMessage: true } : {}) }),
   };
 }
 
-function writeAnswer(type: protobuf.Type, body: Uint8Array): string {
+function writeResponse(type: protobuf.Type, body: Uint8Array): string {
   return JSON.stringify(decodeToJson(type, body));
 }
 
-function showAnswer(type: protobuf.Type, body: Uint8Array): string {
+function showResponse(type: protobuf.Type, body: Uint8Array): string {
   try {
-    return writeAnswer(type, body);
+    return writeResponse(type, body);
   } catch {
     return `${body.length} bytes`;
   }
 }
 
 /** Creates the checks of a run's slots. */
-function createChecks({ responseType }: GrpcCodecOptions): CreateAnswerCheck {
-  if (responseType === undefined) return () => ANY_ANSWER;
-  const valid = new ValidAnswers();
+function createChecks({ responseType }: GrpcCodecOptions): CreateResponseCheck {
+  if (responseType === undefined) return () => ANY_RESPONSE;
+  const valid = new ValidResponses();
   return () => new MessageCheck(responseType, valid);
 }
 
@@ -81,7 +81,7 @@ const MAX_LENGTHS = 64;
 const MAX_KEPT_BYTES = 64 * 1024; // 64 KiB
 
 /** Valid responses, one for each length: a server that repeats itself is decoded once. */
-class ValidAnswers {
+class ValidResponses {
   private readonly byLength = new Map<number, Uint8Array>();
 
   has(bytes: Uint8Array, start: number, length: number): boolean {
@@ -97,17 +97,17 @@ class ValidAnswers {
 }
 
 /** Checks that responses are messages of the method's type. */
-class MessageCheck implements AnswerCheck {
+class MessageCheck implements ResponseCheck {
   private readonly type: protobuf.Type;
-  private readonly valid: ValidAnswers;
+  private readonly valid: ValidResponses;
   private readonly pieces = new CollectedPieces();
 
-  constructor(type: protobuf.Type, valid: ValidAnswers) {
+  constructor(type: protobuf.Type, valid: ValidResponses) {
     this.type = type;
     this.valid = valid;
   }
 
-  whole(bytes: Uint8Array, start: number, end: number): AnswerFault | undefined {
+  whole(bytes: Uint8Array, start: number, end: number): ResponseFault | undefined {
     if (this.valid.has(bytes, start, end - start)) return undefined;
     const reason = this.explain(bytes.subarray(start, end));
     if (reason !== undefined) return faultOf(reason, bytes, start, end);
@@ -127,7 +127,7 @@ class MessageCheck implements AnswerCheck {
   /** HTTP/2 responses have no events. */
   event(): void {}
 
-  end(): AnswerFault | undefined {
+  end(): ResponseFault | undefined {
     return this.whole(this.pieces.bytes, 0, this.pieces.keptBytes);
   }
 

@@ -2,7 +2,7 @@ import type protobuf from "protobufjs";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { messageOf, problem, RunError, UserError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
-import { createAnswerReader } from "../answer-reader.ts";
+import { createResponseReader } from "../response-reader.ts";
 import type { Ask, ListedModel, MessageForm, ModelInfo, Service, ServiceFront } from "../service.ts";
 import { createGrpcCallCodec } from "./codec.ts";
 import { encodeMessageJson } from "./json-to-message.ts";
@@ -35,8 +35,8 @@ function describeService(target: GrpcTargetPlan, method: GrpcMethod | undefined,
     throw new UserError([problem("conflict", { setting: "target.pacing" }, message, "Leave it out.")]);
   }
   const hasManyResponses = callType === "server-stream" || callType === "bidi-stream";
-  const answerReader = createAnswerReader(target, (bodies) => readAnswer(responseType, bodies, hasManyResponses));
-  if (answerReader !== undefined && responseType === undefined) {
+  const responseReader = createResponseReader(target, (bodies) => readResponse(responseType, bodies, hasManyResponses));
+  if (responseReader !== undefined && responseType === undefined) {
     throw new RunError("unsupported", { say: "unknown-responses", method: name }, { say: "describe-method" });
   }
   return {
@@ -47,15 +47,15 @@ function describeService(target: GrpcTargetPlan, method: GrpcMethod | undefined,
     isSequence: false,
     isDecoupled: false,
     hasManyResponses,
-    ...(answerReader === undefined ? {} : { answerReader }),
+    ...(responseReader === undefined ? {} : { responseReader }),
     warnings,
   };
 }
 
 /** Returns the response as plain data; where a method has a stream of them, the list. @throws Error when one is not of the type */
-function readAnswer(type: protobuf.Type | undefined, bodies: readonly Uint8Array[], isList: boolean): unknown {
-  const answers = type === undefined ? [] : bodies.map((body) => decodeToJson(type, body));
-  return isList ? answers : answers[0];
+function readResponse(type: protobuf.Type | undefined, bodies: readonly Uint8Array[], isList: boolean): unknown {
+  const responses = type === undefined ? [] : bodies.map((body) => decodeToJson(type, body));
+  return isList ? responses : responses[0];
 }
 
 const DESCRIBED = {

@@ -1,5 +1,5 @@
-import { checkAnswerRules } from "../answer-reader.ts";
 import type { ServiceProbe } from "../probe.ts";
+import { checkResponseRules } from "../response-reader.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { type GrpcTargetPlan, grpcTargetSchema } from "./target.ts";
@@ -21,7 +21,7 @@ export const grpcKind: ServiceKind<GrpcTargetPlan> = {
   urls: serverUrls,
   describe: describeServer,
   subject: (target) => `${target.method} on ${describeServer(target)}`,
-  check: (target) => checkAnswerRules(target),
+  check: (target) => checkResponseRules(target),
   hasNoStatistics: true,
   throughputUnit: "calls/s",
   takes: () => "messages",

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
-import { answerRulesEntries } from "../answer-reader.ts";
+import { responseRulesEntries } from "../response-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
 
 /** A method of a gRPC service of any kind. */
@@ -34,7 +34,7 @@ export function grpcTargetSchema() {
     importPaths: v.array(path),
     /** When the messages of a call are sent; absent: all at once. */
     pacing: v.exactOptional(v.picklist(["at-once", "after-response"], "must be at-once or after-response")),
-    ...answerRulesEntries(),
+    ...responseRulesEntries(),
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
   });
 }

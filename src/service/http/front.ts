@@ -1,8 +1,8 @@
-import { ANY_ANSWER } from "../../transport/answer-check.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
-import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
-import { createAnswerReader } from "../answer-reader.ts";
+import { ANY_RESPONSE } from "../../transport/response-check.ts";
+import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
+import { createResponseReader } from "../response-reader.ts";
 import type { PayloadCodec, PayloadRequest, Service, ServiceFront } from "../service.ts";
 import type { HttpTargetPlan } from "./target.ts";
 
@@ -12,7 +12,7 @@ export function createHttpFront(target: HttpTargetPlan): ServiceFront {
 }
 
 function describeService(target: HttpTargetPlan): Service {
-  const answerReader = createAnswerReader(target, readJson);
+  const responseReader = createResponseReader(target, readJson);
   return {
     model: { name: target.path, version: "", maxBatchSize: 0, inputs: [], outputs: [] },
     codec: createHttpCodec(target),
@@ -21,31 +21,31 @@ function describeService(target: HttpTargetPlan): Service {
     isSequence: false,
     isDecoupled: false,
     warnings: [],
-    ...(answerReader === undefined ? {} : { answerReader }),
+    ...(responseReader === undefined ? {} : { responseReader }),
   };
 }
 
 const SHOWN_CHARACTERS = 60;
 
-/** Decodes an answer that must be JSON. @throws Error with the reason when it is not */
+/** Decodes a response that must be JSON. @throws Error with the reason when it is not */
 function readJson(bodies: readonly Uint8Array[]): unknown {
   const [body = new Uint8Array(0)] = bodies;
   if (bodies.length > 1)
-    throw new Error("the answer is a stream of events, of which success and extract can read none");
+    throw new Error("the response is a stream of events, and success and extract can't read event streams");
   const text = new TextDecoder().decode(body);
-  if (text.trim() === "") throw new Error("the answer is empty, so success and extract have nothing to read");
+  if (text.trim() === "") throw new Error("the response is empty, so success and extract have nothing to read");
   try {
     return JSON.parse(text);
   } catch {
     const start = JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
-    throw new Error(`the answer is not JSON, which success and extract read: it begins with ${start}`);
+    throw new Error(`the response is not JSON, which success and extract read: it begins with ${start}`);
   }
 }
 
 /** Payloads from files are JSON without a content type. */
 const FILE_REQUEST: PayloadRequest = { contentType: "application/json" };
 
-const SAMPLE: SampleAnswer = {
+const SAMPLE: SampleResponse = {
   headers: [["Content-Type", "application/json"]],
   parts: [new TextEncoder().encode("{}")],
 };
@@ -59,12 +59,12 @@ function createHttpCodec({ method, path, headers }: Pick<HttpTargetPlan, "method
       headers: joinHeaders(headers, request),
       payload: bytes,
     }),
-    // The target's own rules read answers elsewhere.
-    answerChecks: () => () => ANY_ANSWER,
+    // The target's own rules read responses elsewhere.
+    responseChecks: () => () => ANY_RESPONSE,
     decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
     explain: explainStatus,
     describe: ({ payload }) => describeBytes(payload),
-    sampleAnswer: () => SAMPLE,
+    sampleResponse: () => SAMPLE,
   };
 }
 

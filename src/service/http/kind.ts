@@ -1,5 +1,5 @@
 import { registerSecret, registerUrl } from "../../plan/secrets.ts";
-import { checkAnswerRules } from "../answer-reader.ts";
+import { checkResponseRules } from "../response-reader.ts";
 import { describeServer, registerServerSecrets, serverUrls, withApiKey } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { createHttpFront } from "./front.ts";
@@ -31,7 +31,7 @@ export const httpKind: ServiceKind<HttpTargetPlan> = {
   hasShortRequests: true,
   takes: () => "payloads",
   exported: ({ path }) => ({ serviceKind: "http", endpoint: path }),
-  check: (target) => checkAnswerRules(target),
+  check: (target) => checkResponseRules(target),
   registerSecrets: (target) => {
     registerServerSecrets(target);
     registerUrl(target.path);

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
-import { answerRulesEntries } from "../answer-reader.ts";
+import { responseRulesEntries } from "../response-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
 
-/** Any HTTP server: requests and answers are bytes. */
+/** Any HTTP server: requests and responses are bytes. */
 export type HttpTargetPlan = PlanOf<typeof httpTargetSchema>;
 
 declare module "../../plan/plan.ts" {
@@ -13,7 +13,7 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-/** Returns the schema of a target whose requests and answers are bytes. */
+/** Returns the schema of a target whose requests and responses are bytes. */
 export function httpTargetSchema() {
   const { model: _, ...server } = serverEntries();
   const status = v.pipe(
@@ -34,10 +34,10 @@ export function httpTargetSchema() {
     method: v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`),
     /** Path and query of requests without one of their own. */
     path: v.pipe(v.string(), v.regex(REQUEST_PATH, REQUEST_PATH_RULE)),
-    /** Statuses of successful answers. Absent: 200 to 299. */
+    /** Statuses of successful responses. Absent: 200 to 299. */
     successStatuses: v.exactOptional(v.pipe(v.array(status), v.minLength(1, "must have a status"))),
     /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
     apiKeyEnv: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a variable"))),
-    ...answerRulesEntries(),
+    ...responseRulesEntries(),
   });
 }

@@ -1,12 +1,12 @@
 import { writeJson } from "../../plan/show-value.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
-import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
+import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import type { PayloadCodec } from "../service.ts";
-import { createPayloadChecks } from "./answer-check.ts";
-import { type AnswerKind, detectAnswerKind } from "./answer-kind.ts";
+import { createPayloadChecks } from "./response-check.ts";
+import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -21,7 +21,7 @@ export function createPayloadCodec(path: string, isStreaming: boolean): PayloadC
     ["Content-Type", "application/json"],
     ...(isStreaming ? [["Accept", "text/event-stream"] as const] : []),
   ] as const;
-  const kind = detectAnswerKind("openai", path, "", "");
+  const kind = detectResponseKind("openai", path, "", "");
   return {
     encode: ({ bytes }): WireRequest => ({
       path: `/${path}`,
@@ -29,11 +29,11 @@ export function createPayloadCodec(path: string, isStreaming: boolean): PayloadC
       headers,
       payload: bytes,
     }),
-    answerChecks: () => createPayloadChecks(kind),
+    responseChecks: () => createPayloadChecks(kind),
     decode: (body) => ({ outputs: body, describe: () => decoder.decode(body) }),
     explain: explainFailure,
     describe: ({ payload }) => decoder.decode(payload),
-    sampleAnswer: () => sampleText(kind, isStreaming),
+    sampleResponse: () => sampleText(kind, isStreaming),
   };
 }
 
@@ -75,8 +75,8 @@ const EVENT_HEADERS = [
 ] as const;
 const JSON_HEADERS = [["Content-Type", "application/json"]] as const;
 
-/** What an answer consists of: documents of events with text, which are named where they have a type, or a whole one. */
-interface AnswerText {
+/** What a response consists of: documents of events with text, which are named where they have a type, or a whole one. */
+interface ResponseText {
   readonly event: object;
   readonly whole: object;
   /** What comes after a stream's events. Default: nothing. */
@@ -86,7 +86,7 @@ interface AnswerText {
 const FRAME = { id: "chatcmpl-1", created: 1_700_000_000, model: "m" } as const;
 const DONE = "data: [DONE]\n\n";
 
-const CHAT: AnswerText = {
+const CHAT: ResponseText = {
   event: { ...FRAME, object: "chat.completion.chunk", choices: [choice({ delta: { content: " word" } })] },
   whole: {
     ...FRAME,
@@ -95,9 +95,9 @@ const CHAT: AnswerText = {
   },
   end: DONE,
 };
-const GENERATE: AnswerText = { event: { text_output: " word" }, whole: { text_output: "word" } };
+const GENERATE: ResponseText = { event: { text_output: " word" }, whole: { text_output: "word" } };
 
-const TEXTS: Readonly<Partial<Record<AnswerKind, AnswerText>>> = {
+const TEXTS: Readonly<Partial<Record<ResponseKind, ResponseText>>> = {
   chat: CHAT,
   multimodal: CHAT,
   completions: {
@@ -121,8 +121,8 @@ const TEXTS: Readonly<Partial<Record<AnswerKind, AnswerText>>> = {
   rankings: whole({ rankings: [{ index: 0, logit: 0 }] }),
 };
 
-/** Returns an answer of a kind; of an unknown one, a chat completion. */
-function sampleText(kind: AnswerKind | undefined, isStreaming: boolean): SampleAnswer {
+/** Returns a response of a kind; of an unknown one, a chat completion. */
+function sampleText(kind: ResponseKind | undefined, isStreaming: boolean): SampleResponse {
   const { event, whole: document, end = "" } = TEXTS[kind ?? "chat"] ?? CHAT;
   if (!isStreaming) return { headers: JSON_HEADERS, parts: [encoder.encode(JSON.stringify(document))] };
   const name = "type" in event ? `event: ${event.type}\n` : "";
@@ -135,6 +135,6 @@ function choice(content: object): object {
   return { index: 0, ...content, finish_reason: null };
 }
 
-function whole(document: object): AnswerText {
+function whole(document: object): ResponseText {
   return { event: document, whole: document };
 }

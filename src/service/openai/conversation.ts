@@ -1,9 +1,9 @@
 import { formatJson, parseJson } from "../json-text.ts";
 import type { Conversation } from "../service.ts";
-import { type AnswerKind, detectAnswerKind } from "./answer-kind.ts";
-import { isObject } from "./answer-parts.ts";
 import type { Json, JsonObject } from "./prompt-entry.ts";
-import { readAnswer } from "./response-text.ts";
+import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
+import { isObject } from "./response-parts.ts";
+import { readResponse } from "./response-text.ts";
 import { explainCutStream } from "./stream-end.ts";
 
 /** Whether any stream of a run ended with its end mark, so that one without it was cut off. */
@@ -26,15 +26,15 @@ const encoder = new TextEncoder();
 
 /**
  * A session of chat, multimodal, Anthropic messages or responses requests. Each turn is sent with the messages of the previous turns and
- * the text of the server's answers, as assistant messages, without reasoning. Requests of other kinds are sent unchanged.
+ * the text of the server's responses, as assistant messages, without reasoning. Requests of other kinds are sent unchanged.
  */
 export class PayloadConversation implements Conversation {
   private readonly endpoint: string;
-  /** The first turn, until its answer arrives. */
+  /** The first turn, until its response arrives. */
   private opening = "";
   /** The last turn as it was sent. */
   private previous: JsonObject | undefined;
-  private answer: JsonObject | undefined;
+  private response: JsonObject | undefined;
   private layout: Layout | undefined;
 
   private readonly endMarks: SeenEndMarks;
@@ -50,43 +50,43 @@ export class PayloadConversation implements Conversation {
 
   nextRequest(turn: Uint8Array): Uint8Array {
     const text = decoder.decode(turn);
-    const { previous, answer, layout } = this;
-    if (previous === undefined || answer === undefined || layout === undefined) {
+    const { previous, response, layout } = this;
+    if (previous === undefined || response === undefined || layout === undefined) {
       this.opening = text;
       return turn;
     }
-    this.previous = continueBody(previous, answer, parseBody(text), layout);
+    this.previous = continueBody(previous, response, parseBody(text), layout);
     return encoder.encode(formatJson(this.previous));
   }
 
-  addAnswer(reads: readonly Uint8Array[]): string | undefined {
+  addResponse(reads: readonly Uint8Array[]): string | undefined {
     const texts = reads.map((read) => decoder.decode(read));
     this.previous ??= parseBody(this.opening);
-    const kind = detectAnswerKind("openai", this.endpoint, "", texts.find((text) => text !== "") ?? "");
+    const kind = detectResponseKind("openai", this.endpoint, "", texts.find((text) => text !== "") ?? "");
     this.layout = layoutOf(kind, this.previous);
     if (this.layout === undefined) return undefined;
-    const { output, error, end } = readAnswer(kind ?? "chat", texts);
+    const { output, error, end } = readResponse(kind ?? "chat", texts);
     if (error !== undefined) return error;
-    // Without any mark so far, this may be a server that sends none: its answers are complete when the response is.
+    // Without any mark so far, this may be a server that sends none: its responses are complete when the response is.
     if (end?.isMarked === false && this.endMarks.isSeen) return explainCutStream(end);
     if (end?.isMarked === true) this.endMarks.isSeen = true;
     const content = output.map(({ text }) => text).join("");
-    this.answer = { role: "assistant", content, ...(this.layout === RESPONSES ? { type: "message" } : {}) };
+    this.response = { role: "assistant", content, ...(this.layout === RESPONSES ? { type: "message" } : {}) };
     return undefined;
   }
 }
 
-function layoutOf(kind: AnswerKind | undefined, body: JsonObject): Layout | undefined {
+function layoutOf(kind: ResponseKind | undefined, body: JsonObject): Layout | undefined {
   if (kind === "responses") return RESPONSES;
   if (kind === "chat" || kind === "multimodal" || kind === "anthropic") return CHAT;
-  // Neither the path nor the answer determines the kind, so use the request's shape.
+  // Neither the path nor the response determines the kind, so use the request's shape.
   return kind === undefined && Array.isArray(body["messages"]) ? CHAT : undefined;
 }
 
 /** Returns the next turn's body. Keeps the order of its keys. */
-function continueBody(previous: JsonObject, answer: JsonObject, next: JsonObject, layout: Layout): JsonObject {
+function continueBody(previous: JsonObject, response: JsonObject, next: JsonObject, layout: Layout): JsonObject {
   const { messages, instructions } = layout;
-  const history = [...listOf(previous[messages]), answer, ...listOf(next[messages])];
+  const history = [...listOf(previous[messages]), response, ...listOf(next[messages])];
   const inherited = next[instructions] ?? previous[instructions];
   return {
     ...next,

@@ -1,5 +1,5 @@
-import type { AnswerKind } from "./answer-kind.ts";
 import type { PayloadFormat } from "./payload.ts";
+import type { ResponseKind } from "./response-kind.ts";
 
 /** One endpoint. */
 export interface LlmEndpoint {
@@ -8,34 +8,34 @@ export interface LlmEndpoint {
   /** Path for streaming; absent when it is the same. */
   readonly streamPath?: string;
   readonly format: PayloadFormat;
-  readonly answers: AnswerKind;
+  readonly responses: ResponseKind;
 }
 
-/** The endpoints of generative, embedding and ranking models by name: their path, and the format of requests and answers. */
+/** The endpoints of generative, embedding and ranking models by name: their path, and the format of requests and responses. */
 export const LLM_ENDPOINTS = {
-  chat: { path: "v1/chat/completions", format: "chat", answers: "chat" },
-  completions: { path: "v1/completions", format: "completions", answers: "completions" },
-  responses: { path: "v1/responses", format: "responses", answers: "responses" },
-  messages: { path: "v1/messages", format: "messages", answers: "anthropic" },
-  multimodal: { path: "v1/chat/completions", format: "multimodal", answers: "multimodal" },
+  chat: { path: "v1/chat/completions", format: "chat", responses: "chat" },
+  completions: { path: "v1/completions", format: "completions", responses: "completions" },
+  responses: { path: "v1/responses", format: "responses", responses: "responses" },
+  messages: { path: "v1/messages", format: "messages", responses: "anthropic" },
+  multimodal: { path: "v1/chat/completions", format: "multimodal", responses: "multimodal" },
   generate: {
     path: "v2/models/{MODEL}/generate",
     streamPath: "v2/models/{MODEL}/generate_stream",
     format: "generate",
-    answers: "generate",
+    responses: "generate",
   },
   huggingfaceGenerate: {
     path: "generate",
     streamPath: "generate_stream",
     format: "huggingface_generate",
-    answers: "huggingface-generate",
+    responses: "huggingface-generate",
   },
-  embeddings: { path: "v1/embeddings", format: "embeddings", answers: "embeddings" },
-  nvclip: { path: "v1/embeddings", format: "nvclip", answers: "nvclip" },
-  rankings: { path: "v1/ranking", format: "rankings", answers: "rankings" },
-  cohereRankings: { path: "v2/rerank", format: "cohere_rankings", answers: "rankings" },
-  teiRankings: { path: "rerank", format: "tei_rankings", answers: "rankings" },
-  imageRetrieval: { path: "v1/infer", format: "image_retrieval", answers: "image-retrieval" },
+  embeddings: { path: "v1/embeddings", format: "embeddings", responses: "embeddings" },
+  nvclip: { path: "v1/embeddings", format: "nvclip", responses: "nvclip" },
+  rankings: { path: "v1/ranking", format: "rankings", responses: "rankings" },
+  cohereRankings: { path: "v2/rerank", format: "cohere_rankings", responses: "rankings" },
+  teiRankings: { path: "rerank", format: "tei_rankings", responses: "rankings" },
+  imageRetrieval: { path: "v1/infer", format: "image_retrieval", responses: "image-retrieval" },
 } as const satisfies Record<string, LlmEndpoint>;
 
 /** The endpoint of a target that names none. */

@@ -1,6 +1,6 @@
 import { isPage, PAGE_FOUND } from "../html-page.ts";
-import type { AnswerKind } from "./answer-kind.ts";
-import { isObject } from "./answer-parts.ts";
+import type { ResponseKind } from "./response-kind.ts";
+import { isObject } from "./response-parts.ts";
 
 /** The result of checking an event. */
 export interface EventFinding {
@@ -21,7 +21,7 @@ export function isEventText(text: string): boolean {
 }
 
 /** Checks whether a text is a valid event of a service. @param kind undefined: data may be plain text */
-export function explainEvent(kind: AnswerKind | undefined, text: string): EventFinding {
+export function explainEvent(kind: ResponseKind | undefined, text: string): EventFinding {
   const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== "");
   if (lines.length === 0) return EMPTY;
   if (!lines.some((line) => LINE.test(line)))
@@ -40,10 +40,10 @@ export function explainEvent(kind: AnswerKind | undefined, text: string): EventF
   return data === "" || data === "[DONE]" ? EMPTY : explainData(kind, data);
 }
 
-/** The reason when a server reports an error within its answer. */
-export const SENT_ERROR = "the server sent an error within its answer";
+/** The reason when a server reports an error within its response. */
+export const SENT_ERROR = "the server sent an error within its response";
 
-function explainData(kind: AnswerKind | undefined, data: string): EventFinding {
+function explainData(kind: ResponseKind | undefined, data: string): EventFinding {
   let json: unknown;
   try {
     json = JSON.parse(data);

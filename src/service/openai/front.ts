@@ -1,8 +1,8 @@
 import { ProtocolError } from "../../transport/failure.ts";
 import type { Ask, ListedModel, Query, Service, ServiceFront } from "../service.ts";
-import { isObject } from "./answer-parts.ts";
 import { createPayloadCodec } from "./codec.ts";
 import { PayloadConversation } from "./conversation.ts";
+import { isObject } from "./response-parts.ts";
 import { type OpenAiTargetPlan, withoutLeadingSlashes } from "./target.ts";
 
 /** Creates a target's service without queries, because payloads define what the server takes. */
@@ -38,7 +38,7 @@ const MODELS: Query = {
   request: { path: "/v1/models", method: "GET", headers: [], payload: new Uint8Array(0) },
   read: (body) => {
     const data = readData(decoder.decode(body));
-    if (data === undefined) throw new ProtocolError("the answer is not a list of models");
+    if (data === undefined) throw new ProtocolError("the response is not a list of models");
     return data;
   },
   format: (body) => decoder.decode(body),
@@ -52,13 +52,13 @@ async function listOpenAiModels(ask: Ask): Promise<ListedModel[]> {
 
 /** Returns the names in `{"data": [{"id": …}]}`; undefined without such a list. */
 function readData(text: string): string[] | undefined {
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = JSON.parse(text);
+    response = JSON.parse(text);
   } catch {
     return undefined;
   }
-  const data = isObject(answer) ? answer["data"] : undefined;
+  const data = isObject(response) ? response["data"] : undefined;
   if (!Array.isArray(data)) return undefined;
   return data.flatMap((model) => (isObject(model) && typeof model["id"] === "string" ? [model["id"]] : []));
 }

@@ -4,7 +4,7 @@ import { describeServer, registerServerSecrets, serverUrls, withApiKey } from ".
 import type { ServiceKind } from "../service.ts";
 import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
 
-/** Servers of generative models with JSON payloads over HTTP and whole or streamed answers, like OpenAI's API. */
+/** Servers of generative models with JSON payloads over HTTP and whole or streamed responses, like OpenAI's API. */
 
 const DEFAULT_PORT = 8000;
 

@@ -30,7 +30,7 @@ export interface PromptEntry {
   readonly audio?: readonly AudioClip[];
   /** The session of which the request is a turn. */
   readonly sessionId?: string;
-  /** Delay after this turn's answer before the session's next turn, in milliseconds. */
+  /** Delay after this turn's response before the session's next turn, in milliseconds. */
   readonly delayMs?: number;
   /** Due time since the start of the load, in milliseconds. */
   readonly timestampMs?: number;

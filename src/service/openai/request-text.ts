@@ -1,5 +1,5 @@
-import type { AnswerKind } from "./answer-kind.ts";
-import { countIds, isObject, toText } from "./answer-parts.ts";
+import type { ResponseKind } from "./response-kind.ts";
+import { countIds, isObject, toText } from "./response-parts.ts";
 
 /**
  * Returns the text whose tokens are the request's input length. For chats: the contents of all messages, joined by spaces like in
@@ -7,7 +7,7 @@ import { countIds, isObject, toText } from "./answer-parts.ts";
  * @param body the request's body as JSON
  * @throws SyntaxError when the body is not JSON
  */
-export function readRequestText(kind: AnswerKind, body: string): string {
+export function readRequestText(kind: ResponseKind, body: string): string {
   const payload: unknown = JSON.parse(body);
   if (!isObject(payload)) return "";
   switch (kind) {
@@ -47,7 +47,7 @@ export function readRequestText(kind: AnswerKind, body: string): string {
  * @param body the request's body as JSON
  * @throws SyntaxError when the body is not JSON
  */
-export function countRequestIds(kind: AnswerKind, body: string): number | undefined {
+export function countRequestIds(kind: ResponseKind, body: string): number | undefined {
   if (kind !== "token-ids") return undefined;
   const payload: unknown = JSON.parse(body);
   return isObject(payload) ? countIds(payload["input_ids"]) : 0;
@@ -58,7 +58,7 @@ export function countRequestIds(kind: AnswerKind, body: string): number | undefi
  * @param body the request's body as JSON
  * @throws SyntaxError when the body is not JSON
  */
-export function readTokenLimit(kind: AnswerKind, body: string): number {
+export function readTokenLimit(kind: ResponseKind, body: string): number {
   const payload: unknown = JSON.parse(body);
   if (!isObject(payload)) return Number.NaN;
   const { parameters, sampling_parameters: sampling } = payload;

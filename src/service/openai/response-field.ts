@@ -1,7 +1,7 @@
-import { type AnswerQuery, parseAnswerQuery } from "../answer-query.ts";
+import { parseResponseQuery, type ResponseQuery } from "../response-query.ts";
 
 /** A JMESPath expression (jmespath.org) that finds the text in a response. */
-export type ResponseField = AnswerQuery;
+export type ResponseField = ResponseQuery;
 
 const HINT = "Write a path such as choices[0].text, data[*].text or a.b || c; see jmespath.org for the syntax.";
 
@@ -11,5 +11,5 @@ const HINT = "Write a path such as choices[0].text, data[*].text or a.b || c; se
  * @throws UserError for a syntax error, an unknown function or a wrong number of arguments
  */
 export function parseResponseField(text: string, path = "response_field"): ResponseField {
-  return parseAnswerQuery(text, path, HINT);
+  return parseResponseQuery(text, path, HINT);
 }

@@ -1,9 +1,9 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { explainPage } from "../html-page.ts";
-import type { AnswerKind } from "./answer-kind.ts";
-import { type AnswerPart, readFieldPart, readPart, type ServerUsage } from "./answer-parts.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
 import type { ResponseField } from "./response-field.ts";
+import type { ResponseKind } from "./response-kind.ts";
+import { type ResponsePart, readFieldPart, readPart, type ServerUsage } from "./response-parts.ts";
 import { readStreamEnd, type StreamEnd } from "./stream-end.ts";
 
 /** The text in one socket read. */
@@ -16,8 +16,8 @@ export interface TextPiece {
   readonly events: number;
 }
 
-/** The answer to one request. */
-export interface Answer {
+/** The response to one request. */
+export interface Response {
   /** Reads with output text, in order. */
   readonly output: readonly TextPiece[];
   /** Reads with reasoning text, in order; a read may be in both. */
@@ -27,7 +27,7 @@ export interface Answer {
   readonly finishReason: string | undefined;
   /** Tokens of the output, when it has ids instead of text. */
   readonly outputTokens?: number | undefined;
-  /** How the stream ended; absent for other answers and for kinds without an end mark. */
+  /** How the stream ended; absent for other responses and for kinds without an end mark. */
   readonly end?: StreamEnd | undefined;
   /** Whether it arrived as a stream instead of as a JSON body, plain text, or events in one body. */
   readonly isStreamed: boolean;
@@ -36,12 +36,12 @@ export interface Answer {
 }
 
 /**
- * Reads an answer. Joins events that span several reads, combines a read's events into one piece, and skips reads without text (role,
+ * Reads a response. Joins events that span several reads, combines a read's events into one piece, and skips reads without text (role,
  * finish and usage events, `[DONE]`, comments). Never throws: unreadable data sets `error`.
  * @param reads server-sent events or JSON bodies as read from the socket, in order
- * @param field place of the text in answers of kind `custom`; an answer without it is an error
+ * @param field place of the text in responses of kind `custom`; a response without it is an error
  */
-export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: ResponseField): Answer {
+export function readResponse(kind: ResponseKind, reads: readonly string[], field?: ResponseField): Response {
   const output = new Pieces();
   const reasoning = new Pieces();
   let usage: ServerUsage | undefined;
@@ -59,19 +59,22 @@ export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: R
   // Some services respond with plain text.
   if (kind === "custom" && events.length === 0 && error === undefined)
     output.add(reads.length - 1, reads.join("").trim());
-  if (field !== undefined && output.list.length === 0) error ??= `nothing is at ${field.text} in the answer`;
+  if (field !== undefined && output.list.length === 0) error ??= `nothing is at ${field.text} in the response`;
   const end = readStreamEnd(kind, reads[0] ?? "", events, finishReason);
   const isStreamed = isStream(reads, events.length);
   return { output: output.list, reasoning: reasoning.list, usage, finishReason, end, isStreamed, error };
 }
 
 /**
- * Reads the answer of a model on Triton: the tensor `text_output` of each response (tensorrtllm and vllm backends), or the number of ids in
+ * Reads the response of a model on Triton: the tensor `text_output` of each response (tensorrtllm and vllm backends), or the number of ids in
  * `output_ids` (engine of TensorRT-LLM). Responses without text or ids count too, like in GenAI-Perf, because such a model sends one per
  * step; an empty one has no token, unlike in GenAI-Perf.
  * @param responses outputs by name, of each response
  */
-export function readTensorAnswer(kind: AnswerKind, responses: readonly Readonly<Record<string, unknown>>[]): Answer {
+export function readTensorResponse(
+  kind: ResponseKind,
+  responses: readonly Readonly<Record<string, unknown>>[],
+): Response {
   const parts = responses.map((response) => readPart(kind, response));
   const pieces = parts.map(({ text }, read) => ({ read, text, events: 1 }));
   const counts = parts.flatMap(({ tokenCount }) => (tokenCount === undefined ? [] : [tokenCount]));
@@ -108,7 +111,7 @@ class Pieces {
   }
 }
 
-function readEvent(kind: AnswerKind, event: ServerEvent, field: ResponseField | undefined): AnswerPart {
+function readEvent(kind: ResponseKind, event: ServerEvent, field: ResponseField | undefined): ResponsePart {
   const { name, data } = event;
   const isError = name.toLowerCase().includes("error");
   if (data === "[DONE]" || (data === "" && !isError)) return { text: "", reasoning: "" };

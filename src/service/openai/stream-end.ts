@@ -1,9 +1,9 @@
-import type { AnswerKind } from "./answer-kind.ts";
 import type { ServerEvent } from "./events.ts";
+import type { ResponseKind } from "./response-kind.ts";
 
-/** How a stream of events ended, for kinds of answers with an end mark. */
+/** How a stream of events ended, for kinds of responses with an end mark. */
 export interface StreamEnd {
-  /** Whether the end mark arrived. Without it, a complete answer cannot be distinguished from a truncated one. */
+  /** Whether the end mark arrived. Without it, a complete response cannot be distinguished from a truncated one. */
   readonly isMarked: boolean;
   /** Describes the end mark. */
   readonly mark: string;
@@ -13,7 +13,7 @@ export interface StreamEnd {
 const CHAT_MARK = "[DONE] or a finish_reason";
 
 /** Other kinds have no end mark. */
-const MARKS: Readonly<Partial<Record<AnswerKind, string>>> = {
+const MARKS: Readonly<Partial<Record<ResponseKind, string>>> = {
   chat: CHAT_MARK,
   multimodal: CHAT_MARK,
   completions: CHAT_MARK,
@@ -26,11 +26,11 @@ const EXAMINED = 2;
 
 /**
  * Returns how a stream ended; undefined when it is not a stream, and for kinds without an end mark.
- * @param firstRead start of the answer: a JSON body is not a stream
+ * @param firstRead start of the response: a JSON body is not a stream
  * @param finishReason from an event, which is an end mark too
  */
 export function readStreamEnd(
-  kind: AnswerKind,
+  kind: ResponseKind,
   firstRead: string,
   events: readonly ServerEvent[],
   finishReason: string | undefined,

@@ -1,11 +1,11 @@
-import { expectAnswer } from "../expected-answer.ts";
+import { expectResponse } from "../expected-response.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader } from "../protobuf/wire.ts";
 import { sampleOutputs } from "../sample-tensors.ts";
 import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import type { Tensor } from "../tensor.ts";
-import { createPredictChecks } from "./answer-check.ts";
 import { PREDICT_REQUEST, PREDICT_RESPONSE } from "./messages.ts";
+import { createPredictChecks } from "./response-check.ts";
 import type { TfServingTargetPlan } from "./target.ts";
 import { readTensor, toTensorProto } from "./tensor-proto.ts";
 
@@ -42,13 +42,13 @@ export function createPredictCodec(target: TfServingTargetPlan, model: ModelInfo
         output_filter: [...target.outputNames],
       }),
     }),
-    answerChecks: (acceptsOthers) =>
-      createPredictChecks(acceptsOthers === true ? undefined : expectAnswer(model, false)),
+    responseChecks: (acceptsOthers) =>
+      createPredictChecks(acceptsOthers === true ? undefined : expectResponse(model, false)),
     decode: decodeResponse,
     // gRPC failures already have the server's message, from grpc-message.
     explain: (failure) => failure,
     describe: (request) => formatText(PREDICT_REQUEST, decodeMessage(PREDICT_REQUEST, request.payload)),
-    sampleAnswer: () => {
+    sampleResponse: () => {
       const outputs = sampleOutputs(model).map((tensor) => ({ key: tensor.name, value: toTensorProto(tensor) }));
       return { parts: [encodeMessage(PREDICT_RESPONSE, { outputs, model_spec: modelSpec })] };
     },

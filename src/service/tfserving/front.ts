@@ -69,10 +69,10 @@ async function explainModel({ model, modelVersion }: TfServingTargetPlan, ask: A
   }
 }
 
-function toQuery(path: string, payload: Uint8Array, answer: MessageSpec): Query {
+function toQuery(path: string, payload: Uint8Array, response: MessageSpec): Query {
   return {
     request: { path, method: "POST", headers: [], payload },
-    read: (bytes) => decodeMessage(answer, bytes),
-    format: (bytes) => formatText(answer, decodeMessage(answer, bytes)),
+    read: (bytes) => decodeMessage(response, bytes),
+    format: (bytes) => formatText(response, decodeMessage(response, bytes)),
   };
 }

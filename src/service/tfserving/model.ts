@@ -1,6 +1,6 @@
 import { RunError } from "../../plan/problem.ts";
 import { shorten } from "../../plan/show-value.ts";
-import { AnswerObject } from "../answer.ts";
+import { ResponseObject } from "../response.ts";
 import type { ModelInfo } from "../service.ts";
 import type { TensorSpec } from "../tensor.ts";
 import { TF_TYPE_NAMES, tfTypeNamed } from "./data-types.ts";
@@ -53,9 +53,9 @@ function byName(a: TensorSpec, b: TensorSpec): number {
 }
 
 /** Finds the wanted signature, or names those that there are. */
-function findSignature(metadata: unknown, { model, signatureName }: TfServingTargetPlan): AnswerObject {
+function findSignature(metadata: unknown, { model, signatureName }: TfServingTargetPlan): ResponseObject {
   const names: string[] = [];
-  for (const field of AnswerObject.of(metadata, WHAT).objects("metadata")) {
+  for (const field of ResponseObject.of(metadata, WHAT).objects("metadata")) {
     for (const entry of field.object("value").object("value").objects("signature_def")) {
       const name = entry.has("key") ? entry.string("key") : "";
       if (name === signatureName) return entry.object("value");
@@ -83,7 +83,7 @@ interface TensorInfo {
   readonly isRankUnknown: boolean;
 }
 
-function readTensorInfo(entry: AnswerObject): TensorInfo {
+function readTensorInfo(entry: ResponseObject): TensorInfo {
   const info = entry.object("value");
   const typeName = info.has("dtype") ? info.string("dtype") : "DT_INVALID";
   const shape = info.object("tensor_shape");

@@ -1,7 +1,12 @@
-import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, faultOf } from "../../transport/answer-check.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
-import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
+import {
+  type CreateResponseCheck,
+  faultOf,
+  type ResponseCheck,
+  type ResponseFault,
+} from "../../transport/response-check.ts";
+import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage, isPage, PAGE_FOUND } from "../html-page.ts";
@@ -10,7 +15,7 @@ import type { PayloadCodec } from "../service.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();
-const SAMPLE: SampleAnswer = {
+const SAMPLE: SampleResponse = {
   headers: [["Content-Type", "application/json"]],
   parts: [new TextEncoder().encode('{"label":0.5}')],
 };
@@ -33,10 +38,10 @@ export function createTorchServeCodec(
         body.kind === "multipart" ? encodeForm([{ name: body.part, bytes }]) : { bytes, contentType: body.contentType };
       return { path, method: "POST", headers: [["Content-Type", contentType]], payload };
     },
-    answerChecks: createTorchServeChecks,
-    decode: (answer) => ({ outputs: answer, describe: () => decoder.decode(answer) }),
+    responseChecks: createTorchServeChecks,
+    decode: (response) => ({ outputs: response, describe: () => decoder.decode(response) }),
     explain: explainFailure,
-    sampleAnswer: () => SAMPLE,
+    sampleResponse: () => SAMPLE,
     describe: ({ headers, payload }) => `POST ${path}: ${payload.length} bytes, ${headers[0]?.[1] ?? ""}`,
   };
 }
@@ -48,24 +53,24 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
   return addExplanation(failure, text, explanation);
 }
 
-/** Longer answers are no error of the server. A page shows what it is within these bytes. */
+/** Longer responses are no error of the server. A page shows what it is within these bytes. */
 const HEAD_BYTES = 4096;
 const FIRST_OF_PAGE = 0x3c; // <
 const FIRST_OF_ERROR = 0x7b; // {
 const ERROR_START = /^\{\s*"code"\s*:\s*[45]\d\d\s*,/;
 
 /**
- * Creates the checks of answers with a good status. A handler may answer with any bytes, so only what is certainly no answer is a fault: a
+ * Creates the checks of responses with a good status. A handler may answer with any bytes, so only what is certainly no response is a fault: a
  * web page, and TorchServe's description of an error.
  */
-export function createTorchServeChecks(): CreateAnswerCheck {
-  return () => new TorchServeAnswerCheck();
+export function createTorchServeChecks(): CreateResponseCheck {
+  return () => new TorchServeResponseCheck();
 }
 
-class TorchServeAnswerCheck implements AnswerCheck {
+class TorchServeResponseCheck implements ResponseCheck {
   private readonly pieces = new CollectedPieces();
 
-  whole(bytes: Uint8Array, start: number, end: number): AnswerFault | undefined {
+  whole(bytes: Uint8Array, start: number, end: number): ResponseFault | undefined {
     let first = start;
     while (first < end && isSpace(bytes[first] as number)) first++;
     const byte = bytes[first];
@@ -73,7 +78,7 @@ class TorchServeAnswerCheck implements AnswerCheck {
     const text = decoder.decode(bytes.subarray(first, Math.min(end, first + HEAD_BYTES)));
     if (isPage(text)) return faultOf(PAGE_FOUND, bytes, start, end);
     if (!ERROR_START.test(text) || readError(text) === undefined) return undefined;
-    return faultOf("the answer reports an error", bytes, start, end);
+    return faultOf("the response reports an error", bytes, start, end);
   }
 
   begin(): void {
@@ -88,7 +93,7 @@ class TorchServeAnswerCheck implements AnswerCheck {
     this.pieces.add(bytes, 0, bytes.length);
   }
 
-  end(): AnswerFault | undefined {
+  end(): ResponseFault | undefined {
     const { bytes, keptBytes } = this.pieces;
     return this.whole(bytes, 0, keptBytes);
   }

@@ -30,7 +30,7 @@ export const torchServeKind: ServiceKind<TorchServeTargetPlan> = {
   describe: describeServer,
   hasNoStatistics: true,
   takes: () => "payloads",
-  // Like in perf_analyzer: never the bytes of a file, nor those of an answer.
+  // Like in perf_analyzer: never the bytes of a file, nor those of a response.
   exported: () => ({
     serviceKind: "torchserve",
     endpoint: "",

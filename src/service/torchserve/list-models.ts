@@ -2,7 +2,7 @@ import { ProtocolError } from "../../transport/failure.ts";
 import type { Ask, ListedModel, Query } from "../service.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
-/** The management API lists this many models at most in one answer. */
+/** The management API lists this many models at most in one response. */
 const PAGE_MODELS = 100;
 const MAX_PAGES = 20;
 
@@ -34,9 +34,9 @@ async function listAt(ask: Ask, url: string | undefined): Promise<ListedModel[]>
   const names: string[] = [];
   let next: string | undefined = "";
   for (let page = 0; next !== undefined && page < MAX_PAGES; page++) {
-    const answer = (await ask(modelsQuery(url, next), "the list of models")) as Page;
-    names.push(...answer.names);
-    next = answer.next;
+    const response = (await ask(modelsQuery(url, next), "the list of models")) as Page;
+    names.push(...response.names);
+    next = response.next;
   }
   return names.toSorted().map((name) => ({ name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" }));
 }
@@ -55,14 +55,14 @@ function modelsQuery(url: string | undefined, next: string): Query {
 
 /** @throws ProtocolError */
 function readPage(text: string): Page {
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = JSON.parse(text);
+    response = JSON.parse(text);
   } catch {
-    answer = undefined;
+    response = undefined;
   }
-  const { models, nextPageToken } = (answer ?? {}) as { models?: unknown; nextPageToken?: unknown };
-  if (!Array.isArray(models)) throw new ProtocolError("the answer is not a list of models");
+  const { models, nextPageToken } = (response ?? {}) as { models?: unknown; nextPageToken?: unknown };
+  if (!Array.isArray(models)) throw new ProtocolError("the response is not a list of models");
   const names = models.flatMap((model) => {
     const name = (model as { modelName?: unknown } | null)?.modelName;
     return typeof name === "string" ? [name] : [];

@@ -1,6 +1,6 @@
 import { RunError, UserError } from "../../plan/problem.ts";
-import { ownProgram } from "../../runtime/own-program.ts";
-import type { OwnServer, ServiceFront } from "../service.ts";
+import { thisProgram } from "../../runtime/this-program.ts";
+import type { ServiceFront, StartedServer } from "../service.ts";
 import { toServiceFront } from "../triton/front.ts";
 import { createGrpcCodec } from "../triton/grpc-codec.ts";
 import { httpApi } from "../triton/http-api.ts";
@@ -19,10 +19,10 @@ export function openInProcess(target: TritonInProcessTargetPlan): ServiceFront {
 }
 
 /** Starts the process with Triton's library. @throws UserError for what an installation lacks, and RunError */
-export function startInProcess(target: TritonInProcessTargetPlan): OwnServer {
+export function startInProcess(target: TritonInProcessTargetPlan): StartedServer {
   const problems = checkInstallation(target);
   if (problems.length > 0) throw new UserError(problems);
   if (process.platform !== "linux")
     throw new RunError("unsupported", "Triton in process needs Linux", "Measure a Triton server over the network.");
-  return startTritonProcess(target, findLibrary(target.directory) as string, ownProgram());
+  return startTritonProcess(target, findLibrary(target.directory) as string, thisProgram());
 }

@@ -2,17 +2,21 @@ import { existsSync, readdirSync, rmdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { readMonotonicOffsetNs } from "../../runtime/monotonic-offset.ts";
-import type { OwnProgram } from "../../runtime/own-program.ts";
+import type { ThisProgram } from "../../runtime/this-program.ts";
 import { InProcessClient } from "../../transport/in-process/client.ts";
 import { ServerProcess } from "../../transport/in-process/server-process.ts";
-import type { OwnServer } from "../service.ts";
+import type { StartedServer } from "../service.ts";
 import { libraryFolders } from "./find-library.ts";
 import type { ServerSettings } from "./server/start-server.ts";
 import { newMemoryPrefix, removeAbandonedMemory, removeSharedMemory } from "./shared-memory-files.ts";
 import type { TritonInProcessTargetPlan } from "./target.ts";
 
 /** Starts the process that loads Triton's library. When the process ends, the shared memory of its Python models is removed. */
-export function startTritonProcess(target: TritonInProcessTargetPlan, library: string, program: OwnProgram): OwnServer {
+export function startTritonProcess(
+  target: TritonInProcessTargetPlan,
+  library: string,
+  program: ThisProgram,
+): StartedServer {
   const { directory, modelRepository, model, composingModels, isStreaming } = target;
   const memoryPrefix = newMemoryPrefix();
   removeAbandonedMemory();

@@ -1,5 +1,5 @@
 import { RunError } from "../../plan/problem.ts";
-import { AnswerObject } from "../answer.ts";
+import { ResponseObject } from "../response.ts";
 import type { Ask } from "../service.ts";
 import type { ComposingModel } from "../statistics.ts";
 import type { ModelName, TritonApi } from "./api.ts";
@@ -74,7 +74,7 @@ class ComposingFinder {
   /** Returns the models of an ensemble's steps; empty for other models. */
   async stepsOf(config: unknown): Promise<ComposingModel[]> {
     const models: ComposingModel[] = [];
-    for (const step of AnswerObject.of(config, "model configuration").object("ensemble_scheduling").objects("step")) {
+    for (const step of ResponseObject.of(config, "model configuration").object("ensemble_scheduling").objects("step")) {
       const version = step.integer("model_version", -1);
       const name = { name: step.string("model_name"), version: version === -1 ? "" : String(version) };
       insert(models, await this.find(name, `config of composing model '${name.name}'`));
@@ -109,7 +109,7 @@ class ComposingFinder {
 
   private async read(name: ModelName, what: string): Promise<ComposingModel> {
     const config = await this.ask(this.api.config(name), what);
-    const fields = AnswerObject.of(config, what);
+    const fields = ResponseObject.of(config, what);
     if (fields.has("sequence_batching")) this.hasSequences = true;
     if (hasTextSequenceIds(fields)) this.hasTextSequenceIds = true;
     if (fields.object("response_cache").boolean("enable")) this.isResponseCacheEnabled = true;

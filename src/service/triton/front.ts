@@ -1,8 +1,8 @@
 import type { Text } from "../../plan/messages.ts";
 import { RunError } from "../../plan/problem.ts";
 import { ProtocolError } from "../../transport/failure.ts";
-import { AnswerObject } from "../answer.ts";
 import { unlessMissing } from "../missing-call.ts";
+import { ResponseObject } from "../response.ts";
 import type {
   Ask,
   ListedModel,
@@ -43,13 +43,13 @@ async function setUp(
 ): Promise<Service> {
   const name = { name: target.model, version: target.modelVersion };
   // Query in parallel for a fast start. When both fail, the metadata's failure is reported.
-  const metadataAnswer = ask(api.metadata(name), "model metadata");
-  const configAnswer = ask(api.config(name), "model config");
-  configAnswer.catch(() => {});
-  const metadata = await metadataAnswer;
-  const answer = await unlessMissing(configAnswer);
-  const config = answer ?? {};
-  const bare = answer === undefined ? await describeBareServer(target, api, ask) : undefined;
+  const metadataResponse = ask(api.metadata(name), "model metadata");
+  const configResponse = ask(api.config(name), "model config");
+  configResponse.catch(() => {});
+  const metadata = await metadataResponse;
+  const response = await unlessMissing(configResponse);
+  const config = response ?? {};
+  const bare = response === undefined ? await describeBareServer(target, api, ask) : undefined;
   const ownModel = readModel(metadata, config, target.modelVersion);
   const composing = await findCalled(target, ownModel, config, api, ask);
   const model = composing.model;
@@ -117,7 +117,7 @@ async function findStatistics(
   name: ModelName | undefined,
   ask: Ask,
 ): Promise<StatisticsQuery | undefined> {
-  const extensions = AnswerObject.of(await ask(api.server(), "server metadata"), "server metadata").strings(
+  const extensions = ResponseObject.of(await ask(api.server(), "server metadata"), "server metadata").strings(
     "extensions",
   );
   return extensions.includes("statistics") ? { query: api.statistics(name), read: readStatistics } : undefined;
@@ -180,10 +180,10 @@ async function describeBareServer(
   api: TritonApi,
   ask: Ask,
 ): Promise<BareServer> {
-  const answer = await unlessMissing(ask(api.server(), "server metadata"));
+  const response = await unlessMissing(ask(api.server(), "server metadata"));
   // Without a list of extensions, try binary tensors: the response shows whether the server understands them.
   const extensions =
-    answer === undefined ? undefined : AnswerObject.of(answer, "server metadata").strings("extensions");
+    response === undefined ? undefined : ResponseObject.of(response, "server metadata").strings("extensions");
   const hasStatistics = extensions?.includes("statistics") === true;
   const needsJson = protocol === "http" && extensions?.includes("binary_tensor_data") === false;
   const warnings = [NO_CONFIG, ...(hasStatistics ? [] : [NO_STATISTICS])];
@@ -208,11 +208,11 @@ function toBody(values: TraceValues): string {
   return JSON.stringify(body);
 }
 
-function parseSettings(answer: unknown): TraceValues {
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer))
+function parseSettings(response: unknown): TraceValues {
+  if (typeof response !== "object" || response === null || Array.isArray(response))
     throw new ProtocolError("trace settings are not an object");
   const values: Record<string, readonly string[]> = {};
-  for (const [name, value] of Object.entries(answer))
+  for (const [name, value] of Object.entries(response))
     values[name] = (Array.isArray(value) ? value : [value]).map(String);
   return values;
 }
@@ -246,14 +246,14 @@ async function findNames(api: TritonApi, ask: Ask, named: string): Promise<Reado
   const names = new Set<string>();
   const index = await unlessMissing(ask(api.index(), LIST));
   if (index !== undefined) {
-    for (const entry of AnswerObject.of(index, LIST).objects("models")) {
+    for (const entry of ResponseObject.of(index, LIST).objects("models")) {
       const state = entry.string("state");
       if (READY.test(state) || state === "") names.add(entry.string("name"));
     }
     return names;
   }
   const list = api.names === undefined ? undefined : await unlessMissing(ask(api.names(), LIST));
-  if (list !== undefined) return new Set(AnswerObject.of(list, LIST).strings("models"));
+  if (list !== undefined) return new Set(ResponseObject.of(list, LIST).strings("models"));
   if (named !== "") return names.add(named);
   throw new RunError("unsupported", "the server does not list its models", "Name the model.");
 }
@@ -261,12 +261,12 @@ async function findNames(api: TritonApi, ask: Ask, named: string): Promise<Reado
 /** Reads Triton's statistics, one entry per model version. @throws RunError when they violate the protocol */
 export function readStatistics(data: unknown): ServerCounters[] {
   const counters: ServerCounters[] = [];
-  for (const model of AnswerObject.of(data, "model statistics").objects("model_stats"))
+  for (const model of ResponseObject.of(data, "model statistics").objects("model_stats"))
     counters.push(readCounters(model));
   return counters;
 }
 
-function readCounters(model: AnswerObject): ServerCounters {
+function readCounters(model: ResponseObject): ServerCounters {
   const stats = model.object("inference_stats");
   const [success, fail, queue] = [stats.object("success"), stats.object("fail"), stats.object("queue")];
   const [input, infer, output] = [

@@ -56,10 +56,10 @@ function named(model: ModelName): Uint8Array {
 }
 
 /** Creates a query over gRPC. */
-export function grpcQuery(method: string, payload: Uint8Array, answer: MessageSpec): Query {
+export function grpcQuery(method: string, payload: Uint8Array, response: MessageSpec): Query {
   return {
     request: { path: methodPath(method), method: "POST", headers: [], payload },
-    read: (bytes) => decodeMessage(answer, bytes),
-    format: (bytes) => formatText(answer, decodeMessage(answer, bytes)),
+    read: (bytes) => decodeMessage(response, bytes),
+    format: (bytes) => formatText(response, decodeMessage(response, bytes)),
   };
 }

@@ -1,16 +1,16 @@
-import { unreadable } from "../../transport/answer-check.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
-import type { AnswerRequest } from "../../transport/sink/sample-answer.ts";
+import { unreadable } from "../../transport/response-check.ts";
+import type { ResponseRequest } from "../../transport/sink/sample-response.ts";
 import type { StreamedResponse } from "../../transport/streamed-responses.ts";
-import { expectAnswer } from "../expected-answer.ts";
+import { expectResponse } from "../expected-response.ts";
 import { fromJsonElements, joinBytesElements } from "../json-tensors.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
 import { sampleOutputs } from "../sample-tensors.ts";
 import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
-import { createGrpcChecks, elementsOf } from "./grpc-answer-check.ts";
+import { createGrpcChecks, elementsOf } from "./grpc-response-check.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
 import type { CodecModel } from "./model.ts";
 import { type RequestParameterPlan, toInferParameter } from "./parameters.ts";
@@ -53,21 +53,21 @@ export function createGrpcCodec(model: CodecModel, options: GrpcCodecOptions): T
       encodeRequest(path, model, parameters, tensors, options.outputPlaces, idDigits, sequenceStamp),
     stampSequence: grpcSequenceStamp(model.hasTextSequenceIds === true),
     decode: (body) => decodeResponse(body, options.outputPlaces),
-    answerChecks: (acceptsOthers) =>
+    responseChecks: (acceptsOthers) =>
       createGrpcChecks(
         options.outputPlaces,
-        acceptsOthers === true ? undefined : expectAnswer(model, options.isStreaming),
+        acceptsOthers === true ? undefined : expectResponse(model, options.isStreaming),
       ),
     // gRPC failures already have the server's message, from grpc-message.
     explain: (failure) => failure,
     describe: (request) => formatText(INFER_REQUEST, decodeMessage(INFER_REQUEST, request.payload)),
     withOutputsAt: (outputPlaces) => createGrpcCodec(model, { ...options, outputPlaces }),
-    sampleAnswer: createSamples(model, options),
+    sampleResponse: createSamples(model, options),
   };
 }
 
-/** Returns what gives a sample answer to each request: with the same outputs and the request's own id. */
-function createSamples(model: ModelInfo, { isStreaming, outputPlaces }: GrpcCodecOptions): AnswerRequest {
+/** Returns what gives a sample response to each request: with the same outputs and the request's own id. */
+function createSamples(model: ModelInfo, { isStreaming, outputPlaces }: GrpcCodecOptions): ResponseRequest {
   let same: Uint8Array | undefined;
   return (request) => {
     same ??= encodeSample(model, outputPlaces);

@@ -23,8 +23,8 @@ export function createGrpcFrontEnd({
 export const grpcTrace: TraceQueries = {
   read: () => query({}),
   write: (values) => query(values),
-  parse: (answer) => {
-    const settings = ((answer as ProtoObject)["settings"] ?? {}) as ProtoObject;
+  parse: (response) => {
+    const settings = ((response as ProtoObject)["settings"] ?? {}) as ProtoObject;
     const values: Record<string, readonly string[]> = {};
     for (const [name, setting] of Object.entries(settings))
       values[name] = ((setting as ProtoObject)["value"] ?? []) as string[];

@@ -56,7 +56,7 @@ export function httpQuery(method: "GET" | "POST", path: string, body = ""): Quer
         return JSON.parse(text) as unknown;
       } catch {
         throw new ProtocolError(
-          `answer to ${method} ${path} is not JSON: ${JSON.stringify(maskSecrets(text).slice(0, 60))}`,
+          `response to ${method} ${path} is not JSON: ${JSON.stringify(maskSecrets(text).slice(0, 60))}`,
         );
       }
     },

@@ -2,8 +2,8 @@ import { RunError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
-import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
-import { expectAnswer } from "../expected-answer.ts";
+import type { SampleResponse } from "../../transport/sink/sample-response.ts";
+import { expectResponse } from "../expected-response.ts";
 import { appendExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
@@ -11,7 +11,7 @@ import { parseLossless } from "../lossless-json.ts";
 import { sampleOutputs } from "../sample-tensors.ts";
 import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
-import { createHttpChecks } from "./http-answer-check.ts";
+import { createHttpChecks } from "./http-response-check.ts";
 import type { CodecModel } from "./model.ts";
 import { httpSequenceStamp } from "./sequence-stamp.ts";
 
@@ -56,17 +56,17 @@ export function createHttpCodec(model: CodecModel, options: HttpCodecOptions): T
     encode: (tensors, idDigits, sequenceStamp) =>
       encodeRequest(path, model, options, tensors, "0".repeat(idDigits), sequenceStamp),
     stampSequence: httpSequenceStamp(model.hasTextSequenceIds === true),
-    answerChecks: (acceptsOthers) =>
-      createHttpChecks(options.outputPlaces, acceptsOthers === true ? undefined : expectAnswer(model, false)),
+    responseChecks: (acceptsOthers) =>
+      createHttpChecks(options.outputPlaces, acceptsOthers === true ? undefined : expectResponse(model, false)),
     decode: (body, jsonBytes) => decodeResponse(body, jsonBytes, options.outputPlaces),
     explain: explainFailure,
     describe: (request) => decoder.decode(request.payload.subarray(0, jsonBytesOf(request))),
     withOutputsAt: (outputPlaces) => createHttpCodec(model, { ...options, outputPlaces }),
-    sampleAnswer: () => sampleResponse(model, options),
+    sampleResponse: () => sampleResponse(model, options),
   };
 }
 
-function sampleResponse(model: ModelInfo, { outputFormat, outputPlaces }: HttpCodecOptions): SampleAnswer {
+function sampleResponse(model: ModelInfo, { outputFormat, outputPlaces }: HttpCodecOptions): SampleResponse {
   const isJson = outputFormat === "json";
   const tensors = sampleOutputs(model).map((tensor) => ({ ...tensor, place: outputPlaces?.get(tensor.name) }));
   const outputs = tensors.map((tensor) => formatTensor(tensor, isJson && isInJson(tensor)));

@@ -1,5 +1,5 @@
 import { shorten } from "../../plan/show-value.ts";
-import { AnswerObject, badAnswer } from "../answer.ts";
+import { badResponse, ResponseObject } from "../response.ts";
 import type { ModelInfo } from "../service.ts";
 import { DATATYPES, isDatatype, type TensorSpec } from "../tensor.ts";
 
@@ -27,8 +27,8 @@ export interface TritonModel extends CodecModel {
  * @throws RunError when they violate the protocol
  */
 export function readModel(metadata: unknown, config: unknown, version: string): TritonModel {
-  const meta = AnswerObject.of(metadata, "model metadata");
-  const conf = AnswerObject.of(config, "model configuration");
+  const meta = ResponseObject.of(metadata, "model metadata");
+  const conf = ResponseObject.of(config, "model configuration");
   const maxBatchSize = conf.integer("max_batch_size", 0);
   return {
     kind: "triton",
@@ -45,7 +45,7 @@ export function readModel(metadata: unknown, config: unknown, version: string): 
 }
 
 /** Whether a model's configuration asks for ids of sequences as texts. */
-export function hasTextSequenceIds(config: AnswerObject): boolean {
+export function hasTextSequenceIds(config: ResponseObject): boolean {
   const controls = config.object("sequence_batching").objects("control_input");
   return controls.some((input) =>
     input.objects("control").some(
@@ -59,8 +59,8 @@ export function hasTextSequenceIds(config: AnswerObject): boolean {
 }
 
 function readTensors(
-  metadata: readonly AnswerObject[],
-  config: readonly AnswerObject[],
+  metadata: readonly ResponseObject[],
+  config: readonly ResponseObject[],
   isBatched: boolean,
 ): TensorSpec[] {
   const tensors: TensorSpec[] = [];
@@ -68,11 +68,11 @@ function readTensors(
     const name = tensor.string("name");
     const datatype = tensor.string("datatype");
     if (!isDatatype(datatype))
-      throw badAnswer(
+      throw badResponse(
         `model metadata: tensor '${shorten(name)}' has the unknown datatype '${shorten(datatype)}', expected ${DATATYPES.join(", ")}`,
       );
     for (const other of tensors)
-      if (other.name === name) throw badAnswer(`model metadata: there are two tensors called '${shorten(name)}'`);
+      if (other.name === name) throw badResponse(`model metadata: there are two tensors called '${shorten(name)}'`);
     const details = findNamed(config, name);
     const shape = tensor.integers("shape", -1);
     tensors.push({
@@ -86,12 +86,12 @@ function readTensors(
   return tensors.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function findNamed(entries: readonly AnswerObject[], name: string): AnswerObject | undefined {
+function findNamed(entries: readonly ResponseObject[], name: string): ResponseObject | undefined {
   for (const entry of entries) if (entry.string("name") === name) return entry;
   return undefined;
 }
 
-function schedulerOf(config: AnswerObject): SchedulerKind {
+function schedulerOf(config: ResponseObject): SchedulerKind {
   if (config.object("ensemble_scheduling").objects("step").length > 0) {
     return config.has("sequence_batching") ? "ensemble-sequence" : "ensemble";
   }

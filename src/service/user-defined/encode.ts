@@ -9,11 +9,11 @@ import {
   REQUEST_PATH_RULE,
   type WireRequest,
 } from "../../transport/request.ts";
-import type { EncodeInput, OwnGrpcRequest, OwnHttpRequest } from "./functions.ts";
+import type { CustomGrpcRequest, CustomHttpRequest, EncodeInput } from "./functions.ts";
 import { describeUserError, readReturned } from "./user-error.ts";
 
 /** What a payload was made from: the scenario's input, and the request that its function returned. */
-export interface OwnOrigin {
+export interface CustomOrigin {
   readonly input: unknown;
   readonly request: WireRequest;
 }
@@ -30,7 +30,7 @@ export async function encodeInput(
   encode: EncodeInput<unknown>,
   input: unknown,
   index: number,
-): Promise<OwnOrigin> {
+): Promise<CustomOrigin> {
   let made: unknown;
   try {
     made = await encode(input, index);
@@ -41,13 +41,13 @@ export async function encodeInput(
   if (typeof made !== "object" || made === null) throw wrong(index, "returns no request", made);
   const request = readReturned(placeOf(index), made, () =>
     protocol === "http"
-      ? toHttp(made as Partial<OwnHttpRequest>, index)
-      : toGrpc(made as Partial<OwnGrpcRequest>, index, protocol === "grpc-call"),
+      ? toHttp(made as Partial<CustomHttpRequest>, index)
+      : toGrpc(made as Partial<CustomGrpcRequest>, index, protocol === "grpc-call"),
   );
   return { input, request };
 }
 
-function toHttp({ path, method, headers = {}, body }: Partial<OwnHttpRequest>, index: number): WireRequest {
+function toHttp({ path, method, headers = {}, body }: Partial<CustomHttpRequest>, index: number): WireRequest {
   if (typeof path !== "string") throw wrong(index, "returns no path", path);
   if (!REQUEST_PATH.test(path)) throw wrong(index, `returns a path that is wrong: it ${REQUEST_PATH_RULE}`, path);
   if (method !== undefined && !HTTP_METHODS.includes(method))
@@ -64,7 +64,7 @@ function toHttp({ path, method, headers = {}, body }: Partial<OwnHttpRequest>, i
 }
 
 function toGrpc(
-  { method, message, messages, metadata = {} }: Partial<OwnGrpcRequest>,
+  { method, message, messages, metadata = {} }: Partial<CustomGrpcRequest>,
   index: number,
   isStreaming: boolean,
 ): WireRequest {
@@ -74,7 +74,7 @@ function toGrpc(
     throw wrong(index, "returns messages, which need streaming: true in the target", messages);
   const all: unknown = messages ?? [message];
   if (!Array.isArray(all) || !all.every((one) => one instanceof Uint8Array))
-    throw wrong(index, "returns a message that is no Uint8Array", messages ?? message);
+    throw wrong(index, "must return Uint8Array messages", messages ?? message);
   const headers = toHeaders(metadata, index).map(([name, value]): Header => [name.toLowerCase(), value]);
   const request = { path: `/${name}`, method: "POST", headers } as const;
   const copies = (all as readonly Uint8Array[]).map((one) => one.slice());

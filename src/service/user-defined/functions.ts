@@ -3,7 +3,7 @@ import type { HttpMethod } from "../../transport/request.ts";
 /** The functions of a target that a scenario defines, and what they take and return. `I` is the type of its inputs, `O` of its outputs. */
 
 /** An HTTP request. */
-export interface OwnHttpRequest {
+export interface CustomHttpRequest {
   /** Path and query: `/v1/score?top=3`. */
   readonly path: string;
   /** Default: `"POST"`, or `"GET"` without a body. */
@@ -15,7 +15,7 @@ export interface OwnHttpRequest {
 }
 
 /** A gRPC call: one message, or with `streaming` any number. */
-export interface OwnGrpcRequest {
+export interface CustomGrpcRequest {
   /** `package.Service/Method`. */
   readonly method: string;
   /** The encoded message. */
@@ -26,15 +26,15 @@ export interface OwnGrpcRequest {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** The answer to one request. */
-export interface OwnAnswer {
+/** The response to one request. */
+export interface CustomResponse {
   /** The body or the message; of a stream of events all of them, joined. */
   readonly bytes: Uint8Array;
-  /** The messages or server-sent events, in order; the only one when the answer is no stream. */
+  /** The messages or server-sent events, in order; the only one when the response is no stream. */
   readonly parts: readonly Uint8Array[];
-  /** Returns the answer as UTF-8 text. */
+  /** Returns the response as UTF-8 text. */
   text(): string;
-  /** Parses the answer as JSON. @throws SyntaxError */
+  /** Parses the response as JSON. @throws SyntaxError */
   json(): unknown;
 }
 
@@ -42,9 +42,9 @@ export interface OwnAnswer {
 export type EncodeInput<I> = (
   input: I,
   index: number,
-) => OwnHttpRequest | OwnGrpcRequest | Promise<OwnHttpRequest | OwnGrpcRequest>;
-/** Decodes an answer. */
-export type DecodeAnswer<O> = (answer: OwnAnswer) => O;
+) => CustomHttpRequest | CustomGrpcRequest | Promise<CustomHttpRequest | CustomGrpcRequest>;
+/** Decodes a response. */
+export type DecodeResponse<O> = (response: CustomResponse) => O;
 /** Returns why an output is wrong, or false; undefined or true when it is right. */
 export type CheckOutput<I, O> = (output: O, input: I) => string | boolean | undefined;
 /** Returns a value of an output: a number for statistics, anything else to be counted; null or undefined when there is none. */

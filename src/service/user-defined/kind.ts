@@ -1,17 +1,17 @@
-import { ANY_ANSWER } from "../../transport/answer-check.ts";
-import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
+import { ANY_RESPONSE } from "../../transport/response-check.ts";
+import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { PayloadCodec, Service, ServiceKind } from "../service.ts";
-import { createOwnReader, originOf } from "./reader.ts";
-import { type OwnTargetPlan, ownTargetSchema, wireOf } from "./target.ts";
+import { createCustomReader, originOf } from "./reader.ts";
+import { type CustomTargetPlan, customTargetSchema, wireOf } from "./target.ts";
 
 /** Servers of any protocol over HTTP or gRPC calls that a scenario encodes and decodes itself. */
 
 const DEFAULT_PORTS = { http: 8000, grpc: 8001 } as const;
 
-export const ownKind: ServiceKind<OwnTargetPlan> = {
-  schema: ownTargetSchema,
+export const customKind: ServiceKind<CustomTargetPlan> = {
+  schema: customTargetSchema,
   address: (target) => {
     const { url, headers, protocol } = target;
     return { url, wire: wireOf(target), defaultPort: DEFAULT_PORTS[protocol], headers };
@@ -32,9 +32,9 @@ export const ownKind: ServiceKind<OwnTargetPlan> = {
   open: async (target) => ({ setUp: async () => describeService(target), listModels: async () => [] }),
 };
 
-function describeService(target: OwnTargetPlan): Service {
+function describeService(target: CustomTargetPlan): Service {
   const { model } = target;
-  const answerReader = createOwnReader(target);
+  const responseReader = createCustomReader(target);
   return {
     model: { name: model, version: "", maxBatchSize: 0, inputs: [], outputs: [] },
     codec,
@@ -42,25 +42,25 @@ function describeService(target: OwnTargetPlan): Service {
     batchSize: 1,
     isSequence: false,
     isDecoupled: false,
-    warnings: answerReader === undefined ? [] : [describeUserCode(target)],
-    answerReader,
+    warnings: responseReader === undefined ? [] : [describeUserCode(target)],
+    responseReader,
   };
 }
 
-function describeUserCode({ decode, check, extract = {} }: OwnTargetPlan): string {
+function describeUserCode({ decode, check, extract = {} }: CustomTargetPlan): string {
   const names = Object.entries({ decode, check }).flatMap(([name, given]) => (given === undefined ? [] : [name]));
   const all = [...names, ...(Object.keys(extract).length > 0 ? ["extract"] : [])].join(", ");
-  return `The scenario's own code (${all}) reads every answer, after its latency is taken: its time is work of this client.`;
+  return `The scenario's own code (${all}) reads every response, after its latency is taken: its time is work of this client.`;
 }
 
-const SAMPLE: SampleAnswer = { parts: [new Uint8Array(0)] };
+const SAMPLE: SampleResponse = { parts: [new Uint8Array(0)] };
 
 const codec: PayloadCodec = {
   encode: (content) => originOf(content).request,
-  // Answers are checked by the scenario's own functions, if it has any.
-  answerChecks: () => () => ANY_ANSWER,
+  // Responses are checked by the scenario's own functions, if it has any.
+  responseChecks: () => () => ANY_RESPONSE,
   decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
   explain: explainStatus,
   describe: ({ payload }) => describeBytes(payload),
-  sampleAnswer: () => SAMPLE,
+  sampleResponse: () => SAMPLE,
 };

@@ -1,23 +1,23 @@
-import { heldFunction } from "../../plan/functions.ts";
+import { lookUpFunction } from "../../plan/functions.ts";
 import { messageOf } from "../../plan/problem.ts";
-import type { AnswerReader } from "../answer-reader.ts";
+import type { ResponseReader } from "../response-reader.ts";
 import { joinBytes } from "../tensor.ts";
-import type { OwnOrigin } from "./encode.ts";
-import type { CheckOutput, DecodeAnswer, ExtractValue, OwnAnswer } from "./functions.ts";
-import type { OwnTargetPlan } from "./target.ts";
+import type { CustomOrigin } from "./encode.ts";
+import type { CheckOutput, CustomResponse, DecodeResponse, ExtractValue } from "./functions.ts";
+import type { CustomTargetPlan } from "./target.ts";
 import { describeUserError, findUnreadable } from "./user-error.ts";
 
 const decoder = new TextDecoder();
 
-/** Creates the reader of a target's answers; undefined when neither `check` nor `extract` needs their content. */
-export function createOwnReader(target: OwnTargetPlan): AnswerReader | undefined {
+/** Creates the reader of a target's responses; undefined when neither `check` nor `extract` needs their content. */
+export function createCustomReader(target: CustomTargetPlan): ResponseReader | undefined {
   const { extract = {} } = target;
   if (target.check === undefined && Object.keys(extract).length === 0) return undefined;
-  const decode = target.decode && heldFunction<DecodeAnswer<unknown>>(target.decode);
-  const check = target.check && heldFunction<CheckOutput<unknown, unknown>>(target.check);
+  const decode = target.decode && lookUpFunction<DecodeResponse<unknown>>(target.decode);
+  const check = target.check && lookUpFunction<CheckOutput<unknown, unknown>>(target.check);
   const values = Object.entries(extract).map(([name, plan]) => ({
     name,
-    find: heldFunction<ExtractValue<unknown, unknown>>(plan),
+    find: lookUpFunction<ExtractValue<unknown, unknown>>(plan),
   }));
   return {
     names: Object.keys(extract),
@@ -25,8 +25,8 @@ export function createOwnReader(target: OwnTargetPlan): AnswerReader | undefined
       const { input } = originOf(content);
       let stage = "decode";
       try {
-        const answer = createAnswer(bodies);
-        const output = decode === undefined ? answer : refusePromise(decode(answer));
+        const response = createResponse(bodies);
+        const output = decode === undefined ? response : refusePromise(decode(response));
         stage = "check";
         const problem = refusePromise(check?.(output, input));
         if (typeof problem === "string") return { kind: "validation", message: problem };
@@ -44,12 +44,12 @@ export function createOwnReader(target: OwnTargetPlan): AnswerReader | undefined
 }
 
 /** Returns what a payload of such a target was made from. */
-export function originOf(content: object | undefined): OwnOrigin {
-  return (content as { readonly origin?: unknown } | undefined)?.origin as OwnOrigin;
+export function originOf(content: object | undefined): CustomOrigin {
+  return (content as { readonly origin?: unknown } | undefined)?.origin as CustomOrigin;
 }
 
-/** Creates the answer that a scenario's functions get. It stays valid: the run does not reuse its memory. */
-function createAnswer(parts: readonly Uint8Array[]): OwnAnswer {
+/** Creates the response that a scenario's functions get. It stays valid: the run does not reuse its memory. */
+function createResponse(parts: readonly Uint8Array[]): CustomResponse {
   const [first = new Uint8Array(0)] = parts;
   const bytes = parts.length > 1 ? joinBytes([...parts]) : first;
   const text = (): string => decoder.decode(bytes);

@@ -5,21 +5,21 @@ import type { Wire } from "../service.ts";
 import { serverEntries } from "../target-schemas.ts";
 
 /** A server whose requests and answers a scenario's own functions encode and decode. */
-export type OwnTargetPlan = PlanOf<typeof ownTargetSchema>;
+export type CustomTargetPlan = PlanOf<typeof customTargetSchema>;
 
 declare module "../../plan/plan.ts" {
   interface TargetPlans {
-    readonly "user-defined": OwnTargetPlan;
+    readonly "user-defined": CustomTargetPlan;
   }
 }
 
 /** Returns the protocol of a target's requests. */
-export function wireOf({ protocol, isStreaming }: Pick<OwnTargetPlan, "protocol" | "isStreaming">): Wire {
+export function wireOf({ protocol, isStreaming }: Pick<CustomTargetPlan, "protocol" | "isStreaming">): Wire {
   return protocol === "grpc" && isStreaming ? "grpc-call" : protocol;
 }
 
 /** Returns the schema of a target that a scenario defines. Its `model` is the name that the scenario gives it. */
-export function ownTargetSchema() {
+export function customTargetSchema() {
   return v.object({
     kind: v.literal("user-defined"),
     ...serverEntries(),
@@ -27,7 +27,7 @@ export function ownTargetSchema() {
     batchSize: v.literal(1, "must be 1: the scenario's functions set the number of items"),
     /** gRPC only: whether calls may have several messages each way. */
     isStreaming: v.boolean(),
-    /** {@link DecodeAnswer}. Absent: the other functions get the answer itself. */
+    /** {@link DecodeResponse}. Absent: the other functions get the response itself. */
     decode: v.exactOptional(functionSchema()),
     /** {@link CheckOutput}. Absent: the protocol's status is enough. */
     check: v.exactOptional(functionSchema()),

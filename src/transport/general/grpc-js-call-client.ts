@@ -174,7 +174,7 @@ class JsCallSlot implements GrpcJsSlot {
 
   /** Responses are checked after the request, so a check needs them too. */
   private get keepsBodies(): boolean {
-    return this.options.answers.keepBodies || this.options.answers.createCheck !== undefined;
+    return this.options.responses.keepBodies || this.options.responses.createCheck !== undefined;
   }
 }
 

@@ -88,7 +88,7 @@ export class JsSlot {
 
   /** Responses are checked after the request, so a check needs the body too. */
   private get keepsBodies(): boolean {
-    return this.options.answers.keepBodies || this.options.answers.createCheck !== undefined;
+    return this.options.responses.keepBodies || this.options.responses.createCheck !== undefined;
   }
 
   private cancelCurrent(): void {

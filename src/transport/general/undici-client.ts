@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
 import type { Client, Dispatcher } from "undici/index.js";
 import { nowNs } from "../../runtime/clock.ts";
-import { explainEncoding, unreadable } from "../answer-check.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
 import { type Failure, MAX_ERROR_BODY_BYTES, silentFor, statusFailure, tooLarge } from "../failure.ts";
@@ -16,6 +15,7 @@ import {
   stampedPayload,
   type WireRequest,
 } from "../request.ts";
+import { explainEncoding, unreadable } from "../response-check.ts";
 import { USER_AGENT } from "../user-agent.ts";
 import { createUndici } from "./create-undici.ts";
 
@@ -68,7 +68,7 @@ class UndiciSlot {
   /** Number of requests that were sent again. */
   resendCount = 0;
   private socket: Socket | undefined;
-  /** Bytes that the current connection had received when it had answered its latest request; 0 before the first answer. */
+  /** Bytes that the current connection had received when it had answered its latest request; 0 before the first response. */
   private answeredBytes = 0;
   private readonly call: Call;
   private readonly client: Client;
@@ -217,10 +217,10 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     if (this.isOver) return;
     this.receivedBytes += chunk.length;
     // The response is checked when it is complete.
-    const { answers, maxResponseBytes } = this.options;
+    const { responses, maxResponseBytes } = this.options;
     const isKept =
       this.isSuccess || this.status < 400
-        ? answers.keepBodies || answers.createCheck !== undefined
+        ? responses.keepBodies || responses.createCheck !== undefined
         : this.body.length < MAX_ERROR_BODY_BYTES;
     if (this.receivedBytes > maxResponseBytes) this.refuse();
     else if (isKept)

@@ -1,8 +1,8 @@
 import { nowNs } from "../../runtime/clock.ts";
-import { unreadable } from "../answer-check.ts";
 import type { Call } from "../client.ts";
 import { type Failure, ResponseTooLargeError } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
+import { unreadable } from "../response-check.ts";
 import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
 import { CallSlot } from "./call-slot.ts";
 import { checkResponseCount } from "./call-type.ts";
@@ -69,7 +69,7 @@ class MessagesSlot extends CallSlot {
 
   protected checkResponses(): Failure | undefined {
     const { call, reader, fault, message } = this;
-    if (!reader.isBetweenMessages) return { kind: "protocol", message: "the answer ended inside a message" };
+    if (!reader.isBetweenMessages) return { kind: "protocol", message: "the response ended inside a message" };
     const miscount = message?.expectsOne === true ? checkResponseCount(call.messageCount) : undefined;
     return miscount ?? (fault === undefined ? undefined : unreadable(fault.reason));
   }

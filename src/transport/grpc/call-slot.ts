@@ -1,10 +1,10 @@
 import { nowNs } from "../../runtime/clock.ts";
-import type { AnswerCheck, AnswerFault } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import type { Header } from "../request.ts";
+import type { ResponseCheck, ResponseFault } from "../response-check.ts";
 import { StampScratch } from "../stamp-scratch.ts";
 import type { Channel, ChannelUser } from "./channel.ts";
 import type { GrpcSlot } from "./client.ts";
@@ -29,9 +29,9 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   /** 0 without an open stream. */
   protected streamId = 0;
   /** Checks messages that are not kept; created with the first one. */
-  protected check: AnswerCheck | undefined;
+  protected check: ResponseCheck | undefined;
   /** Why the response is not valid. */
-  protected fault: AnswerFault | undefined;
+  protected fault: ResponseFault | undefined;
   /** For the current request: the client's options may change meanwhile. */
   protected keep: Keep = "none";
   private readonly channel: Channel;
@@ -156,14 +156,14 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   /** Checks a message that is not kept, and returns what is wrong with it. */
-  protected inspect(check: AnswerCheck, bytes: Uint8Array, start: number, end: number): AnswerFault | undefined {
+  protected inspect(check: ResponseCheck, bytes: Uint8Array, start: number, end: number): ResponseFault | undefined {
     if (!this.isInPieces) return check.whole(bytes, start, end, this.call);
     this.isInPieces = false;
     return check.end();
   }
 
   private chooseKeep(): Keep {
-    const { keepBodies, createCheck } = this.options.answers;
+    const { keepBodies, createCheck } = this.options.responses;
     this.call.isChecked = !keepBodies && createCheck !== undefined;
     if (keepBodies) return "whole";
     this.check ??= createCheck?.();

@@ -11,5 +11,5 @@ export function expectsOneResponse({ messages, callType }: WireRequest): boolean
 export function checkResponseCount(messageCount: number): Failure | undefined {
   if (messageCount === 1) return undefined;
   if (messageCount === 0) return { kind: "protocol", message: "status OK without a message" };
-  return { kind: "protocol", message: `${messageCount} messages in answer to a call that has one` };
+  return { kind: "protocol", message: `${messageCount} messages in response to a call that has one` };
 }

@@ -75,7 +75,7 @@ function toHead(headers: readonly Header[]): GrpcHead {
   const contentType = find("content-type");
   // Other HTTP statuses are failures anyway, often from a proxy.
   if (httpStatus === 200 && contentType !== undefined && !GRPC_CONTENT_TYPE.test(contentType))
-    throw new ProtocolError(`the answer's content type is ${JSON.stringify(contentType)}, not application/grpc`);
+    throw new ProtocolError(`the response's content type is ${JSON.stringify(contentType)}, not application/grpc`);
   return {
     httpStatus,
     grpcStatus: readNumber(find("grpc-status"), -1, "grpc-status"),

@@ -1,11 +1,11 @@
 import { nowNs } from "../../runtime/clock.ts";
-import { type AnswerCheck, unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, silentFor, tooLarge } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import { latin1Text } from "../latin1.ts";
 import type { Endpoint, Header } from "../request.ts";
+import { type ResponseCheck, unreadable } from "../response-check.ts";
 import { StampScratch } from "../stamp-scratch.ts";
 import { addResponse, expectResponses, type ReadStreamed, type StreamedResponse } from "../streamed-responses.ts";
 import type { Channel, ChannelUser } from "./channel.ts";
@@ -191,7 +191,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
   /** Time of the latest response, or of sending. */
   private lastReceivedNs = 0;
   /** Checks responses that are not kept; created with the first one. */
-  private check: AnswerCheck | undefined;
+  private check: ResponseCheck | undefined;
   /** Whether responses to the current request are kept: the client's options may change meanwhile. */
   private keeps = false;
 
@@ -205,8 +205,8 @@ class StreamSlot implements GrpcSlot, SendTicket {
     if (stamp === undefined) throw new Error("requests on a stream need an id");
     const call = this.call;
     call.begin();
-    this.keeps = this.options.answers.keepBodies;
-    if (!this.keeps) this.check ??= this.options.answers.createCheck?.();
+    this.keeps = this.options.responses.keepBodies;
+    if (!this.keeps) this.check ??= this.options.responses.createCheck?.();
     call.isChecked = !this.keeps && this.check !== undefined;
     expectResponses(call);
     call.startSending(nowNs());
@@ -249,7 +249,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
 
   failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
-    // The server's time for the answer begins when it has accepted the whole request.
+    // The server's time for the response begins when it has accepted the whole request.
     if (!call.isActive || Math.max(this.lastReceivedNs, call.sendEndNs) > deadlineNs) return false;
     if (call.isSending && this.lane.acceptedNs() > deadlineNs) return false;
     this.lane.forget(this);

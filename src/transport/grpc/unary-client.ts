@@ -1,6 +1,6 @@
-import { unreadable } from "../answer-check.ts";
 import type { Call } from "../client.ts";
 import type { Failure } from "../failure.ts";
+import { unreadable } from "../response-check.ts";
 import { CallSlot } from "./call-slot.ts";
 import type { Channel } from "./channel.ts";
 import { GrpcClient } from "./client.ts";
@@ -37,6 +37,6 @@ class UnarySlot extends CallSlot {
       return this.fault === undefined ? undefined : unreadable(this.fault.reason);
     if (head.httpStatus === 200 && this.messageCount === 0)
       return { kind: "protocol", message: "status OK without a message" };
-    return { kind: "protocol", message: `${this.messageCount} messages in answer to a unary call` };
+    return { kind: "protocol", message: `${this.messageCount} messages in response to a unary call` };
   }
 }

@@ -1,17 +1,17 @@
 import {
-  type AnswerCheck,
-  type AnswerFault,
-  type AnswerHead,
-  type CreateAnswerCheck,
+  type CreateResponseCheck,
   explainEncoding,
-} from "../answer-check.ts";
+  type ResponseCheck,
+  type ResponseFault,
+  type ResponseHead,
+} from "../response-check.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
 /** Passes a response's body to its check: as a view of the read buffer when it arrived in one read, as most do, otherwise in pieces. */
 export class CheckedBody {
-  private check: AnswerCheck | undefined;
-  private head: AnswerHead = { jsonBytes: 0, isJson: false };
+  private check: ResponseCheck | undefined;
+  private head: ResponseHead = { jsonBytes: 0, isJson: false };
   /** The only piece so far, a view of the read buffer. */
   private bytes: Uint8Array | undefined;
   private start = 0;
@@ -20,7 +20,7 @@ export class CheckedBody {
   private isActive = false;
 
   /** Starts a response. Returns whether it is checked: false without `create`. */
-  begin(create: CreateAnswerCheck | undefined, head: AnswerHead): boolean {
+  begin(create: CreateResponseCheck | undefined, head: ResponseHead): boolean {
     this.bytes = undefined;
     this.isInPieces = false;
     this.isActive = create !== undefined;
@@ -55,7 +55,7 @@ export class CheckedBody {
   }
 
   /** Ends the body. Returns undefined when the response is valid. @param encoding its content encoding; empty: none */
-  end(encoding: string): AnswerFault | undefined {
+  end(encoding: string): ResponseFault | undefined {
     const { bytes, check } = this;
     if (encoding !== "") return { reason: explainEncoding(encoding), bytes: NO_BYTES };
     if (!this.isActive) return undefined;

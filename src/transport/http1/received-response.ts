@@ -1,5 +1,4 @@
 import { nowNs } from "../../runtime/clock.ts";
-import { unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import {
   type Failure,
@@ -11,6 +10,7 @@ import {
 } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
 import { isSuccessStatus, type ResponseRules } from "../request.ts";
+import { unreadable } from "../response-check.ts";
 import { expectResponses, isTooLarge } from "../streamed-responses.ts";
 import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
@@ -109,10 +109,10 @@ export class ReceivedResponse implements ResponseSink {
     const { status, jsonBytes, isJson, isEventStream } = parser.head;
     const isSuccess = isSuccessStatus(status, this.rules);
     this.isError = !isSuccess && (status >= 400 || status < 300);
-    this.keeps = options.answers.keepBodies;
+    this.keeps = options.responses.keepBodies;
     call.jsonBytes = jsonBytes;
     call.isJson = isJson;
-    call.isChecked = this.checked.begin(this.keeps || !isSuccess ? undefined : options.answers.createCheck, call);
+    call.isChecked = this.checked.begin(this.keeps || !isSuccess ? undefined : options.responses.createCheck, call);
     if (isEventStream && isSuccess) {
       expectResponses(call);
       this.events = new EventSplitter((event) => this.receivedEvent(event));

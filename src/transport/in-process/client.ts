@@ -1,9 +1,9 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import { type AnswerCheck, unreadable } from "../answer-check.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { type Failure, tooLarge } from "../failure.ts";
 import type { WireRequest } from "../request.ts";
+import { type ResponseCheck, unreadable } from "../response-check.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { addResponse, expectOneResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
 import { FROM_SERVER, type Frame, RESPONSE_FLAGS, RESPONSE_HEAD_BYTES, TO_SERVER } from "./frames.ts";
@@ -80,7 +80,7 @@ class InProcessSlot implements CallReceiver {
   private readonly options: ClientOptions;
   private readonly offsetNs: () => number;
   private readonly isStreaming: boolean;
-  private check: AnswerCheck | undefined;
+  private check: ResponseCheck | undefined;
   private keeps = false;
   private id = 0;
   private lastReceivedNs = 0;
@@ -114,7 +114,7 @@ class InProcessSlot implements CallReceiver {
 
   onFrame({ type, body }: Frame): void {
     if (!this.call.isActive) return;
-    if (type === FROM_SERVER.answer) this.receiveAnswer(body);
+    if (type === FROM_SERVER.queryResult) this.receiveQueryResult(body);
     else this.receiveResponse(body);
   }
 
@@ -140,8 +140,8 @@ class InProcessSlot implements CallReceiver {
     const { call, options } = this;
     call.begin();
     call.isSending = false;
-    this.keeps = options.answers.keepBodies;
-    if (!this.keeps) this.check ??= options.answers.createCheck?.();
+    this.keeps = options.responses.keepBodies;
+    if (!this.keeps) this.check ??= options.responses.createCheck?.();
     call.isChecked = !this.keeps && this.check !== undefined;
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
@@ -149,7 +149,7 @@ class InProcessSlot implements CallReceiver {
     this.hasContent = false;
   }
 
-  private receiveAnswer(body: Uint8Array): void {
+  private receiveQueryResult(body: Uint8Array): void {
     const { call } = this;
     const content = body.slice(1);
     if (body[0] !== 1) call.failure = { kind: "http", message: "Triton's library refuses the query", status: 400 };

@@ -13,8 +13,8 @@ export interface Frame {
 /** What a run sends: a request's bytes under a number, a call of it, a query, and that a number is no longer used. */
 export const TO_SERVER = { template: 1, infer: 2, query: 3, forget: 4 } as const;
 
-/** What the process sends: that it is ready, with a warning or without, why it is not, a response of a call, and the answer of a query. */
-export const FROM_SERVER = { ready: 1, refused: 2, response: 3, answer: 4 } as const;
+/** What the process sends: that it is ready, with a warning or without, why it is not, a response of a call, and the response of a query. */
+export const FROM_SERVER = { ready: 1, refused: 2, response: 3, queryResult: 4 } as const;
 
 /** Flags of a response: the last one, without content, an error whose message is the body. */
 export const RESPONSE_FLAGS = { final: 1, empty: 2, failed: 4 } as const;

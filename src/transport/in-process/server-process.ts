@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import type { OwnProgram } from "../../runtime/own-program.ts";
+import type { ThisProgram } from "../../runtime/this-program.ts";
 import type { WireRequest } from "../request.ts";
 import { encodeFrame, FROM_SERVER, type Frame, FrameReader, TO_SERVER } from "./frames.ts";
 
@@ -44,7 +44,7 @@ export class ServerProcess {
   private isClosed = false;
 
   /** @param program this program @param settings plain data for the server's own entry @param variables of its environment; default: none */
-  constructor(program: OwnProgram, settings: object, variables: Readonly<Record<string, string>> = {}) {
+  constructor(program: ThisProgram, settings: object, variables: Readonly<Record<string, string>> = {}) {
     this.child = spawn(program.command, program.args, {
       stdio: ["pipe", "pipe", "pipe", "pipe"],
       env: { ...process.env, ...variables, SHLVL: SHELL_LEVEL, [SERVER_ROLE]: JSON.stringify(settings) },

@@ -1,16 +1,16 @@
 import type { OpenSocket, Socket, SocketHandlers } from "../../runtime/socket.ts";
-import type { SampleAnswer } from "./sample-answer.ts";
+import type { SampleResponse } from "./sample-response.ts";
 
 const encoder = new TextEncoder();
 const CHUNKS_END = encoder.encode("0\r\n\r\n");
 const LINE_END = encoder.encode("\r\n");
 
 /**
- * Opens sockets without a network, to an HTTP/1.1 server that gives each request the same answer: a body at once, a stream event by event,
+ * Opens sockets without a network, to an HTTP/1.1 server that gives each request the same response: a body at once, a stream event by event,
  * one event per connection and turn of the event loop. A write counts as a whole request.
  */
-export function openHttp1Sink(answer: SampleAnswer): OpenSocket {
-  const pieces = answer.isEvents === true ? streamPieces(answer) : [wholeAnswer(answer)];
+export function openHttp1Sink(response: SampleResponse): OpenSocket {
+  const pieces = response.isEvents === true ? streamPieces(response) : [wholeResponse(response)];
   const answering: { readonly handlers: SocketHandlers; next: number }[] = [];
   const playNext = (): void => {
     for (const one of answering.splice(0)) {
@@ -34,19 +34,19 @@ export function openHttp1Sink(answer: SampleAnswer): OpenSocket {
   };
 }
 
-function wholeAnswer({ parts, ...answer }: SampleAnswer): Uint8Array {
+function wholeResponse({ parts, ...response }: SampleResponse): Uint8Array {
   const size = parts.reduce((sum, { length }) => sum + length, 0);
-  return Buffer.concat([headOf(answer, `Content-Length: ${size}`), ...parts]);
+  return Buffer.concat([headOf(response, `Content-Length: ${size}`), ...parts]);
 }
 
-function streamPieces({ parts, ...answer }: SampleAnswer): Uint8Array[] {
+function streamPieces({ parts, ...response }: SampleResponse): Uint8Array[] {
   const chunks = parts.map((part) => [encoder.encode(`${part.length.toString(16)}\r\n`), part, LINE_END]);
-  const pieces = [headOf(answer, "Transfer-Encoding: chunked"), ...chunks.map((chunk) => Buffer.concat(chunk))];
+  const pieces = [headOf(response, "Transfer-Encoding: chunked"), ...chunks.map((chunk) => Buffer.concat(chunk))];
   pieces.push(Buffer.concat([pieces.pop() as Uint8Array, CHUNKS_END]));
   return pieces;
 }
 
-function headOf({ headers = [] }: Pick<SampleAnswer, "headers">, length: string): Uint8Array {
+function headOf({ headers = [] }: Pick<SampleResponse, "headers">, length: string): Uint8Array {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   return encoder.encode(`HTTP/1.1 200 OK\r\n${lines}${length}\r\n\r\n`);
 }

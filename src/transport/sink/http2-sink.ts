@@ -15,7 +15,7 @@ import {
   readUint32,
   SETTING,
 } from "../http2/frames.ts";
-import type { AnswerRequest, SampleAnswer } from "./sample-answer.ts";
+import type { ResponseRequest, SampleResponse } from "./sample-response.ts";
 
 const PREFIX_BYTES = 5;
 const NO_BYTES = new Uint8Array(0);
@@ -31,20 +31,20 @@ const HEAD = Buffer.from("885f8b1d75d0620d263d4c4d6564", "hex");
 const TRAILERS = Buffer.from("40889acac8b21234da8f013040899acac8b5254207317f00", "hex");
 
 /** Opens sockets without a network, to a gRPC server that answers every call. What it has to send leaves in the next turn of the event loop. */
-export function openHttp2Sink(answer: AnswerRequest): OpenSocket {
+export function openHttp2Sink(answer: ResponseRequest): OpenSocket {
   return (_, handlers) => new SinkConnection(handlers, answer);
 }
 
 class SinkConnection implements Socket, FrameSink {
   readonly pendingBytes = 0;
   private readonly handlers: SocketHandlers;
-  private readonly answer: AnswerRequest;
+  private readonly answer: ResponseRequest;
   private readonly reader = new FrameReader(this);
   private readonly calls = new Map<number, ReceivedMessages>();
   private prefaceLeft = CONNECTION_PREFACE.length;
   private outgoing: Uint8Array[] = [];
 
-  constructor(handlers: SocketHandlers, answer: AnswerRequest) {
+  constructor(handlers: SocketHandlers, answer: ResponseRequest) {
     this.handlers = handlers;
     this.answer = answer;
     setImmediate(() => {
@@ -92,7 +92,7 @@ class SinkConnection implements Socket, FrameSink {
     this.send(frame(FRAME.headers, FLAG.endHeaders | FLAG.endStream, streamId, TRAILERS));
   }
 
-  private sendParts(streamId: number, { parts }: SampleAnswer): void {
+  private sendParts(streamId: number, { parts }: SampleResponse): void {
     for (const part of parts) {
       const message = new Uint8Array(PREFIX_BYTES + part.length);
       putUint32(message, 1, part.length);

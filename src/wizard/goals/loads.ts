@@ -59,7 +59,7 @@ export function users(message: string, preset: Asked["preset"], form = ONE): Ask
     message,
     preset,
     check: (answer) =>
-      form.fits(answer, isWhole) ? undefined : `must be ${form.rule} of users, such as ${preset({}, NOWHERE)}`,
+      form.fits(answer, isWhole) ? undefined : `must be ${form.rule} of users, such as ${preset({}, EMPTY_CONTEXT)}`,
     isNeeded: ({ load }) => load === "users",
   };
 }
@@ -72,13 +72,13 @@ export function rate(message: string, preset: Asked["preset"], form = ONE): Aske
     check: (answer) =>
       form.fits(answer, isRate)
         ? undefined
-        : `must be ${form.rule} of requests per second, such as ${preset({}, NOWHERE)}`,
+        : `must be ${form.rule} of requests per second, such as ${preset({}, EMPTY_CONTEXT)}`,
     isNeeded: ({ load }) => load === "rate",
   };
 }
 
 /** Presets of amounts do not depend on the surroundings. */
-const NOWHERE = {} as never;
+const EMPTY_CONTEXT = {} as never;
 
 /** Asks for a duration. @param word another answer that is allowed, such as `none` @param example of a duration */
 export function duration(message: string, preset: Asked["preset"], word?: string, example = "30 s"): Asked {

@@ -34,7 +34,7 @@ const CASES: readonly (Case & {
   readonly loadOf: (tool: string) => Load | undefined;
 })[] = [
   {
-    title: "JSON answers, 16 concurrent",
+    title: "JSON responses, 16 concurrent",
     kind: "speed",
     stub: { tokens: 20 },
     loadOf: (tool) => ({ isStreaming: false, concurrency: 16, requests: countFor(tool, 100_000, 3000) }),

@@ -66,7 +66,7 @@ export function renderReport(
   const head = `Measured ${date} on ${machine}; ${rounds} rounds interleaved, medians; ${versions}.`;
   const how =
     "Chat completions of the Go stub in test/servers/llm-stub, prompts of 50 tokens, one event and one write for each token. Rates are the stub's count from its first " +
-    "request to its last answer; CPU is user and system time of the tool's whole process tree, start and reports included. Errors are the tool's recorded times " +
+    "request to its last response; CPU is user and system time of the tool's whole process tree, start and reports included. Errors are the tool's recorded times " +
     "against those at which the stub wrote tokens.";
   const tables = cases.flatMap((one) => (samples.has(one.title) ? [renderCase(one, tools, middle)] : []));
   return {
@@ -95,12 +95,12 @@ function judge(cases: readonly Case[], middle: Middle): Goal[] {
   const own = (title: string, field: Field): number => middle(title, "rampart", field);
   const goals: [text: string, measured: number, limit: number][] = [
     [
-      "JSON answers: AIPerf's requests/s, of ours",
+      "JSON responses: AIPerf's requests/s, of ours",
       middle(json, "aiperf", "requestsPerSec") / own(json, "requestsPerSec"),
       1 / 30,
     ],
     [
-      "JSON answers: perf_analyzer's requests/s, of ours",
+      "JSON responses: perf_analyzer's requests/s, of ours",
       middle(json, "perf_analyzer", "requestsPerSec") / own(json, "requestsPerSec"),
       1,
     ],

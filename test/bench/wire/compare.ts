@@ -19,7 +19,7 @@ export interface WireComparison {
 
 /**
  * Matches requests in the order in which they were sent.
- * @param tokens of each answer
+ * @param tokens of each response
  * @throws when the client recorded other requests than passed
  */
 export function compareWithWire(

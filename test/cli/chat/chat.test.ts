@@ -4,12 +4,12 @@ import { after, before, beforeEach, describe, test } from "node:test";
 import { type AnsweringServer, type ReceivedRequest, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type ProcessResult, runRampart } from "../rampart-process.ts";
 
-/** `rampart chat`: what it shows of answers that a test decides. */
+/** `rampart chat`: what it shows of responses that a test decides. */
 
 const MODELS = { object: "list", data: [{ id: "llama", object: "model" }] };
 
 let server: AnsweringServer;
-/** Answers questions; the list of models is answered before. */
+/** Responses questions; the list of models is answered before. */
 let answer: (response: ServerResponse) => void;
 
 before(async () => {
@@ -95,14 +95,14 @@ describe("rampart chat", () => {
     assert.match(out, /warning: o200k_base counts 3 output tokens and the server 30/);
   });
 
-  test("warns of an answer that is not streamed", async () => {
+  test("warns of a response that is not streamed", async () => {
     answer = (response) => stream(response, [delta("Deep blue."), "[DONE]"]);
     const { out } = await chat("Hi");
     assert.match(out, /output tokens +not counted/);
-    assert.match(out, /warning: the whole answer came at once/);
+    assert.match(out, /warning: the whole response came at once/);
   });
 
-  test("shows control characters of an answer as text", async () => {
+  test("shows control characters of a response as text", async () => {
     answer = (response) => stream(response, [delta("\u001b[31mred"), delta("!"), "[DONE]"]);
     const { out } = await chat("Hi");
     assert.ok(!out.includes("\u001b"), out);
@@ -130,7 +130,7 @@ describe("rampart chat", () => {
     assert.match(err, /the request failed: .*out of memory/);
   });
 
-  test("ends with 69 when nothing answers", async () => {
+  test("ends with 69 when nothing responses", async () => {
     const { code, err } = await runRampart(["chat", "127.0.0.1:9", "-m", "x"]);
     assert.equal(code, 69);
     assert.match(err, /127\.0\.0\.1:9|refused/i);

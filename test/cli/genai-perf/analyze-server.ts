@@ -16,7 +16,7 @@ export interface ReceivedBody {
   readonly max_tokens?: number;
 }
 
-/** Answers a request; `inFlight` counts this one too. */
+/** Responses a request; `inFlight` counts this one too. */
 export type Answer = (
   response: ServerResponse,
   request: { body: ReceivedBody; inFlight: number; index: number },
@@ -39,7 +39,7 @@ export interface Bench {
   list(...path: string[]): Promise<string[]>;
 }
 
-/** One streamed chat answer. */
+/** One streamed chat response. */
 export const answerChat: Answer = (response) => {
   const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
   response.writeHead(200, { "Content-Type": "text/event-stream" });

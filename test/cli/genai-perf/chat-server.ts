@@ -20,7 +20,7 @@ export interface ChatRun extends Captured {
 }
 
 export interface ChatRunOptions extends CaptureOptions {
-  /** Answers request `index`, from 0; default: {@link answerChat}. */
+  /** Responses request `index`, from 0; default: {@link answerChat}. */
   readonly answer?: (response: ServerResponse, index: number) => void;
   /** Default `profile`. */
   readonly subcommand?: "analyze";

@@ -65,7 +65,7 @@ test("a command's messages are one call, and the reports are GenAI-Perf's of ans
   assert.deepEqual(requests.map(({ response_timestamps }) => response_timestamps.length).sort(), [1, 1, 1, 3, 3, 3]);
 });
 
-test("a method that nothing describes is called, and its empty messages are answers", async () => {
+test("a method that nothing describes is called, and its empty messages are responses", async () => {
   await stub.reset();
   const args = ["--request-count", "4", "-H", "Stub-Responses:2"];
   const { code, err, textOf } = await profile(stub.grpcPort, "stub.Calls/BidiStream", jsonl(commandOf("1")), ...args);

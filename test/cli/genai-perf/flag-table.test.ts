@@ -12,7 +12,7 @@ import { golden, readGood } from "./read.ts";
 
 for (const subcommand of SUBCOMMANDS) {
   const flags = flagsOf(subcommand);
-  const known = flags.filter(({ isOwn }) => isOwn !== true);
+  const known = flags.filter(({ isRampart }) => isRampart !== true);
 
   test(`${subcommand} has the original's flags with all their names, in its order`, () => {
     assert.deepEqual(
@@ -95,8 +95,8 @@ test("every option's setting exists, and only its own value changes when it is s
 
 test("every own option has a flag, a key and a setting below rampart", () => {
   const own = ALL_OPTIONS.filter(({ group }) => group === "Rampart");
-  for (const { names, key, at, isOwn } of own) {
-    assert.ok(names !== undefined && at !== undefined && isOwn === true, key);
+  for (const { names, key, at, isRampart } of own) {
+    assert.ok(names !== undefined && at !== undefined && isRampart === true, key);
     assert.match(key ?? "", /^rampart\.[a-z_]+$/);
   }
   assert.deepEqual(
@@ -136,7 +136,7 @@ function typeFor(at: string): string {
 }
 
 test("every flag that stores a value changes only its own setting, under each of its names", () => {
-  const flags = flagsOf("profile").filter(({ at, isOwn }) => at !== undefined && isOwn !== true);
+  const flags = flagsOf("profile").filter(({ at, isRampart }) => at !== undefined && isRampart !== true);
   const skipped = new Set(["-m", "--tokenizer-trust-remote-code", "--profile-export-file"]);
   for (const flag of flags.filter(({ names }) => !skipped.has(names[0]))) {
     if (flag.at === undefined) continue;

@@ -9,7 +9,7 @@ import { answerChat, runChat } from "./chat-server.ts";
 const LIMIT = { timeout: 180_000 };
 
 test("--live draws the run's state while it lasts, and is gone when the report comes", LIMIT, async () => {
-  // The last answer waits until the state was drawn after the first ones.
+  // The last response waits until the state was drawn after the first ones.
   const drawn = Promise.withResolvers<void>();
   const onErr = (text: string): void => {
     if (/completed 3 of 4, .*first chunk +p50/s.test(text)) drawn.resolve();

@@ -62,13 +62,13 @@ async function merge(
 }
 
 /** The requests of the recorded run whose number this takes; the n-th later by so many nanoseconds. */
-function share(isOwn: (index: number) => boolean, laterNs = 0n): string {
+function share(isRampart: (index: number) => boolean, laterNs = 0n): string {
   const document = parse(recordedText);
   const [experiment] = document.experiments;
   assert.ok(experiment !== undefined);
   const later = (stamp: bigint | number): number => `n${BigInt(String(stamp).slice(1)) + laterNs}` as unknown as number;
   experiment.requests = experiment.requests
-    .filter((_, index) => isOwn(index))
+    .filter((_, index) => isRampart(index))
     .map((request) => ({
       ...request,
       timestamp: later(request.timestamp),
@@ -77,7 +77,7 @@ function share(isOwn: (index: number) => boolean, laterNs = 0n): string {
   return format(document);
 }
 
-/** The odd requests with something wrong: the fourth sent later or its second response moved, or all without answers. */
+/** The odd requests with something wrong: the fourth sent later or its second response moved, or all without responses. */
 function moved({
   timestamp = 0n,
   secondResponse = 0n,
@@ -270,7 +270,7 @@ describe("genai-perf process-export-files", () => {
       /in\/b\/profile_export\.json: holds no request that was answered/,
     ],
     [
-      "one host's export without answers",
+      "one host's export without responses",
       { a: even, b: { ...odd, "profile_export.json": moved({ isUnanswered: true }) } },
       /in\/b\/profile_export\.json: holds no request that was answered/,
     ],

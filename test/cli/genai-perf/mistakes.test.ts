@@ -56,7 +56,7 @@ describe("an interrupted profile", () => {
 
   test("when not awaited after a second Ctrl-C, leaves no partial file", LIMIT, async () => {
     const asked = Promise.withResolvers<void>();
-    // Answers nothing: the first Ctrl-C waits for an answer.
+    // Responses nothing: the first Ctrl-C waits for a response.
     const server = createServer((request) => void request.resume().on("end", asked.resolve));
     await withServer(server, (url) =>
       inFolder({}, async (cwd) => {
@@ -75,7 +75,7 @@ describe("an interrupted profile", () => {
 });
 
 describe("a server that is another than the user thinks", () => {
-  test("a web page is not a chat answer: exit code 1, and the page's title", LIMIT, async () => {
+  test("a web page is not a chat response: exit code 1, and the page's title", LIMIT, async () => {
     const ran = await runChat(() => ["--request-count", "3"], { answer: answerPage });
     assert.equal(ran.code, 1);
     assert.match(ran.err, /3 of 3 requests failed/);
@@ -83,7 +83,7 @@ describe("a server that is another than the user thinks", () => {
   });
 
   for (const type of ["embeddings", "rankings"])
-    test(`a web page is not an answer of ${type}`, LIMIT, async () => {
+    test(`a web page is not a response of ${type}`, LIMIT, async () => {
       const ran = await runChat(() => ["--endpoint-type", type, "--request-count", "3"], { answer: answerPage });
       assert.equal(ran.code, 1);
       assert.match(ran.err, /3 of 3 requests failed/);

@@ -32,7 +32,7 @@ const answerVectors: Answer = (response) => {
 
 const answerTexts: Answer = (response, index) => {
   response.writeHead(200, { "Content-Type": "application/json" });
-  response.end(JSON.stringify({ choices: [{ message: { content: `The answer ${index}` } }] }));
+  response.end(JSON.stringify({ choices: [{ message: { content: `The response ${index}` } }] }));
 };
 
 const CASES = [

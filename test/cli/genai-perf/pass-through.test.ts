@@ -20,7 +20,7 @@ import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 const LIMIT = { timeout: 180_000 };
 
-/** An answer at once. */
+/** A response at once. */
 function answerNow(response: ServerResponse): void {
   const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
   response.writeHead(200, { "Content-Type": "text/event-stream" });

@@ -32,7 +32,7 @@ class ChatServer {
   readonly givenUp: number[] = [];
   private readonly server = createServer((request, response) => {
     const index = this.requestCount++;
-    // Told after the answer's end too.
+    // Told after the response's end too.
     response.on("close", () => {
       if (!response.writableEnded) this.givenUp.push(index);
     });
@@ -76,11 +76,11 @@ interface Ran {
 
 /** @param makeArgs what follows `genai-perf`, given the servers' addresses and a folder for files */
 async function run(
-  answers: readonly Answer[],
+  responses: readonly Answer[],
   makeArgs: (urls: readonly string[], folder: string) => Promise<string[]> | string[],
 ): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-phases-"));
-  const servers = await Promise.all(answers.map((answer) => new ChatServer(answer).start()));
+  const servers = await Promise.all(responses.map((answer) => new ChatServer(answer).start()));
   try {
     const args = await makeArgs(
       servers.map(({ url }) => url),
@@ -138,7 +138,7 @@ describe("--benchmark-duration", () => {
       assert.equal(reported, (servers[0]?.requestCount ?? 0) - 1);
       assert.deepEqual(servers[0]?.givenUp, [1]);
       assert.match(err, /1 of \d+ requests were cancelled; they are not failures/);
-      assert.match(err, /1 x unfinished: cancelled without an answer at the end of the grace period of 3 s/);
+      assert.match(err, /1 x unfinished: cancelled without a response at the end of the grace period of 3 s/);
     },
   );
 });

@@ -9,12 +9,12 @@ import jpeg from "jpeg-js";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
-/** What `genai-perf profile` sends for each kind of endpoint and input, and what it makes of the answers. */
+/** What `genai-perf profile` sends for each kind of endpoint and input, and what it makes of the responses. */
 
 const LIMIT = { timeout: 180_000 };
 
 const tokenizer = await loadTokenizer(TOKENIZER);
-/** Of "the the", which all servers here answer. */
+/** Of "the the", which all servers here response. */
 const ANSWER_TOKENS = tokenizer.count("the the");
 
 type Json = Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ interface Ran {
   readonly folder: string;
 }
 
-/** An answer's text; server-sent events where it begins with `data:` or `event:`. */
+/** A response's text; server-sent events where it begins with `data:` or `event:`. */
 type Answer = (request: Received) => string;
 
 async function run(
@@ -398,7 +398,7 @@ describe("templates", () => {
   ];
   const TEXT = '{"ask": {{ text|tojson }}, "limit": {{ max_tokens|tojson }}, "stream": {{ stream|lower }}}';
 
-  test("create bodies, and answers are read from the path, streamed too", LIMIT, async () => {
+  test("create bodies, and responses are read from the path, streamed too", LIMIT, async () => {
     const files = { "t.jinja": TEXT };
     const extra = ["--extra-inputs", "response_field:out[0].words", "--extra-inputs", "temperature:1.0", "--osl", "2"];
     const answer: Answer = ({ body }) =>
@@ -423,14 +423,14 @@ describe("templates", () => {
     assert.equal(streamed.report["output_sequence_length"]?.avg, ANSWER_TOKENS);
   });
 
-  test("an answer without text at the path is a failed request with that reason", LIMIT, async () => {
+  test("a response without text at the path is a failed request with that reason", LIMIT, async () => {
     const extra = ["--extra-inputs", "response_field:nope"];
     const { code, err } = await run(() => '{"text":"the"}', [...TEMPLATE, ...extra], { "t.jinja": TEXT });
     assert.equal(code, 1);
-    assert.match(err, /4 of 4 requests failed[\s\S]*4 x model: nothing is at nope in the answer/);
+    assert.match(err, /4 of 4 requests failed[\s\S]*4 x model: nothing is at nope in the response/);
     assert.match(
       err,
-      /of 4 answers, 4 are not valid and 0 have no content; .* not valid: nothing is at nope in the answer/,
+      /of 4 responses, 4 are not valid and 0 have no content; .* not valid: nothing is at nope in the response/,
     );
   });
 

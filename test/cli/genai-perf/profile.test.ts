@@ -113,7 +113,7 @@ describe("genai-perf profile", () => {
   });
 
   test(
-    "lengths of 0: an empty prompt and an answer of one token, as the original asks for, and both are told",
+    "lengths of 0: an empty prompt and a response of one token, as the original asks for, and both are told",
     LIMIT,
     async () => {
       const empty = await run(answerChat, profile(...CHAT, "--isl", "0", "--osl", "0"));
@@ -154,7 +154,7 @@ describe("genai-perf profile", () => {
     assert.match(html, /<h1>tiny-openai-chat-concurrency1<\/h1>[\s\S]*<dt>Requests<\/dt><dd>8<\/dd>/);
     const options = JSON.parse(/id="data">(.*?)<\/script>/.exec(html)?.[1] ?? "").options;
     assert.equal(options[0].series[1].data.length, REQUESTS, "a point for each request");
-    // Each answer has two pieces: one gap, at position 1.
+    // Each response has two pieces: one gap, at position 1.
     assert.deepEqual(
       options[4].series[0].data.map(([position]: number[]) => position),
       new Array(REQUESTS).fill(1),

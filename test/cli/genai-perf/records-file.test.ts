@@ -138,7 +138,7 @@ describe("--records", () => {
     assert.ok(![...files.keys()].some((path) => path.includes("profile_export")));
   });
 
-  test("an error within an answer is reported too", LIMIT, async () => {
+  test("an error within a response is reported too", LIMIT, async () => {
     const { lines } = await runRecorded(["--request-count", "1"], {
       answer: (response) => {
         response.writeHead(200, { "Content-Type": "text/event-stream" });
@@ -149,7 +149,7 @@ describe("--records", () => {
     });
     assert.deepEqual(
       [lines.length, lines[0]?.error?.message],
-      [1, "the server sent an error within its answer: out of memory"],
+      [1, "the server sent an error within its response: out of memory"],
     );
   });
 

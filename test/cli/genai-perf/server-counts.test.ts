@@ -83,7 +83,7 @@ describe("lengths that were asked for", () => {
     [
       "and did not come",
       ["--osl", "8"],
-      /2 of 2 answers do not have the requested length, with 2\.0 tokens .* instead of 8\.0/,
+      /2 of 2 responses do not have the requested length, with 2\.0 tokens .* instead of 8\.0/,
     ],
     ["and came", ["--osl", "2"], undefined],
     ["as a limit only", ["--extra-inputs", "max_tokens:8"], undefined],

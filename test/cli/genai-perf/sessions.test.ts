@@ -154,7 +154,7 @@ describe("genai-perf profile with sessions", () => {
     assert.equal(ran.received.length, inputsOf(ran).length);
   });
 
-  test("--session-turn-delay-mean: a turn waits this long after the previous answer", LIMIT, async () => {
+  test("--session-turn-delay-mean: a turn waits this long after the previous response", LIMIT, async () => {
     const ran = await profile(
       "--num-sessions 1 --session-concurrency 1 --session-turns-mean 3 --session-turn-delay-mean 50",
     );

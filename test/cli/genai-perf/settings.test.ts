@@ -117,7 +117,7 @@ test("sweeps that contradict other settings are refused", () => {
     [analyze("num_dataset_entries", "--search-limits", "request_latency:3"), /a search needs a load/],
     [analyze("concurrency", "--search-limits", "request_throughput:3"), /request_throughput cannot be limited/],
     [analyze("concurrency", "--search-limits", "request_latency.p98:3"), /p98 is not a statistic/],
-    [analyze("concurrency", "--search-limits", "time_to_first_token:3"), /needs streamed answers/],
+    [analyze("concurrency", "--search-limits", "time_to_first_token:3"), /needs streamed responses/],
     [analyze("concurrency", "--search-limits", "image_latency:3"), /type chat have no image_latency/],
   ] as const) {
     assert.equal(messages.length, 1, messages.join());

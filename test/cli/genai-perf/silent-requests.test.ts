@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerChat, runChat } from "./chat-server.ts";
 
-/** A request without an answer is one failure of a profile, whose report is on all the others. */
+/** A request without a response is one failure of a profile, whose report is on all the others. */
 
 const LIMIT = { timeout: 180_000 };
 
 const cases = [
   { flags: ["--stall-timeout", "0.3"], failure: /1 x stalled: no byte received for 300 ms/ },
-  { flags: ["--request-timeout", "0.4"], failure: /1 x timeout: no complete answer within 400 ms/ },
-  { flags: ["--request-timeout-seconds", "0.4"], failure: /1 x timeout: no complete answer within 400 ms/ },
+  { flags: ["--request-timeout", "0.4"], failure: /1 x timeout: no complete response within 400 ms/ },
+  { flags: ["--request-timeout-seconds", "0.4"], failure: /1 x timeout: no complete response within 400 ms/ },
 ];
 for (const { flags, failure } of cases) {
   test(`one silent request is one failure (${flags.join(" ")})`, LIMIT, async () => {

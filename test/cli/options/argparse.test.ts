@@ -12,7 +12,7 @@ const TABLE: readonly ArgparseOption[] = [
   { names: ["--form-file", "-f"], count: "one", excludes: "form" },
   { names: ["--sizes"], count: "some", value: "MM", isRequired: true },
   { names: ["--shade"], documentedNames: ["--tint"], count: "optional" },
-  { names: ["--shiny"], count: "switch", isOwn: true },
+  { names: ["--shiny"], count: "switch", isRampart: true },
 ];
 
 function givenIn(...args: string[]): string[] {

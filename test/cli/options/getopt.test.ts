@@ -108,7 +108,7 @@ test("all problems of a command line are found together, and the flags around th
 });
 
 test("an abbreviation means the same option as its whole name, or is ambiguous", () => {
-  const long = OPTIONS.filter(({ names, isOwn }) => names[0].startsWith("--") && isOwn !== true);
+  const long = OPTIONS.filter(({ names, isRampart }) => names[0].startsWith("--") && isRampart !== true);
   fc.assert(
     fc.property(fc.constantFrom(...long), fc.nat(), ({ names: [name], value }, cut) => {
       const typed = name.slice(0, 3 + (cut % (name.length - 2)));
@@ -125,7 +125,7 @@ test("the rules ask only the table's names and values", () => {
   const table = [
     { names: ["--one"] },
     { names: ["--only", "-o"], value: "N" },
-    { names: ["--own"], isOwn: true },
+    { names: ["--own"], isRampart: true },
   ] as const;
   const { given, positional, problems } = parseGetopt(table, ["--onl", "1", "-o2", "--on", "--own", "--ow", "x"]);
   assert.deepEqual(

@@ -301,7 +301,7 @@ describe("faults of a server", () => {
     });
   });
 
-  test("a call that gets no answer fails, and the server sees it cancelled", async () => {
+  test("a call that gets no response fails, and the server sees it cancelled", async () => {
     await withInputs([{ message: { fault: "HANG" } }], async (file) => {
       await go.reset();
       const { code, err } = await runCommand(to(go.port, `${SERVICE}/Talk`, file, "--request-timeout", "0.2"));

@@ -23,16 +23,16 @@ interface Received {
 }
 
 const EVENTS = "text/event-stream";
-const SENT = "the server sent an error within its answer";
+const SENT = "the server sent an error within its response";
 
-/** Wrong answers by path: status, type and body; and what a run says of them. */
+/** Wrong responses by path: status, type and body; and what a run says of them. */
 const WRONG_ANSWERS: readonly (readonly [path: string, status: number, type: string, body: string, said: string])[] = [
   ["status", 503, "text/plain", "busy", "OpenAI response returns HTTP code 503: busy"],
   ["empty-status", 500, "text/plain", "", "OpenAI response returns HTTP code 500: "],
   ["event", 200, EVENTS, 'data: {"error":{"message":"no memory"}}\n\ndata: [DONE]\n\n', `${SENT}: no memory`],
   ["named-event", 200, EVENTS, 'event: error\ndata: {"code":7}\n\n', `${SENT}: event: error data: {"code":7}`],
   ["error", 200, "application/json", '{"error":{"message":"boom"}}', `${SENT}: boom`],
-  ["no-json", 200, "application/json", '{"choices": [', 'the answer is not JSON: {"choices": ['],
+  ["no-json", 200, "application/json", '{"choices": [', 'the response is not JSON: {"choices": ['],
 ];
 
 /** Keeps what it is sent; `v1/fails` answers with an error, `v1/talks` with the next of a conversation. */
@@ -43,7 +43,7 @@ const recorder = createServer((request, response) => {
   request.on("end", () => {
     const path = request.url ?? "";
     received.push({ path, headers: request.headers, body: Buffer.concat(pieces).toString(), atMs: performance.now() });
-    const content = `answer ${received.length}`;
+    const content = `response ${received.length}`;
     const talk = JSON.stringify({ choices: [{ message: { role: "assistant", content } }] });
     const wrong = WRONG_ANSWERS.find(([end]) => path.endsWith(`/wrong/${end}`));
     if (wrong !== undefined) response.writeHead(wrong[1], { "Content-Type": wrong[2] }).end(wrong[3]);
@@ -249,7 +249,12 @@ test("--session-concurrency holds each conversation once, this many at a time, w
     const said = received.map(({ body }) =>
       (JSON.parse(body) as { messages: { content: string }[] }).messages.map(({ content }) => content),
     );
-    assert.deepEqual(said, [["a1"], ["a1", "answer 1", "a2"], ["a1", "answer 1", "a2", "answer 2", "a3"], ["b1"]]);
+    assert.deepEqual(said, [
+      ["a1"],
+      ["a1", "response 1", "a2"],
+      ["a1", "response 1", "a2", "response 2", "a3"],
+      ["b1"],
+    ]);
     const gapsMs = received.slice(1, 3).map(({ atMs }, index) => atMs - (received[index]?.atMs ?? 0));
     for (const gapMs of gapsMs) assert.ok(gapMs >= 55, `the next turn came after ${gapMs} ms`);
     assert.match(err, /--request-count has no effect with --session-concurrency/);

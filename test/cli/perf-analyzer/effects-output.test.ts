@@ -20,7 +20,7 @@ import {
 
 const LIMIT = { timeout: 180_000 };
 
-test("-v prints windows as they come, -v -v requests and answers too", LIMIT, async () => {
+test("-v prints windows as they come, -v -v requests and responses too", LIMIT, async () => {
   await withServer({}, async (server) => {
     const args = ["-m", "simple", "-u", server.url, ...QUICK_WINDOWS];
     const quiet = await runCommand(args);
@@ -199,7 +199,7 @@ test("--profile-export-file writes every measured request as JSON", LIMIT, async
 });
 
 test("--live shows the run's state on stderr, and stdout keeps its bytes", LIMIT, async () => {
-  // The last answer waits until the state was drawn after the first ones.
+  // The last response waits until the state was drawn after the first ones.
   let running: RunningCommand | undefined;
   const isDrawn = (): boolean => /completed 3 of 4, failed 0, in flight 1/.test(running?.printed() ?? "");
   const onInfer = async ({ index }: SeenInfer): Promise<undefined> => {

@@ -49,7 +49,7 @@ function countPasses(text: string | undefined): number {
 
 test("--enable-mpi: the ranks begin a level together and measure it until all are stable", LIMIT, async () => {
   let heldUntilMs = 0;
-  // The second server keeps its rank waiting: at first with its model, then with every answer for eight windows.
+  // The second server keeps its rank waiting: at first with its model, then with every response for eight windows.
   const holds: KserveOptions = {
     metadataDelayMs: 1000,
     onInfer: ({ arrivedMs }) => {

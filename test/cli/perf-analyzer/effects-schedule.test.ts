@@ -166,7 +166,7 @@ test(
   LIMIT,
   async () => {
     await withServer({ onInfer: () => takeMs(20) }, async (server) => {
-      // Fewer than 60 answers in a second, so a window must last into the next second. One window is too few to be stable.
+      // Fewer than 60 responses in a second, so a window must last into the next second. One window is too few to be stable.
       const flags = ["--measurement-mode", "count_windows", "--measurement-request-count", "60", "-r", "1"];
       const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
       assert.equal(code, 2, out);
@@ -205,7 +205,7 @@ test("--warmup-request-count sends requests first that are not measured", LIMIT,
 
 test("-s decides whether windows agree", LIMIT, async () => {
   let delayMs = 1;
-  // Every answer takes longer than the one before, so latency never agrees exactly.
+  // Every response takes longer than the one before, so latency never agrees exactly.
   const onInfer = (): Promise<undefined> => {
     delayMs += 0.5;
     return takeMs(delayMs);
@@ -259,11 +259,11 @@ test("-l ends the search at the level whose latency reaches it", LIMIT, async ()
 test("--binary-search looks for the highest level under -l by halving", LIMIT, async () => {
   let outstandingNow = (): number => 0;
   await withServer(
-    // Up to three requests at once are answered quickly, more are not. Answers take long enough that requests overlap on a busy machine.
+    // Up to three requests at once are answered quickly, more are not. Responses take long enough that requests overlap on a busy machine.
     { onInfer: () => takeMs(outstandingNow() <= 3 ? 20 : 300) },
     async (server) => {
       outstandingNow = () => server.outstanding;
-      // A window without an answer counts as over the limit, so windows wait for answers.
+      // A window without a response counts as over the limit, so windows wait for responses.
       const windows = ["--measurement-mode", "count_windows", "--measurement-request-count", "10", "-s", "1000000"];
       const flags = ["--concurrency-range", "1:8:1", "--binary-search", "-l", "200", ...windows];
       // A median does not move when the machine stops a few requests.
@@ -325,7 +325,7 @@ test("--request-timeout fails a request that takes too long", LIMIT, async () =>
   await withServer({ onInfer }, async (server) => {
     const strict = await runCommand([...args, "-u", server.url]);
     assert.equal(strict.code, 99);
-    assert.match(strict.err, /Thread \[0\] had error: no complete answer within 3 s/);
+    assert.match(strict.err, /Thread \[0\] had error: no complete response within 3 s/);
   });
   await withServer({ onInfer }, async (server) => {
     const lax = await runCommand([...args, "-u", server.url, "--request-count", "30", "--max-failure-ratio", "0.5"]);

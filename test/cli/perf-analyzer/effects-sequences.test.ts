@@ -110,7 +110,7 @@ async function mostAtOnce(flags: readonly string[]): Promise<number> {
   });
 }
 
-test("--serial-sequences has a sequence wait for its answer also on a stream", LIMIT, async () => {
+test("--serial-sequences has a sequence wait for its response also on a stream", LIMIT, async () => {
   assert.ok((await mostAtOnce([])) > 1);
   assert.equal(await mostAtOnce(["--serial-sequences"]), 1);
 });

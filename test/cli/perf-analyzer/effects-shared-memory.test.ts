@@ -135,7 +135,7 @@ for (const load of [
 ]) {
   test(`validation reads each request's own outputs from shared memory (${load.join(" ")})`, LIMIT, async () => {
     const names = namesFor(load.join("").replaceAll(/\W/g, ""));
-    // Answers overtake each other, so that a shared place would hold another request's sum.
+    // Responses overtake each other, so that a shared place would hold another request's sum.
     const onInfer = async (request: SeenInfer): Promise<undefined> => {
       addInMemory(request);
       await takeMs((request.index % 3) * 4);

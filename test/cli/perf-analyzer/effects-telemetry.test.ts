@@ -49,7 +49,7 @@ async function runCommand(args: readonly string[]): Promise<CommandResult> {
   };
 }
 
-/** Windows of 300 ms at concurrency 1 and 2, each answer after 5 ms. */
+/** Windows of 300 ms at concurrency 1 and 2, each response after 5 ms. */
 const LEVELS = ["-m", "simple", "-p", "250", "-s", "1000000", "--concurrency-range", "1:2"];
 const paced = { onInfer: () => takeMs(5) };
 
@@ -367,7 +367,7 @@ test("a server that does not restore its settings is reported within seconds, wi
   });
 });
 
-test("-v -v prints the answers about traces too", LIMIT, async () => {
+test("-v -v prints the responses about traces too", LIMIT, async () => {
   await withServer({}, async (server) => {
     const args = ["-m", "simple", "-u", server.url, "--request-count", "1", "-v", "-v", ...TRACED];
     const { code, out, err } = await runCommand(args);

@@ -96,7 +96,7 @@ const asked: ProtoObject[] = [];
 const FLOATS = { key: "x", value: { dtype: "DT_FLOAT", tensor_shape: { dim: [{ size: 2 }] } } };
 const SIGNATURE = { key: "s", value: { inputs: [FLOATS], outputs: [{ ...FLOATS, key: "y" }] } };
 const METADATA = { metadata: [{ key: "signature_def", value: { value: { signature_def: [SIGNATURE] } } }] };
-const ANSWER = { outputs: [{ key: "y", value: { ...FLOATS.value, float_val: [1, 2] } }] };
+const RESPONSE = { outputs: [{ key: "y", value: { ...FLOATS.value, float_val: [1, 2] } }] };
 
 function recording(request: MessageSpec, spec: MessageSpec, answer: ProtoObject): MockMethod {
   return async function* (received) {
@@ -113,7 +113,7 @@ const recorder = await startMock(MOCK, FREE, [
     describe: () => "",
     methods: {
       [`${SERVICE}/GetModelMetadata`]: recording(messages.METADATA_REQUEST, messages.METADATA_RESPONSE, METADATA),
-      [`${SERVICE}/Predict`]: recording(messages.PREDICT_REQUEST, messages.PREDICT_RESPONSE, ANSWER),
+      [`${SERVICE}/Predict`]: recording(messages.PREDICT_REQUEST, messages.PREDICT_RESPONSE, RESPONSE),
     },
   },
 ]);

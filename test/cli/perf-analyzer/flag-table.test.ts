@@ -92,16 +92,16 @@ test("a test that names an option and does not use it is none of it", () => {
 });
 
 test("the table knows every option of perf_analyzer and adds none but Rampart's own", () => {
-  const known = OPTIONS.filter(({ isOwn }) => isOwn !== true).flatMap(({ names }) => names);
+  const known = OPTIONS.filter(({ isRampart }) => isRampart !== true).flatMap(({ names }) => names);
   assert.deepEqual(known.sort(), [...PERF_ANALYZER_FLAGS].sort());
-  const own = OPTIONS.filter(({ isOwn }) => isOwn === true);
+  const own = OPTIONS.filter(({ isRampart }) => isRampart === true);
   for (const name of own.flatMap(({ names }) => names))
     assert.ok(!PERF_ANALYZER_FLAGS.includes(name), `${name} is perf_analyzer's already`);
   assert.deepEqual([...new Set(own.map(({ group }) => group))], ["Rampart's own"]);
 });
 
 test("switches are the options that take no value in perf_analyzer", () => {
-  const switches = OPTIONS.filter(({ value, isOwn }) => value === undefined && isOwn !== true).flatMap(
+  const switches = OPTIONS.filter(({ value, isRampart }) => value === undefined && isRampart !== true).flatMap(
     ({ names }) => names,
   );
   assert.deepEqual(switches.sort(), [...PERF_ANALYZER_SWITCHES].sort());

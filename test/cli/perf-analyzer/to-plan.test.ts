@@ -116,7 +116,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       isVerboseCsv: false,
     },
     behaviour: {
-      queriesThroughOwnClient: true,
+      queriesThroughBuiltInClient: true,
       startsEarly: true,
       skipsRunCounters: true,
       needsCounters: true,

@@ -1,7 +1,11 @@
-import { holdFunction } from "../../../src/plan/functions.ts";
+import { registerFunction } from "../../../src/plan/functions.ts";
 import type { InputsPlan } from "../../../src/plan/plan.ts";
-import type { OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "../../../src/service/user-defined/functions.ts";
-import type { OwnTargetPlan } from "../../../src/service/user-defined/target.ts";
+import type {
+  CustomGrpcRequest,
+  CustomHttpRequest,
+  CustomResponse,
+} from "../../../src/service/user-defined/functions.ts";
+import type { CustomTargetPlan } from "../../../src/service/user-defined/target.ts";
 import { GRPC_FAILURES, type GrpcService, grpcServers } from "../grpc-service.ts";
 import { HTTP_FAILURES, type HttpService, httpServers } from "../http-service.ts";
 import type { Aim, ConformanceRow } from "../row.ts";
@@ -28,14 +32,14 @@ function overGrpc(method: string): GrpcService {
 
 function inputsOf(
   protocol: "http" | "grpc" | "grpc-call",
-  encode: (value: number, index: number) => OwnHttpRequest | OwnGrpcRequest,
+  encode: (value: number, index: number) => CustomHttpRequest | CustomGrpcRequest,
 ): InputsPlan {
-  const values = holdFunction("target.inputs", () => [1, 2, 3]);
-  return { kind: "user-defined", values, encode: holdFunction("target.encode", encode), protocol, count: 3 };
+  const values = registerFunction("target.inputs", () => [1, 2, 3]);
+  return { kind: "user-defined", values, encode: registerFunction("target.encode", encode), protocol, count: 3 };
 }
 
-function target({ url, moreUrls, tls }: Aim, protocol: "http" | "grpc", isStreaming = false): OwnTargetPlan {
-  const decode = (answer: OwnAnswer): number =>
+function target({ url, moreUrls, tls }: Aim, protocol: "http" | "grpc", isStreaming = false): CustomTargetPlan {
+  const decode = (answer: CustomResponse): number =>
     protocol === "http" ? (answer.json() as { result: number }).result : (answer.parts[0]?.[1] ?? 0);
   return {
     kind: "user-defined",
@@ -47,8 +51,8 @@ function target({ url, moreUrls, tls }: Aim, protocol: "http" | "grpc", isStream
     batchSize: 1,
     isStreaming,
     headers: [],
-    decode: holdFunction("target.decode", decode),
-    check: holdFunction("target.check", (output: number, input: number) => output === input * 2),
+    decode: registerFunction("target.decode", decode),
+    check: registerFunction("target.check", (output: number, input: number) => output === input * 2),
   };
 }
 

@@ -10,9 +10,9 @@ const shareGpt = [
     conversations: [
       { from: "system", value: "be kind" },
       { from: "human", value: "first question" },
-      { from: "gpt", value: "the first answer" },
+      { from: "gpt", value: "the first response" },
       { from: "human", value: "second question" },
-      { from: "gpt", value: "an answer" },
+      { from: "gpt", value: "a response" },
       { from: "gpt", value: "and more of it" },
     ],
   },
@@ -20,15 +20,15 @@ const shareGpt = [
   { id: "c2", conversations: [{ from: "human", value: "alone" }] },
 ];
 
-test("a ShareGPT conversation is a session of its questions, with its answers' lengths", async () => {
+test("a ShareGPT conversation is a session of its questions, with its responses' lengths", async () => {
   const expected = [
     {
       texts: ["first question"],
       system: "be kind",
-      maxTokens: tiny.count("the first answer"),
+      maxTokens: tiny.count("the first response"),
       sessionId: "c1",
     },
-    { texts: ["second question"], maxTokens: tiny.count("an answer and more of it"), sessionId: "c1" },
+    { texts: ["second question"], maxTokens: tiny.count("a response and more of it"), sessionId: "c1" },
     { texts: ["alone"], sessionId: "c2" },
   ];
   assert.deepEqual(await collectFrom("conversations", JSON.stringify(shareGpt, null, 2)), expected);
@@ -56,7 +56,7 @@ test("messages with roles and turns with delays are read too", async () => {
     JSON.stringify({
       messages: [
         { role: "user", content: [{ type: "text", text: "parts" }, { type: "image_url" }] },
-        { role: "assistant", content: "an answer" },
+        { role: "assistant", content: "a response" },
       ],
     }),
     JSON.stringify({
@@ -69,7 +69,7 @@ test("messages with roles and turns with delays are read too", async () => {
     }),
   ].join("\n");
   assert.deepEqual(await collectFrom("conversations", content, { delayRatio: 2 }), [
-    { texts: ["parts"], maxTokens: tiny.count("an answer"), sessionId: "conversation-0" },
+    { texts: ["parts"], maxTokens: tiny.count("a response"), sessionId: "conversation-0" },
     { texts: ["a"], timestampMs: 5, sessionId: "s0", delayMs: 200 },
     { texts: ["b"], maxTokens: 3, sessionId: "s0", delayMs: 100 },
     { texts: ["c"], sessionId: "s0" },

@@ -2,7 +2,7 @@ import type { MatrixRow } from "../row.ts";
 
 /** Inference of KServe v2 as a method of a gRPC service of any kind, for servers whose service differs from Triton's. */
 
-/** The fields of KServe v2 that a request needs; those of an answer are skipped. */
+/** The fields of KServe v2 that a request needs; those of a response are skipped. */
 function protoOf(packageName: string, method: string): string {
   return `syntax = "proto3";
 package ${packageName};
@@ -38,7 +38,7 @@ interface Method {
   readonly url: string;
   readonly packageName: string;
   readonly name: string;
-  /** Whether requests and answers are streams. */
+  /** Whether requests and responses are streams. */
   readonly isStreamed: boolean;
   /** In protobuf's JSON mapping. */
   readonly request: object;

@@ -73,7 +73,7 @@ function gapsOf(rows: readonly Row[], endNs: number): CompletionGap[] {
 const LOADS: readonly (readonly [name: string, load: Load, latency: Latency])[] = [
   ["a fast closed loop", lanes(4), exponential(1 * MS)],
   ["one lane with a heavy tail", lanes(1), lognormal(2 * MS, 1)],
-  ["one lane with a rare long answer", lanes(1), (random) => (random() < 0.002 ? 2 * SEC : MS)],
+  ["one lane with a rare long response", lanes(1), (random) => (random() < 0.002 ? 2 * SEC : MS)],
   ["one slow lane", lanes(1), exponential(100 * MS)],
   ["many lanes in step", lanes(64), constant(50 * MS)],
   ["a language model", lanes(8), lognormal(300 * MS, 0.5)],
@@ -83,7 +83,11 @@ const LOADS: readonly (readonly [name: string, load: Load, latency: Latency])[] 
   ["a constant rate with a latency far above its distance", open(constant(10 * MS)), constant(2 * SEC)],
   ["a rate that rises from 1 to 200", open((_, at) => SEC / (1 + (at * 10) / SEC)), exponential(4 * MS)],
   ["bursts with pauses", open((_, at) => (Math.floor(at / MS) % 3000 < 200 ? 5 * MS : 2800 * MS)), exponential(4 * MS)],
-  ["a pause before long answers", open((_, at) => (at > 9 * SEC && at < 9.1 * SEC ? 5 * SEC : 20 * MS)), constant(SEC)],
+  [
+    "a pause before long responses",
+    open((_, at) => (at > 9 * SEC && at < 9.1 * SEC ? 5 * SEC : 20 * MS)),
+    constant(SEC),
+  ],
 ];
 const NONE: Stall = { fromNs: Number.POSITIVE_INFINITY, forNs: 0 };
 
@@ -107,7 +111,7 @@ describe("a time in which a server stands still is found, with its times", () =>
         const found = gapsOf(load(createRandom(seed), latency, 30 * SEC, stall), 30 * SEC);
         assert.equal(found.length, 1, `seed ${seed}: ${JSON.stringify(found)}`);
         const [{ startNs, endNs, typicalNs }] = found as [CompletionGap];
-        // It begins with the last answer before, and ends with the first one after.
+        // It begins with the last response before, and ends with the first one after.
         assert.ok(startNs <= 12 * SEC + 50 * MS && startNs > 11.5 * SEC, `${startNs}`);
         assert.ok(endNs >= 16 * SEC && endNs < 17 * SEC, `${endNs}`);
         assert.ok(typicalNs < 0.4 * SEC, `${typicalNs}`);
@@ -131,7 +135,7 @@ describe("a time in which a server stands still is found, with its times", () =>
     assert.deepEqual(seconds, [4, 14]);
   });
 
-  test("the first answer after it may be to a request that was sent in it", () => {
+  test("the first response after it may be to a request that was sent in it", () => {
     const before = lanes(2)(createRandom(4), constant(MS), 2 * SEC, NONE);
     const after = lanes(2)(createRandom(5), constant(MS), SEC, NONE).map(({ sendStartNs, endNs }) => {
       return { sendStartNs: sendStartNs + 5 * SEC, endNs: endNs + 5 * SEC };
@@ -143,7 +147,7 @@ describe("a time in which a server stands still is found, with its times", () =>
   });
 });
 
-test("too few answers show no gap, cancelled requests end none, and failed ones that are recorded late do", () => {
+test("too few responses show no gap, cancelled requests end none, and failed ones that are recorded late do", () => {
   const few = Array.from({ length: 10 }, (_, index) => ({ sendStartNs: index * MS, endNs: (index + 1) * MS }));
   assert.deepEqual(gapsOf([...few, { sendStartNs: 10 * MS, endNs: 5 * SEC }], 6 * SEC), []);
   const many = Array.from({ length: 100 }, (_, index) => ({ sendStartNs: index * MS, endNs: (index + 1) * MS }));

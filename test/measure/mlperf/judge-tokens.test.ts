@@ -31,7 +31,7 @@ const CASES: readonly {
     broken: [/^early stopping .*time per output token: 10 of 700/, /^early stopping .*time to first token: 10 of 700/],
   },
   {
-    name: "answers of one token",
+    name: "responses of one token",
     sample: makeSample(700, 690),
     broken: [/^10 of 700 requests failed or have fewer than two tokens$/, /^early stopping .* output token: 10 of 700/],
   },
@@ -41,9 +41,9 @@ const CASES: readonly {
     broken: [/^10 of 700 requests failed or have no streamed token$/, /output token: 10 of/, /first token: 10 of/],
   },
   {
-    name: "answers of unknown length",
+    name: "responses of unknown length",
     sample: makeSample(700, 0, { uncountedCount: 700 }),
-    broken: [/^the number of tokens of 700 answers is unknown, so name a tokenizer$/, /output token: 700 of 700/],
+    broken: [/^the number of tokens of 700 responses is unknown, so name a tokenizer$/, /output token: 700 of 700/],
   },
   {
     name: "a percentile over its limit",

@@ -34,7 +34,7 @@ test("reasoning is generated like other tokens", () => {
   assert.equal(sample.tokenCount, 6);
 });
 
-test("an answer that arrived whole has no first token, and one of unknown length is counted", () => {
+test("a response that arrived whole has no first token, and one of unknown length is counted", () => {
   const sample = sampleTokens(
     makeColumns(
       { times: makeTimes([20, 30]), lacksStream: true },

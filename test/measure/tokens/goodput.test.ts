@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countGood, GOODPUT_NAMES, type GoodputLimits } from "../../../src/measure/tokens/goodput.ts";
-import type { AnswerFamily } from "../../../src/measure/tokens/metrics.ts";
+import type { ResponseFamily } from "../../../src/measure/tokens/metrics.ts";
 import { makeColumns, makeTimes } from "./make-columns.ts";
 
 /** First tokens after 50, 100 and 50 ms; intervals of 10, 10 and none. */
@@ -11,7 +11,7 @@ const columns = makeColumns(
   { times: makeTimes([50]) },
 );
 
-const CASES: readonly (readonly [limits: GoodputLimits, good: number | undefined, family?: AnswerFamily])[] = [
+const CASES: readonly (readonly [limits: GoodputLimits, good: number | undefined, family?: ResponseFamily])[] = [
   [{}, 3],
   [{ time_to_first_token: 99 }, 2],
   [{ time_to_first_token: 100 }, 3],
@@ -26,11 +26,11 @@ const CASES: readonly (readonly [limits: GoodputLimits, good: number | undefined
   [{ nonsense: 1 }, undefined],
 ];
 for (const [limits, good, family = "text"] of CASES)
-  test(`${JSON.stringify(limits)} of ${family} answers: ${good ?? "an unknown name"}`, () => {
+  test(`${JSON.stringify(limits)} of ${family} responses: ${good ?? "an unknown name"}`, () => {
     assert.equal(countGood(columns, family, limits), good);
   });
 
-test("an answer that was not streamed though it should have been breaks a limit on streams, and no other", () => {
+test("a response that was not streamed though it should have been breaks a limit on streams, and no other", () => {
   const whole = makeColumns({ times: makeTimes([50]), lacksStream: true }, { times: makeTimes([50, 60]) });
   assert.equal(countGood(whole, "text", { time_to_first_token: 1000 }), 1);
   assert.equal(countGood(whole, "text", { request_latency: 1000 }), 2);

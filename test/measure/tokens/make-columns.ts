@@ -1,12 +1,12 @@
 import { forEachValue, type Sketch } from "../../../src/measure/sketch.ts";
-import type { AnswerTimes } from "../../../src/measure/tokens/answer-times.ts";
 import type { AnsweredRequest } from "../../../src/measure/tokens/answered-request.ts";
+import type { ResponseTimes } from "../../../src/measure/tokens/response-times.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 
 /** Measured requests for tests. */
 
-/** An answer whose content came at these milliseconds after the send, a token each unless said otherwise. */
-export function makeTimes(contentMs: readonly number[], others: Partial<AnswerTimes> = {}): AnswerTimes {
+/** A response whose content came at these milliseconds after the send, a token each unless said otherwise. */
+export function makeTimes(contentMs: readonly number[], others: Partial<ResponseTimes> = {}): ResponseTimes {
   const contentNs = contentMs.map((ms) => ms * 1e6);
   return {
     contentNs,

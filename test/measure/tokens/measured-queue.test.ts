@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EndMarks } from "../../../src/measure/tokens/end-marks.ts";
 import { MeasuredQueue } from "../../../src/measure/tokens/measured-queue.ts";
-import type { FailedAnswer, MeasuredRequest } from "../../../src/measure/tokens/measured-request.ts";
+import type { FailedResponse, MeasuredRequest } from "../../../src/measure/tokens/measured-request.ts";
 
 /** A queue, and what it passed on: a request's number, with why it failed; `!` before a failure. */
 function makeQueue() {
@@ -18,13 +18,13 @@ function makeQueue() {
   );
   const add = (number: number, cutError?: string): void =>
     queue.add({ number, answered: {} } as unknown as MeasuredRequest, cutError);
-  const fail = (number: number): void => queue.addFailure({ number } as unknown as FailedAnswer);
+  const fail = (number: number): void => queue.addFailure({ number } as unknown as FailedResponse);
   return { queue, endMarks, passed, add, fail };
 }
 
 const numberOf = (entry: unknown): number => (entry as { number: number }).number;
 
-test("answers count only while a measurement is open, failures always", () => {
+test("responses count only while a measurement is open, failures always", () => {
   const { queue, passed, add, fail } = makeQueue();
   add(1);
   fail(2);
@@ -49,7 +49,7 @@ test("what comes between two windows waits until it is known whether another fol
   add(4);
   fail(5);
   queue.finish();
-  assert.deepEqual(passed, ["1", "2", "!3", "!5"], "answers after the last window do not count");
+  assert.deepEqual(passed, ["1", "2", "!3", "!5"], "responses after the last window do not count");
 });
 
 for (const [state, expected] of [

@@ -21,14 +21,14 @@ test("each request is taken once, with its own metrics and times, also one witho
   const log = new RequestTokensLog();
   log.add(4, answered(10, 30, 70));
   log.add(2, answered());
-  log.add(9, undefined, "the answer is an error");
+  log.add(9, undefined, "the response is an error");
   const taken = readTaken(structuredClone(log.take(false)));
   assert.deepEqual(
     taken.map(({ index, contentNs, error }) => [index, [...contentNs], error]),
     [
       [4, [10, 30, 70], undefined],
       [2, [], undefined],
-      [9, [], "the answer is an error"],
+      [9, [], "the response is an error"],
     ],
   );
   const [first, empty] = taken;

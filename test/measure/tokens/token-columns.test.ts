@@ -1,20 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AnswerTimes, timeAnswer } from "../../../src/measure/tokens/answer-times.ts";
 import { toMetricInput } from "../../../src/measure/tokens/answered-request.ts";
 import { countGood, GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
 import { METRICS, type TokenMetric } from "../../../src/measure/tokens/metrics.ts";
+import { type ResponseTimes, timeResponse } from "../../../src/measure/tokens/response-times.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { sketchOf } from "../../../src/measure/tokens/token-measurement.ts";
 import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { explainNoRates, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
-import { readAnswer } from "../../../src/service/openai/response-text.ts";
+import { readResponse } from "../../../src/service/openai/response-text.ts";
 
 const MS = 1e6;
 const countWords = (text: string): number => text.split(" ").filter((word) => word !== "").length;
 
-function makeTimes(contentMs: readonly number[], outputTokens: number, others: Partial<AnswerTimes> = {}): AnswerTimes {
+function makeTimes(
+  contentMs: readonly number[],
+  outputTokens: number,
+  others: Partial<ResponseTimes> = {},
+): ResponseTimes {
   return {
     contentNs: contentMs.map((ms) => ms * MS),
     eventCount: contentMs.length,
@@ -26,9 +30,9 @@ function makeTimes(contentMs: readonly number[], outputTokens: number, others: P
   };
 }
 
-function measure(...answers: readonly (readonly [sendMs: number, times: AnswerTimes])[]): TokenColumns {
+function measure(...responses: readonly (readonly [sendMs: number, times: ResponseTimes])[]): TokenColumns {
   const columns = new TokenColumns();
-  for (const [sendMs, times] of answers) columns.add({ sendNs: sendMs * MS, times, inputTokens: 7 });
+  for (const [sendMs, times] of responses) columns.add({ sendNs: sendMs * MS, times, inputTokens: 7 });
   return columns;
 }
 
@@ -36,7 +40,7 @@ function rowOf(columns: TokenColumns, row: number, names: readonly TokenMetric[]
   return Object.fromEntries(names.map((name) => [name, columns.metrics[name].at(row)]));
 }
 
-test("a streamed answer's metrics", () => {
+test("a streamed response's metrics", () => {
   const columns = measure([0, makeTimes([50, 60, 71, 80], 7)]);
   const names = [
     "requestLatencyNs",
@@ -85,7 +89,7 @@ test("tokens that arrived at once have no rate, instead of a division by zero", 
 test("a request whose tokens arrived together has no rate where that is omitted, and the rest is no fair sample", () => {
   const single = makeTimes([10, 20, 30, 40, 50, 60], 6);
   const paired = makeTimes([10, 20, 30], 6, { eventCount: 6 });
-  const columnsOf = (...all: readonly AnswerTimes[]): TokenColumns => {
+  const columnsOf = (...all: readonly ResponseTimes[]): TokenColumns => {
     const columns = new TokenColumns();
     for (const times of all) columns.add({ sendNs: 0, times, inputTokens: 7, omitsBunchedRate: true });
     return columns;
@@ -109,7 +113,7 @@ test("a request whose tokens arrived together has no rate where that is omitted,
 
 const bunches: readonly (readonly [
   name: string,
-  times: AnswerTimes,
+  times: ResponseTimes,
   serverTokens: number | undefined,
   ratio: number,
 ])[] = [
@@ -162,7 +166,7 @@ test("answers without content and failed requests are counted, and are in no sta
   });
   assert.match(
     tokenWarnings(measureColumns(columns)).join("\n"),
-    /of 4 answers, 2 are not valid and 1 have no content/,
+    /of 4 responses, 2 are not valid and 1 have no content/,
   );
 });
 
@@ -209,7 +213,7 @@ test("unknown limits are told from limits that nobody keeps", () => {
   assert.equal(countGood(columns, "text", { nonsense: 1 }), undefined);
   assert.equal(countGood(columns, "plain", { time_to_first_token: 1 }), undefined);
   assert.equal(countGood(columns, "text", { time_to_first_token: 1 }), 0);
-  // Each name can be limited with some kind of answers.
+  // Each name can be limited with some kind of responses.
   const families = ["text", "images", "plain"] as const;
   for (const name of GOODPUT_NAMES)
     assert.ok(
@@ -219,7 +223,7 @@ test("unknown limits are told from limits that nobody keeps", () => {
   assert.equal(GOODPUT_NAMES.length, 7);
 });
 
-const reasoned = readAnswer("chat", [
+const reasoned = readResponse("chat", [
   'data: {"choices":[{"delta":{"reasoning_content":" let me"}}]}\n\n',
   'data: {"choices":[{"delta":{"reasoning_content":" think"}}]}\n\n',
   'data: {"choices":[{"delta":{"content":" four words"}}]}\n\n',
@@ -228,7 +232,7 @@ const reasoned = readAnswer("chat", [
 const reasonedNs = [10 * MS, 20 * MS, 50 * MS, 60 * MS];
 
 test("reasoning is as if nothing came by GenAI-Perf's rule, but is measured beside", () => {
-  const columns = measure([0, timeAnswer(reasoned, reasonedNs, { countTokens: countWords })]);
+  const columns = measure([0, timeResponse(reasoned, reasonedNs, { countTokens: countWords })]);
   const names = [
     "timeToFirstTokenNs",
     "timeToFirstOutputTokenNs",
@@ -243,11 +247,11 @@ test("reasoning is as if nothing came by GenAI-Perf's rule, but is measured besi
     outputTokens: 4,
     reasoningTokens: 3,
   });
-  assert.match(tokenWarnings(measureColumns(columns)).join("\n"), /1 of 1 answers began with reasoning/);
+  assert.match(tokenWarnings(measureColumns(columns)).join("\n"), /1 of 1 responses began with reasoning/);
 });
 
 test("reasoning counts as content where that is asked for", () => {
-  const times = timeAnswer(reasoned, reasonedNs, { countTokens: countWords, countsReasoning: true });
+  const times = timeResponse(reasoned, reasonedNs, { countTokens: countWords, countsReasoning: true });
   const columns = measure([0, times]);
   const names = ["timeToFirstTokenNs", "timeToFirstOutputTokenNs", "outputTokens", "interTokenLatencyNs"] as const;
   assert.deepEqual(rowOf(columns, 0, names), {
@@ -261,17 +265,17 @@ test("reasoning counts as content where that is asked for", () => {
 
 test("counts may be given instead of a counter", () => {
   const rules = { tokens: { output: 5, reasoning: 2 } };
-  const plain = timeAnswer(reasoned, reasonedNs, rules);
+  const plain = timeResponse(reasoned, reasonedNs, rules);
   assert.deepEqual([plain.outputTokens, plain.reasoningTokens], [5, 2]);
-  assert.equal(timeAnswer(reasoned, reasonedNs, { ...rules, countsReasoning: true }).outputTokens, 7);
+  assert.equal(timeResponse(reasoned, reasonedNs, { ...rules, countsReasoning: true }).outputTokens, 7);
 });
 
 test("without a tokenizer the server's counts stand in for the client's", () => {
-  const answer = readAnswer("chat", [
+  const answer = readResponse("chat", [
     '{"object":"chat.completion","choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":9,"completion_tokens":3}}',
   ]);
   const columns = new TokenColumns();
-  columns.add({ sendNs: 0, times: timeAnswer(answer, [5], {}), inputTokens: Number.NaN, usage: answer.usage });
+  columns.add({ sendNs: 0, times: timeResponse(answer, [5], {}), inputTokens: Number.NaN, usage: answer.usage });
   assert.deepEqual(rowOf(columns, 0, ["outputTokens", "inputTokens", "serverOutputTokens", "serverInputTokens"]), {
     outputTokens: 3,
     inputTokens: 9,
@@ -293,12 +297,12 @@ test("values from the server's counts are consistent: output is everything excep
   assert.equal((row.outputTokens ?? 0) + (row.reasoningTokens ?? 0), row.serverOutputTokens);
   assert.equal(row.interTokenLatencyNs, (3600 * MS) / ((row.outputTokens ?? 0) - 1));
   assert.equal(row.normalizedTimePerOutputTokenNs, (4600 * MS) / (row.outputTokens ?? 0));
-  // Of two answers one was counted: there is a count, and no throughput over both.
+  // Of two responses one was counted: there is a count, and no throughput over both.
   assert.equal(columns.metrics.outputTokens.measured().length, 1);
   assert.equal(systemMetrics(columns).totalTokensPerSec, undefined);
 });
 
-test("answers of another length than requested are reported, by the server's count if there is one", () => {
+test("responses of another length than requested are reported, by the server's count if there is one", () => {
   const counted = (tokens: number) => ({ promptTokens: 7, completionTokens: tokens, reasoningTokens: undefined });
   const warn = (...rows: readonly (readonly [asked: number | undefined, own: number, servers?: number])[]): string => {
     const columns = new TokenColumns();
@@ -316,9 +320,9 @@ test("answers of another length than requested are reported, by the server's cou
   assert.equal(warn([100, 99, 100]), "", "the server's count is the one that the limit is in");
   assert.match(
     warn([100, 60], [100, 100]),
-    /^1 of 2 answers do not have the requested length, .* 80\.0 tokens on average instead of 100\.0: .*ignore_eos/,
+    /^1 of 2 responses do not have the requested length, .* 80\.0 tokens on average instead of 100\.0: .*ignore_eos/,
   );
-  assert.match(warn([100, 100, 99]), /^1 of 1 answers .* 99\.0 tokens on average instead of 100\.0/);
+  assert.match(warn([100, 100, 99]), /^1 of 1 responses .* 99\.0 tokens on average instead of 100\.0/);
   assert.match(warn([10, 30, 30]), /30\.0 tokens on average instead of 10\.0: the server does not keep to the limit/);
 });
 
@@ -327,6 +331,6 @@ test("the client's counts are compared with the server's", () => {
   const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens: undefined };
   columns.add({ sendNs: 0, times: makeTimes([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 10), inputTokens: 7, usage });
   assert.deepEqual(tokenWarnings(measureColumns(columns)), [
-    "the server counts 12 output tokens where the client counts 10: it uses another tokenizer, or the answers have tokens without text",
+    "the server counts 12 output tokens where the client counts 10: it uses another tokenizer, or the responses have tokens without text",
   ]);
 });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TokenGaps } from "../../../src/measure/tokens/token-gaps.ts";
 
-/** Gaps between tokens by their place in the answer. */
+/** Gaps between tokens by their place in the response. */
 
-test("every gap has its position, and each position its mean over the answers that reach it", () => {
+test("every gap has its position, and each position its mean over the responses that reach it", () => {
   const gaps = new TokenGaps();
   gaps.add([100, 110, 130]);
   gaps.add([50, 70]);
@@ -24,21 +24,21 @@ test("every gap has its position, and each position its mean over the answers th
 
 test("of many gaps a sample from all parts and the longest stay; the means are of all", () => {
   const gaps = new TokenGaps(1_000);
-  const answers = 20_000;
-  for (let i = 0; i < answers; i++) gaps.add([0, i + 1, 2 * i + 2]);
+  const responses = 20_000;
+  for (let i = 0; i < responses; i++) gaps.add([0, i + 1, 2 * i + 2]);
   const kept = gaps.gaps();
-  assert.equal(gaps.count, 2 * answers);
+  assert.equal(gaps.count, 2 * responses);
   assert.ok(kept.length >= 1_000 && kept.length <= 1_100, `${kept.length} are kept`);
   const gapsNs = kept.map(({ gapNs }) => gapNs);
-  assert.equal(gapsNs.filter((gapNs) => gapNs > answers - 50).length, 100, "the 100 longest");
+  assert.equal(gapsNs.filter((gapNs) => gapNs > responses - 50).length, 100, "the 100 longest");
   const sample = gapsNs.slice(0, 1_000);
   const mean = sample.reduce((sum, gapNs) => sum + gapNs, 0) / sample.length;
-  assert.ok(Math.abs(mean / (answers / 2) - 1) < 0.1, `the sample's mean is ${mean}`);
+  assert.ok(Math.abs(mean / (responses / 2) - 1) < 0.1, `the sample's mean is ${mean}`);
   assert.deepEqual(gaps.means(), [
-    { position: 1, gapNs: (answers + 1) / 2 },
-    { position: 2, gapNs: (answers + 1) / 2 },
+    { position: 1, gapNs: (responses + 1) / 2 },
+    { position: 2, gapNs: (responses + 1) / 2 },
   ]);
   const again = new TokenGaps(1_000);
-  for (let i = 0; i < answers; i++) again.add([0, i + 1, 2 * i + 2]);
+  for (let i = 0; i < responses; i++) again.add([0, i + 1, 2 * i + 2]);
   assert.deepEqual(again.gaps(), kept, "the same sample each time");
 });

@@ -1,13 +1,13 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { AnswerPacker } from "../../../src/measure/tokens/packed-answers.ts";
+import { ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
 import { startTokenThread } from "../../../src/measure/tokens/token-link.ts";
 import { TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { makePlan } from "../../plan/make-plan.ts";
-import { addAnswers, answer, TINY, TOKENS } from "./added-answers.ts";
+import { addAnswers, answer, TINY, TOKENS } from "./added-responses.ts";
 
 const LIMIT = { timeout: 180_000 };
 const SPAN = { startNs: 0, endNs: 1e9 };
@@ -17,7 +17,7 @@ describe("a thread that measures tokens", () => {
     const { link, close } = await startTokenThread(TOKENS);
     try {
       link.begin(makePlan({ measurement: { tokens: TOKENS } }), 0);
-      addAnswers(link.answers);
+      addAnswers(link.responses);
       link.cut(SPAN);
       const { tokens } = await link.mergeLevel(1);
       const tokenizer = await loadTokenizer(TINY, { revision: "main" });
@@ -28,14 +28,14 @@ describe("a thread that measures tokens", () => {
         tokenizer: TINY,
         omitsBunchedRates: true,
       });
-      const here = new AnswerPacker((packed) => meter.addPacked(packed));
+      const here = new ResponsePacker((packed) => meter.addPacked(packed));
       addAnswers(here);
       here.flush();
       meter.cut(SPAN);
       assert.deepEqual(tokens, meter.merge(1).tokens);
       assert.deepEqual(JSON.parse(JSON.stringify(tokens)), tokens, "plain data");
       link.reset();
-      link.answers.addAnswer(answer("one"));
+      link.responses.addResponse(answer("one"));
       link.cut(SPAN);
       assert.equal(
         (await link.mergeLevel(1)).tokens.count,
@@ -56,7 +56,7 @@ describe("a thread that measures tokens", () => {
     assert.deepEqual(there.problems, here.problems);
   });
 
-  test("answers no call once it is closed", LIMIT, async () => {
+  test("responses no call once it is closed", LIMIT, async () => {
     const { link, close } = await startTokenThread({ ...TOKENS, tokenizer: "none" });
     link.begin(makePlan({ measurement: { tokens: TOKENS } }), 0);
     const merging = link.mergeLevel(1);

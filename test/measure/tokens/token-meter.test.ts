@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { MeasuredSink } from "../../../src/measure/tokens/measured-request.ts";
-import { AnswerPacker, type PackedAnswer, type PackedFailure } from "../../../src/measure/tokens/packed-answers.ts";
+import {
+  type PackedFailure,
+  type PackedResponse,
+  ResponsePacker,
+} from "../../../src/measure/tokens/packed-responses.ts";
 import type { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { type MeterRules, TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { explainNoText, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
@@ -14,8 +18,8 @@ function event(content: string): string {
   return `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
 }
 
-/** An answer of step 0, whose first response comes 10 ms after the send, and the others a millisecond after each other. */
-function answer(sendNs: number, ...texts: string[]): PackedAnswer {
+/** A response of step 0, whose first response comes 10 ms after the send, and the others a millisecond after each other. */
+function answer(sendNs: number, ...texts: string[]): PackedResponse {
   const offsetsNs = texts.map((_, index) => (10 + index) * 1e6);
   return { step: 0, sequenceId: 0, sendNs, offsetsNs, bodies: texts.map((text) => encoder.encode(text)) };
 }
@@ -33,15 +37,15 @@ const failure: PackedFailure = {
 const prompt = encoder.encode(JSON.stringify({ messages: [{ role: "user", content: "one two three" }] }));
 
 describe("a meter of tokens", () => {
-  const meter = (): { meter: TokenMeter; packer: AnswerPacker } => {
+  const meter = (): { meter: TokenMeter; packer: ResponsePacker } => {
     const made = new TokenMeter({ kind: "chat", countTokens: words });
-    return { meter: made, packer: new AnswerPacker((packed) => made.addPacked(packed)) };
+    return { meter: made, packer: new ResponsePacker((packed) => made.addPacked(packed)) };
   };
 
   test("measures times from the send, and tokens by the counter", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
-    packer.addAnswer(answer(1e6, event("a"), event(" b"), event(" c"), "data: [DONE]\n\n"));
+    packer.addResponse(answer(1e6, event("a"), event(" b"), event(" c"), "data: [DONE]\n\n"));
     packer.flush();
     made.cut();
     const { metrics, count } = made.merge(1).tokens;
@@ -58,7 +62,7 @@ describe("a meter of tokens", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
     const add = (texts: string): void => {
-      packer.addAnswer(answer(0, event(texts), "data: [DONE]\n\n"));
+      packer.addResponse(answer(0, event(texts), "data: [DONE]\n\n"));
       packer.flush();
     };
     const take = (tap: number): number[] => valuesOf(made.takeRecent(tap).tokens.metrics.outputTokens);
@@ -81,7 +85,7 @@ describe("a meter of tokens", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
     const answerWindow = (count: number): void => {
-      for (let index = 0; index < count; index++) packer.addAnswer(answer(index, event("a b"), event("c")));
+      for (let index = 0; index < count; index++) packer.addResponse(answer(index, event("a b"), event("c")));
       packer.addFailure(failure);
       packer.flush();
       made.cut();
@@ -105,8 +109,8 @@ describe("a meter of tokens", () => {
   test("counts answers without content, and those that report an error", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
-    packer.addAnswer(answer(0, "data: [DONE]\n\n"));
-    packer.addAnswer(answer(0, event("a"), "data: {not JSON\n\n"));
+    packer.addResponse(answer(0, "data: [DONE]\n\n"));
+    packer.addResponse(answer(0, event("a"), "data: {not JSON\n\n"));
     packer.flush();
     made.cut();
     const { count, emptyCount, failedCount } = made.merge(1).tokens;
@@ -117,7 +121,7 @@ describe("a meter of tokens", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
     const answerWindow = (...streams: readonly (readonly string[])[]): void => {
-      for (const stream of streams) packer.addAnswer(answer(0, ...stream));
+      for (const stream of streams) packer.addResponse(answer(0, ...stream));
       packer.flush();
       made.cut();
     };
@@ -140,7 +144,7 @@ describe("a meter of tokens", () => {
 });
 
 describe("a meter that keeps all windows", () => {
-  const open = (rules: Partial<MeterRules> = {}): { meter: TokenMeter; packer: AnswerPacker; seen: string[] } => {
+  const open = (rules: Partial<MeterRules> = {}): { meter: TokenMeter; packer: ResponsePacker; seen: string[] } => {
     const seen: string[] = [];
     const sink: MeasuredSink = {
       onMeasured: ({ sendNs, error }) => seen.push(error === undefined ? `${sendNs}` : `${sendNs} failed`),
@@ -154,12 +158,12 @@ describe("a meter that keeps all windows", () => {
       sink,
       ...rules,
     });
-    const packer = new AnswerPacker((packed) => made.addPacked(packed));
+    const packer = new ResponsePacker((packed) => made.addPacked(packed));
     packer.addPrompt(0, prompt);
     return { meter: made, packer, seen };
   };
-  const add = (packer: AnswerPacker, ...sends: number[]): void => {
-    for (const sendNs of sends) packer.addAnswer(answer(sendNs, event("a"), "data: [DONE]\n\n"));
+  const add = (packer: ResponsePacker, ...sends: number[]): void => {
+    for (const sendNs of sends) packer.addResponse(answer(sendNs, event("a"), "data: [DONE]\n\n"));
     packer.flush();
   };
 
@@ -208,7 +212,7 @@ describe("a meter that keeps all windows", () => {
       made.reset();
       for (const sendNs of [0, 1, 2])
         if (sendNs === marksAt) add(packer, sendNs);
-        else packer.addAnswer(answer(sendNs, event("a"), event("b")));
+        else packer.addResponse(answer(sendNs, event("a"), event("b")));
       packer.flush();
       made.cut();
       const { count, failedCount } = made.merge(1).tokens;
@@ -224,18 +228,18 @@ describe("a meter that keeps all windows", () => {
   test("where no stream has a mark all are measured, and after 1,000 of them a late mark changes nothing", () => {
     const { meter: made, packer, seen } = open();
     made.reset();
-    for (let sendNs = 0; sendNs < 1000; sendNs++) packer.addAnswer(answer(sendNs, event("a"), event("b")));
+    for (let sendNs = 0; sendNs < 1000; sendNs++) packer.addResponse(answer(sendNs, event("a"), event("b")));
     packer.flush();
     assert.equal(seen.length, 1000);
     add(packer, 1000);
-    packer.addAnswer(answer(1001, event("a"), event("b")));
+    packer.addResponse(answer(1001, event("a"), event("b")));
     packer.flush();
     made.cut();
     const { count, failedCount } = made.merge(1).tokens;
     assert.deepEqual([count, failedCount, seen.length], [1002, 0, 1002]);
   });
 
-  test("the first answers determine the kind of answers to a template", () => {
+  test("the first responses determine the kind of responses to a template", () => {
     const cases = [
       ['{"embedding": [0.1, 0.2]}', "embeddings"],
       ['{"results": [{"score": 1}]}', "rankings"],
@@ -244,18 +248,18 @@ describe("a meter that keeps all windows", () => {
     for (const [body, kind] of cases) {
       const { meter: made, packer } = open({ kind: "custom" });
       made.reset();
-      packer.addAnswer(answer(1, body));
-      packer.addAnswer(answer(2, body));
+      packer.addResponse(answer(1, body));
+      packer.addResponse(answer(2, body));
       packer.flush();
       made.cut();
       const tokens = made.merge(1).tokens;
-      assert.deepEqual([tokens.answerKind, tokens.count], [kind, 2]);
+      assert.deepEqual([tokens.responseKind, tokens.count], [kind, 2]);
       assert.equal(tokens.metrics.outputTokens?.count ?? 0, kind === "custom" ? 2 : 0);
     }
   });
 });
 
-describe("answers that only call tools are counted separately", () => {
+describe("responses that only call tools are counted separately", () => {
   const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
   const message = (content: string | null, reason: string) => ({
     choices: [{ message: { content, tool_calls: [call] }, finish_reason: reason }],
@@ -274,9 +278,9 @@ describe("answers that only call tools are counted separately", () => {
   for (const [name, kind, body, expected] of cases)
     test(name, () => {
       const meter = new TokenMeter({ kind, countTokens: words });
-      const packer = new AnswerPacker((packed) => meter.addPacked(packed));
+      const packer = new ResponsePacker((packed) => meter.addPacked(packed));
       packer.addPrompt(0, encoder.encode("{}"));
-      packer.addAnswer(answer(0, JSON.stringify(body)));
+      packer.addResponse(answer(0, JSON.stringify(body)));
       packer.flush();
       meter.cut();
       const columns = meter.merge(1).tokens;

@@ -7,7 +7,7 @@ import { judge } from "../../../src/measure/verdicts.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { makeWindow } from "../make-window.ts";
 
-/** Two answers of five tokens each, in a second: the first token after 100 and 200 ms, then one every 10 ms. */
+/** Two responses of five tokens each, in a second: the first token after 100 and 200 ms, then one every 10 ms. */
 function twoAnswers(): TokenMeasurement {
   const columns = new TokenTally([
     { timeToFirstToken: 1e8 },

@@ -42,9 +42,9 @@ function withFailures(): TokenColumns {
 const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expected: readonly RegExp[]])[] = [
   ["nothing", makeColumns({ times: makeTimes([50, 60, 70]) }), []],
   [
-    "an answer that was not streamed",
+    "a response that was not streamed",
     makeColumns({ times: makeTimes([50]), lacksStream: true }),
-    [/^1 of 1 answers were not streamed/],
+    [/^1 of 1 responses were not streamed/],
   ],
   [
     "tokens that came together",
@@ -82,15 +82,17 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
     [/^the server counts 4 input tokens where the client counts 7$/],
   ],
   [
-    "answers that are too short",
+    "responses that are too short",
     makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 30 }),
-    [/^1 of 1 answers do not have the requested length, with 3\.0 tokens on average instead of 30\.0: the model ended/],
+    [
+      /^1 of 1 responses do not have the requested length, with 3\.0 tokens on average instead of 30\.0: the model ended/,
+    ],
   ],
   ["a token too few, counted anew", makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 4 }), []],
   [
-    "reasoning before the answer",
+    "reasoning before the response",
     makeColumns({ times: makeTimes([50, 60, 70], { firstReasoningNs: 20e6, reasoningTokens: 2 }) }),
-    [/^1 of 1 answers began with reasoning/],
+    [/^1 of 1 responses began with reasoning/],
   ],
   [
     "streams without their end among others",
@@ -98,7 +100,7 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
     [/^1 of 2 streams ended without their end mark \(\[DONE\]\): .* count as failed$/],
   ],
   ["streams that never have an end", withEnds(false), [/no stream of this server had one/]],
-  ["failed requests", withFailures(), [/^of 3 answers, 2 are not valid .* the first that is not valid: boom$/]],
+  ["failed requests", withFailures(), [/^of 3 responses, 2 are not valid .* the first that is not valid: boom$/]],
 ];
 for (const [name, columns, expected] of WARNINGS)
   test(`${expected.length === 0 ? "does not warn" : "warns"} of ${name}`, () => {
@@ -119,9 +121,9 @@ test("unmarked ends are only counted for kinds with a mark", () => {
   assert.equal(countUnmarkedEnds(withEnds(true, false, false)), 2);
 });
 
-test("nothing to measure is explained only where all answers call tools", () => {
+test("nothing to measure is explained only where all responses call tools", () => {
   const calls = makeColumns({ times: makeTimes([]), callsTools: true });
-  assert.match(explainNoText(calls) ?? "", /^all 1 answers only call tools/);
+  assert.match(explainNoText(calls) ?? "", /^all 1 responses only call tools/);
   assert.equal(explainNoText(makeColumns({ times: makeTimes([]) })), undefined);
   assert.equal(explainNoText(makeColumns({ times: makeTimes([50]) })), undefined);
   assert.equal(explainUnstreamed(makeColumns({ times: makeTimes([50]) })), undefined);

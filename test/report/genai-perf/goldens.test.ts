@@ -12,7 +12,7 @@ import { PythonFloat, type PythonJson } from "../../../src/report/genai-perf/pyt
 import { type GenAiPerfResult, toGenAiPerfResult } from "../../../src/report/genai-perf/result.ts";
 import { formatTelemetryConsole, toTelemetryStatistics } from "../../../src/report/genai-perf/telemetry/telemetry.ts";
 import { openProfileExport } from "../../../src/report/read/profile-export.ts";
-import type { AnswerKind } from "../../../src/service/openai/answer-kind.ts";
+import type { ResponseKind } from "../../../src/service/openai/response-kind.ts";
 import { createTinyCounter } from "./tiny-tokenizer.ts";
 
 /** The same profile exports through the real GenAI-Perf and through this one: the same bytes. */
@@ -41,7 +41,7 @@ function computeResult(
   endpointType: string,
   isStreaming: boolean,
   goodput: Record<string, number> = {},
-): GenAiPerfResult & { readonly kind: AnswerKind } {
+): GenAiPerfResult & { readonly kind: ResponseKind } {
   const source = openProfileExport(join(GOLDENS, folder, "profile_export.json"));
   const kind = detectExportKind(source);
   const columns = measureExports([source], { countTokens });
@@ -51,7 +51,7 @@ function computeResult(
 const cases: readonly {
   readonly folder: string;
   readonly type: string;
-  readonly kind: AnswerKind;
+  readonly kind: ResponseKind;
   readonly isStreaming?: boolean;
   readonly goodput?: Record<string, number>;
 }[] = [
@@ -123,7 +123,7 @@ test("GPU metrics in table, CSV and JSON are GenAI-Perf's to the byte", () => {
   assert.equal(formatGenAiPerfJson(result, {}), readGolden("telemetry", "profile_export_genai_perf.json"));
 });
 
-test("a run without any answer gives a table of N/A, not a crash", () => {
+test("a run without any response gives a table of N/A, not a crash", () => {
   const settings = { family: "text", endpointType: "chat", isStreaming: true } as const;
   const result = toGenAiPerfResult(new TokenColumns(), settings);
   assert.match(formatGenAiPerfConsole(result), /Time To First Token \(ms\) │ +N\/A │/);

@@ -124,7 +124,7 @@ test("an ambiguous kind must be given", () => {
   const source = exportOf("my/path", [{ ...good, reads: [[5, '{"x":1}']] }]);
   assert.throws(
     () => detectExportKind(source),
-    /^UserError: run\.json, endpoint: the path and the first answer do not show .* \(got my\/path\)/,
+    /^UserError: run\.json, endpoint: the path and the first response do not show .* \(got my\/path\)/,
   );
   assert.equal(measureExports([source], { kind: "generate" }).emptyCount, 1);
 });
@@ -138,12 +138,12 @@ test("an invalid payload is named with its request", () => {
   );
 });
 
-test("an answer that came whole has no time to first token where a stream was asked for, and is no good one", () => {
+test("a response that came whole has no time to first token where a stream was asked for, and is no good one", () => {
   const whole: Recorded = { sendMs: 10, reads: [[60, '{"choices":[{"message":{"content":"ab"}}]}']] };
   const source = exportOf("v1/chat/completions", [good, whole]);
   const streamed = measureExports([source], { countTokens, wantsStreams: true });
   assert.deepEqual([...streamed.metrics.timeToFirstTokenNs.view()], [50e6, Number.NaN]);
-  assert.match(tokenWarnings(measureColumns(streamed)).join(), /1 of 2 answers were not streamed/);
+  assert.match(tokenWarnings(measureColumns(streamed)).join(), /1 of 2 responses were not streamed/);
   assert.equal(countGood(streamed, "text", { time_to_first_token: 1000 }), 1);
   assert.equal(countGood(streamed, "text", { request_latency: 1000 }), 2);
   const asItIs = measureExports([source], { countTokens });

@@ -5,11 +5,11 @@ import { measureColumns, NO_TOKENS } from "../../../src/measure/tokens/token-tal
 import { word } from "../../../src/plan/messages.ts";
 import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
 import { formatMoreMetrics } from "../../../src/report/genai-perf/run-console.ts";
-import { findDoubts, reportCourse, reportFailures } from "../../../src/report/genai-perf/run-notes.ts";
+import { reliabilityWarnings, reportCourse, reportFailures } from "../../../src/report/genai-perf/run-notes.ts";
 import { type SummarySettings, summarizeRun } from "../../../src/report/genai-perf/run-summary.ts";
 import { VERSION } from "../../../src/report/version.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
-import type { ServerUsage } from "../../../src/service/openai/answer-parts.ts";
+import type { ServerUsage } from "../../../src/service/openai/response-parts.ts";
 import { makeWindow, tallyOf } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
@@ -19,7 +19,7 @@ import { makeLevel, makeResult } from "../make-result.ts";
 const MS = 1e6;
 const NO_USAGE = { promptTokens: undefined, completionTokens: undefined, reasoningTokens: undefined };
 
-/** A request sent at `sendMs` that thinks at 20 ms, answers at 40 and 80 ms with 4 tokens, and has 10 tokens of input. */
+/** A request sent at `sendMs` that thinks at 20 ms, responses at 40 and 80 ms with 4 tokens, and has 10 tokens of input. */
 function addThinking(columns: TokenColumns, sendMs: number, usage: ServerUsage = NO_USAGE): void {
   const times = {
     contentNs: [40 * MS, 80 * MS],
@@ -33,7 +33,7 @@ function addThinking(columns: TokenColumns, sendMs: number, usage: ServerUsage =
 }
 const USAGE = { promptTokens: 15, completionTokens: 11, reasoningTokens: 7 };
 
-/** A plain answer: sent at `sendMs`, content at 10 and 20 ms. */
+/** A plain response: sent at `sendMs`, content at 10 and 20 ms. */
 function addPlain(columns: TokenColumns, sendMs: number): void {
   const times = { firstOutputNs: 10 * MS, firstReasoningNs: Number.NaN, reasoningTokens: 0 };
   const answer = { ...times, contentNs: [10 * MS, 20 * MS], eventCount: 2, outputTokens: 2 };
@@ -62,7 +62,7 @@ function settingsOf(change: Partial<SummarySettings> = {}): SummarySettings {
   return { family: "text", isStreaming: true, goodput: undefined, run: RUN, ...change };
 }
 
-test("requests are counted without the warm-up, and those whose answer turned out to be an error as failed", () => {
+test("requests are counted without the warm-up, and those whose response turned out to be an error as failed", () => {
   const columns = new TokenColumns();
   for (const sendMs of [0, 100, 200, 300, 400]) addPlain(columns, sendMs);
   columns.failedCount = 1;
@@ -73,7 +73,7 @@ test("requests are counted without the warm-up, and those whose answer turned ou
   );
   assert.deepEqual(counts, { sent: 10, completed: 5, failed: 4, cancelled: 1 });
   assert.equal(errorRatio, 0.4);
-  // Five good ones, one with an error in its answer, three without an answer.
+  // Five good ones, one with an error in its response, three without a response.
   assert.equal(goodRatio, 5 / 9);
 });
 
@@ -114,7 +114,7 @@ test("a goodput that some requests miss", () => {
   );
 });
 
-test("merged exports know nothing of requests without an answer", () => {
+test("merged exports know nothing of requests without a response", () => {
   const columns = new TokenColumns();
   addPlain(columns, 0);
   const merged = summarizeRun(
@@ -130,7 +130,7 @@ const remarkable: readonly (readonly [name: string, fill: (columns: TokenColumns
   [
     ["nothing special", (columns) => addPlain(columns, 0), fine, false],
     ["failed requests", (columns) => addPlain(columns, 0), RUN, true],
-    ["errors in answers", (columns) => (columns.failedCount = 1), fine, true],
+    ["errors in responses", (columns) => (columns.failedCount = 1), fine, true],
     ["reasoning", (columns) => addThinking(columns, 0), fine, true],
     [
       "a server that counts otherwise",
@@ -277,7 +277,7 @@ test("a load that was not delivered is always noted, and each load when verbose"
     const window = makeWindow({ latenciesNs: new Array<number>(100).fill(40 * MS) });
     const run = makeResult(makePlan(), [makeLevel({ level, window })]);
     reportCourse(run, (text) => notes.push(text));
-    const texts = [...notes, "doubts", ...findDoubts(run).map((text) => word(text))];
+    const texts = [...notes, "doubts", ...reliabilityWarnings(run).map((text) => word(text))];
     return texts.filter((text) => /^load: |^doubts/.test(text));
   };
   const law = "throughput × average latency is 4";

@@ -89,7 +89,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: Made, charts: reado
   ],
   ["MLPerf", MLPERF, ["Time line", "Latency by percentile", "Latency over time", "Average latency by part"]],
   [
-    "targets and tags with wrong answers",
+    "targets and tags with wrong responses",
     mixed,
     [
       "Time to first token over load",
@@ -144,7 +144,7 @@ describe("the page in Chromium", LIMIT, () => {
           // A busy machine may leave a search undecided at its first point, which is no curve over the load then.
           const isShort = !drawn.includes("Latency over load");
           const expected = charts.filter((title) => !isShort || !OVER_LOAD.includes(title));
-          assert.equal(drawn[0], expected[0], "what answers comes first");
+          assert.equal(drawn[0], expected[0], "what responses comes first");
           assert.deepEqual(drawn.toSorted(), expected.toSorted(), `${width}`);
           await checkLayout(page, width);
         }
@@ -161,7 +161,7 @@ describe("the page in Chromium", LIMIT, () => {
       await page.resize(1280, 800);
       const bottom = "document.querySelector('[data-plot]').getBoundingClientRect().bottom";
       const isWide = "document.querySelector('figure').classList.contains('wide')";
-      // Of charts below each other, the first one answers.
+      // Of charts below each other, the first one responses.
       const most = (await page.evaluate<boolean>(isWide)) ? 1200 : 800;
       assert.ok((await page.evaluate<number>(bottom)) <= most, report.plan.name);
     }

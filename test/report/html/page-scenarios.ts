@@ -10,7 +10,7 @@ import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
-import type { ScenarioAnswer } from "../../../src/service/scenario-answer.ts";
+import type { ScenarioResponse } from "../../../src/service/scenario-response.ts";
 import { TINY } from "./make-report.ts";
 
 /** Short scenarios whose pages have sections of their own. */
@@ -43,7 +43,7 @@ export const MLPERF_TOKENS = {
   load: server(300, { timeToFirstToken: "2 s", timePerOutputToken: "1 s", for: "1 ms", queries: 70, percentile: 90 }),
 };
 
-/** Two targets and a tag, values that one of them extracts, and answers that a check refuses. @param url of a server that answers with JSON */
+/** Two targets and a tag, values that one of them extracts, and responses that a check refuses. @param url of a server that answers with JSON */
 export function mixed(url: string): object {
   return {
     name: "two targets",
@@ -57,7 +57,7 @@ export function mixed(url: string): object {
       { name: "web", target: http(url, { extract: { score: "score", label: "label" } }), weight: 2 },
     ]),
     tags: ({ index }: { readonly index: number }) => ({ size: index % 2 === 0 ? "small" : "large" }),
-    check: ({ content, bytes }: ScenarioAnswer) =>
+    check: ({ content, bytes }: ScenarioResponse) =>
       content !== "" || !new TextDecoder().decode(bytes).includes('"score":6') || "the score is <b>too high</b>",
     load: steps([1, 3], { requests: 60 }),
   };
@@ -99,7 +99,7 @@ export const REPEATED_SEARCH = {
   repeat: 2,
 };
 
-/** Answers with a score of 0 to 6, which {@link mixed} extracts and whose highest it refuses. */
+/** Responses with a score of 0 to 6, which {@link mixed} extracts and whose highest it refuses. */
 export function answerWithScores(response: ServerResponse, index: number): void {
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify({ score: index % 7, label: index % 3 === 0 ? "good" : "bad" }));

@@ -85,21 +85,21 @@ describe("a mix with tags", LIMIT, () => {
     }
   });
 
-  test("shows the first wrong answers as text, and JUnit has them in a failure", LIMIT, () => {
+  test("shows the first wrong responses as text, and JUnit has them in a failure", LIMIT, () => {
     const [run] = runsOf(report.json);
-    const answers = run?.failures.flatMap((failure) => failure.answers ?? []) ?? [];
-    assert.equal(answers.length, 3);
+    const responses = run?.failures.flatMap((failure) => failure.responses ?? []) ?? [];
+    assert.equal(responses.length, 3);
     const html = report.read("html");
     assert.ok(html.includes("the score is &lt;b&gt;too high&lt;/b&gt;") && html.includes("&quot;score&quot;:6"));
     const [suite] = readXml(report.read("junit")).children;
-    const wrong = suite?.children.find(({ attributes }) => attributes["name"] === "answers are right");
+    const wrong = suite?.children.find(({ attributes }) => attributes["name"] === "responses are right");
     const count = run?.failures.reduce((sum, failure) => sum + (failure.kind === "check" ? failure.count : 0), 0);
-    assert.equal(wrong?.children[0]?.attributes["message"], `${count} answers are wrong`);
+    assert.equal(wrong?.children[0]?.attributes["message"], `${count} responses are wrong`);
     assert.match(wrong?.children[0]?.text ?? "", /the score is <b>too high<\/b>\n {2}\{"score":6/);
   });
 });
 
-test("a search begins with its answer, and draws each limit by load with intervals and states", LIMIT, async () => {
+test("a search begins with its response, and draws each limit by load with intervals and states", LIMIT, async () => {
   const report = await write(SEARCH);
   const [run] = runsOf(report.json);
   const html = checkPage(report);
@@ -241,7 +241,7 @@ test("repeated phases have their means apart, also where two of them have the sa
     );
 });
 
-test("a repeated search has its answer over runs, a point for each run, and a curve for each", LIMIT, async () => {
+test("a repeated search has its response over runs, a point for each run, and a curve for each", LIMIT, async () => {
   const report = await write(REPEATED_SEARCH);
   const related = checkRepeated(report.plan, { runs: report.runs });
   const html = checkPage(report);

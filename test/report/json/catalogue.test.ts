@@ -76,7 +76,7 @@ function makePart(): MeasuredPart {
 }
 
 const plan = makePlan({
-  measurement: { tokens: { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } },
+  measurement: { tokens: { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } },
   outputs: { style: "rampart" },
 });
 

@@ -46,6 +46,6 @@ test("an assertion judges a statistic of extracted numbers", () => {
   const label = verdictOf({ name: "label", statistic: "max" }, "below", 9);
   assert.deepEqual(
     [label.state, label.measured, label.reason],
-    ["unresolved", undefined, "no answer had a number there"],
+    ["unresolved", undefined, "no response had a number there"],
   );
 });

@@ -18,7 +18,7 @@ interface Made {
   readonly gapMs?: number;
 }
 
-/** Four answers of 11 tokens, the first after 100 to 400 ms, one sent each second; and one that failed. */
+/** Four responses of 11 tokens, the first after 100 to 400 ms, one sent each second; and one that failed. */
 function makeTokens({ reasoningTokens = 0, serverTokens, gapMs = 10 }: Made = {}): TokenMeasurement {
   const columns = new TokenTally();
   for (let index = 0; index < 4; index++) {
@@ -42,7 +42,7 @@ function makeTokens({ reasoningTokens = 0, serverTokens, gapMs = 10 }: Made = {}
   return columns.cut();
 }
 
-const TOKENS = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
+const TOKENS = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
 
 test("the JSON report has the client's lag, and warns when its times may show it", async () => {
   await withFolder(async (folder) => {

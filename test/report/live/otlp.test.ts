@@ -91,7 +91,7 @@ describe("the OTLP exporter", () => {
       (response) => response.end('{"partialSuccess":{"rejectedDataPoints":"3","errorMessage":"too old"}}'),
       /rejected metrics: 3 data points, too old/,
     ],
-    ["nothing", () => {}, /no answer within 0.2 s/],
+    ["nothing", () => {}, /no response within 0.2 s/],
     ["a closed connection", (response) => response.destroy(), /could not be sent/],
   ];
   for (const [what, answer, warning] of refusals) {

@@ -8,7 +8,7 @@ import { makeResult, makeSink } from "../make-result.ts";
 import { type FakeRun, startFakeRun } from "./fake-run.ts";
 import { readMetrics } from "./read-metrics.ts";
 
-/** The server of a run's state: what it answers, and to whom. */
+/** The server of a run's state: what it responses, and to whom. */
 
 const plan = makePlan({ name: "<b>bold</b>" });
 
@@ -73,7 +73,7 @@ describe("the server of a run's state", () => {
     assert.equal((await ask("/x")).status, 404);
   });
 
-  test("no answer can be framed, cached, sniffed or read by another site", async () => {
+  test("no response can be framed, cached, sniffed or read by another site", async () => {
     for (const path of ["/", "/metrics", "/state.json", "/x"]) {
       const { headers } = await ask(path);
       assert.equal(headers["x-frame-options"], "DENY");
@@ -118,9 +118,9 @@ describe("the server of a run's state", () => {
 
   test("other methods are refused", async () => assert.equal((await ask("/", {}, "POST")).status, 405));
 
-  test("requests beyond a number per second are refused, and answers are made once for many", async () => {
-    const answers = await Promise.all(Array.from({ length: 120 }, () => ask("/metrics").catch(() => undefined)));
-    const statuses = answers.map((answer) => answer?.status);
+  test("requests beyond a number per second are refused, and responses are made once for many", async () => {
+    const responses = await Promise.all(Array.from({ length: 120 }, () => ask("/metrics").catch(() => undefined)));
+    const statuses = responses.map((answer) => answer?.status);
     assert.ok(statuses.filter((status) => status === 200).length > 0);
     assert.ok(statuses.filter((status) => status !== 200).length > 0, "some are refused");
     assert.ok(statuses.every((status) => [200, 429, undefined].includes(status)));

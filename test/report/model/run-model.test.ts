@@ -132,15 +132,15 @@ test("the server's GPUs are rows of their level", () => {
   assert.match(linesOf(bare, "gpu").join(), /: 1,they name no GPU$/);
 });
 
-test("failures are on the first screen, with an example and the answers that check refused", () => {
+test("failures are on the first screen, with an example and the responses that check refused", () => {
   const failures = [
     { kind: "http", count: 4, example: "no luck", status: 500 },
-    { kind: "check", count: 1, example: "wrong", status: undefined, answers: [{ reason: "no cat", answer: "" }] },
+    { kind: "check", count: 1, example: "wrong", status: undefined, responses: [{ reason: "no cat", response: "" }] },
   ] as const;
   const model = modelOf({}, [makeLevel()], { failures });
   assert.equal(model.sections.find(({ id }) => id === "failures")?.isSummary, true);
   assert.deepEqual(valuesOf(tableOf(model, "failures"))[0], { kind: "http 500", count: 4, example: "no luck" });
-  assert.deepEqual(valuesOf(tableOf(model, "failures", 1)), [{ reason: "no cat", answer: "(an empty answer)" }]);
+  assert.deepEqual(valuesOf(tableOf(model, "failures", 1)), [{ reason: "no cat", response: "(an empty response)" }]);
 });
 
 test("conversations and their unsent turns are counted", () => {
@@ -176,7 +176,7 @@ test("a level says how many requests it has, and what they are worth", () => {
   assert.match(line ?? "", /^concurrency 1: 2,000 requests, as informative as \d+ independent ones, 3 windows$/);
 });
 
-/** Four answers of 11 tokens, the first after 100 to 400 ms, 10 ms apart. */
+/** Four responses of 11 tokens, the first after 100 to 400 ms, 10 ms apart. */
 function makeTokens(): TokenMeasurement {
   const columns = new TokenTally();
   for (let index = 0; index < 4; index++) {
@@ -192,7 +192,7 @@ function makeTokens(): TokenMeasurement {
 }
 
 describe("answers with tokens", () => {
-  const tokens = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
+  const tokens = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
   const levelOf = (isStreamed: boolean): LevelResult =>
     makeLevel({ window: makeWindow({ tokens: makeTokens(), isStreamed }) });
   const model = modelOf({ measurement: { tokens } }, [levelOf(true)]);

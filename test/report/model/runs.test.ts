@@ -149,7 +149,7 @@ describe("a search that is repeated", () => {
     assert.equal(json.assertions[0]?.isMet, true);
   });
 
-  test("says which runs have no certain answer, and leaves them out of every mean", () => {
+  test("says which runs have no certain response, and leaves them out of every mean", () => {
     const repeated = { runs: [two, open, three] };
     const model = modelOfThese(repeated, SEARCH);
     assert.match(
@@ -162,7 +162,7 @@ describe("a search that is repeated", () => {
     assert.deepEqual([highest?.count, highest?.mean, unresolvedRuns, runsWithoutLoad], [2, 250, [2], []]);
   });
 
-  test("has no mean and no assertion that holds where no run has an answer", () => {
+  test("has no mean and no assertion that holds where no run has a response", () => {
     const model = modelOfThese({ runs: [open, open] }, SEARCH);
     assert.deepEqual(
       [model.verdict.name, model.verdict.headline, model.checks[0]?.measured],

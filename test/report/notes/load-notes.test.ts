@@ -47,7 +47,7 @@ const rate: LoadPlan = {
   ...{ kind: "request-rate", levels: list, search: "linear", distribution: "constant", seed: 0 },
 };
 const hold: LoadPlan = { kind: "concurrency", levels: list, search: "linear" };
-const answers = (count: number, latencyNs: number): Pick<WindowParts, "latenciesNs" | "inFlightSumNs"> => ({
+const responses = (count: number, latencyNs: number): Pick<WindowParts, "latenciesNs" | "inFlightSumNs"> => ({
   latenciesNs: new Array<number>(count).fill(latencyNs),
   inFlightSumNs: count * latencyNs,
 });
@@ -60,39 +60,39 @@ const STARTS: readonly (readonly [
   note: RegExp | undefined,
 ])[] = [
   [
-    "a number of scheduled requests that waits for its last answers",
+    "a number of scheduled requests that waits for its last responses",
     ...([rate, "request-rate"] as const),
-    { ...answers(100, 0.5e9), durationNs: 1.5e9, sendingNs: 1e9 },
-    /^throughput includes the wait of 500 ms for the last answers; without it, it is 100 requests\/s/,
+    { ...responses(100, 0.5e9), durationNs: 1.5e9, sendingNs: 1e9 },
+    /^throughput includes the wait of 500 ms for the last responses; without it, it is 100 requests\/s/,
   ],
   [
-    "one whose answers come at once",
+    "one whose responses come at once",
     ...([rate, "request-rate"] as const),
-    { ...answers(100, 1e6), durationNs: 1.001e9, sendingNs: 1e9 },
+    { ...responses(100, 1e6), durationNs: 1.001e9, sendingNs: 1e9 },
     undefined,
   ],
   [
     "a schedule that begins with nothing in flight",
     ...([rate, "request-rate"] as const),
-    { ...answers(80, 0.2e9), sentCount: 100, openAfterCount: 20, inFlightSumNs: 18e9 },
+    { ...responses(80, 0.2e9), sentCount: 100, openAfterCount: 20, inFlightSumNs: 18e9 },
     /^the load began with nothing in flight, so throughput is up to 20 % too low\. Put a warmup/,
   ],
   [
     "a schedule that continues",
     ...([rate, "request-rate"] as const),
-    { ...answers(100, 0.2e9), openBeforeCount: 20, openAfterCount: 20 },
+    { ...responses(100, 0.2e9), openBeforeCount: 20, openAfterCount: 20 },
     undefined,
   ],
   [
     "few rounds of a loop",
     ...([hold, "concurrency"] as const),
-    { ...answers(32, 0.25e9), openBeforeCount: 8, openAfterCount: 8 },
+    { ...responses(32, 0.25e9), openBeforeCount: 8, openAfterCount: 8 },
     /^the level is short: throughput is known to 25 %\. Measure 3 times as long/,
   ],
   [
     "enough rounds of a loop",
     ...([hold, "concurrency"] as const),
-    { ...answers(80, 0.1e9), openBeforeCount: 8, openAfterCount: 8 },
+    { ...responses(80, 0.1e9), openBeforeCount: 8, openAfterCount: 8 },
     undefined,
   ],
 ];

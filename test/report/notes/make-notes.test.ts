@@ -188,7 +188,7 @@ test("a few bunched streams hide the rate per user, and are a detail; many hide 
     const level = makeLevel({ window: makeWindow({ tokens: measureColumns(columns) }) });
     const note = notesOf([level]).find(({ code }) => code === "bunched-tokens");
     const model = modelOf(
-      { measurement: { tokens: { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } } },
+      { measurement: { tokens: { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } } },
       [level],
     );
     const keys = tableOf(model, "levels").columns.map(({ key }) => key);
@@ -209,13 +209,13 @@ test("what differs by more than numbers is not called the same", () => {
       window: makeWindow({ tokens: measureColumns(makeColumns({ times, requestedTokens })) }),
     });
   };
-  const tokens = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" };
+  const tokens = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" };
   const texts = notesOf([lengthAt(1, true), lengthAt(2, false), lengthAt(4, false)], { measurement: { tokens } })
     .filter(({ code }) => code === "other-length")
     .map(({ text }) => text);
   assert.equal(texts.length, 2, texts.join("\n"));
-  assert.match(texts[0] ?? "", /^At 1 user: 1 of 1 answers .* does not keep to the limit/);
-  assert.match(texts[1] ?? "", /^At 2 and 4 users: 1 of 1 answers .* the model ended them before/);
+  assert.match(texts[0] ?? "", /^At 1 user: 1 of 1 responses .* does not keep to the limit/);
+  assert.match(texts[1] ?? "", /^At 2 and 4 users: 1 of 1 responses .* the model ended them before/);
 });
 
 test("what makes a number wrong comes first, details last", () => {

@@ -199,7 +199,7 @@ test("a load that was not delivered has one line for one cause", () => {
   assert.doesNotMatch(err, /load: only/);
 });
 
-test("a client that is mostly idle between answers is warned of", () => {
+test("a client that is mostly idle between responses is warned of", () => {
   const { out } = print({}, [makeLevel({ window: makeWindow({ overheadPct: 51 }) })]);
   assert.match(out, /^\[WARNING\] Perf Analyzer is not able to keep up with the desired load\./m);
 });

@@ -127,7 +127,7 @@ test("over time: each request at its send, the load that there was, and the requ
     [0.04, 50, 2],
   ]);
   assert.deepEqual(pointsOf(set, "Inter Token Latency Over Time")[0], [0, 10, 1]);
-  // An answer takes 80 ms and one is sent every 40 ms: the third is sent when the first one ends.
+  // A response takes 80 ms and one is sent every 40 ms: the third is sent when the first one ends.
   assert.deepEqual(pointsOf(set, "Requests in Flight Over Time").slice(0, 5), [
     [0, 1],
     [0.04, 2],

@@ -108,7 +108,7 @@ function checkTokens(lines: readonly Line[], level: Pick<LevelJson, "metrics">):
   }
 }
 
-test("records of streamed answers have the token metrics of the report", async () => {
+test("records of streamed responses have the token metrics of the report", async () => {
   const written = await writeReports({
     name: "tokens",
     target: embeddedLlm({ streaming: true, ttft: "3 ms", itl: "1 ms", tokenizer: TINY, errorRatio: 0.1 }),

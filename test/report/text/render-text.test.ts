@@ -245,7 +245,7 @@ for (const [name, statuses, failedCount, counts] of [
     "completed 4,000   failed 0   statuses with the warm-up 200: 6,000, 503: 3",
   ],
 ] as const)
-  test(`answers ${name}`, () => {
+  test(`responses ${name}`, () => {
     const [, , , line] = linesOf({ bytes: 400_000, statuses }, {}, failedCount);
     assert.equal(line, `  ${counts}`);
   });

@@ -61,7 +61,7 @@ test("repeated runs: the mean over runs with its interval", () => {
   assertScreen(modelOfRuns(plan, { runs }), REPEATED);
 });
 
-test("a search: the answer first, then the loads that were tried", () => {
+test("a search: the response first, then the loads that were tried", () => {
   const limits = [{ metric: P99, comparison: "below", limit: 3.5e6 }] as const;
   const load = {
     kind: "concurrency",
@@ -79,7 +79,7 @@ test("a search: the answer first, then the loads that were tried", () => {
   assertScreen(modelOf({ load, limits }, levels, { findMax }), SEARCH);
 });
 
-/** Answers of 11 tokens, the first after 100 to 120 ms, `gapMs` apart; every `bunchEvery`-th has two tokens in a read. */
+/** Responses of 11 tokens, the first after 100 to 120 ms, `gapMs` apart; every `bunchEvery`-th has two tokens in a read. */
 function tokensOf(count: number, gapMs: number, bunchEvery = Number.POSITIVE_INFINITY): TokenMeasurement {
   const rows = Array.from({ length: count }, (_, index) => {
     const isBunched = index % bunchEvery === 0;
@@ -98,7 +98,7 @@ function tokensOf(count: number, gapMs: number, bunchEvery = Number.POSITIVE_INF
 
 const LLM = {
   load: { kind: "concurrency", levels: { kind: "list", values: [1, 4] }, search: "linear" },
-  measurement: { ...TIMED, tokens: { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } },
+  measurement: { ...TIMED, tokens: { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } },
 } as const;
 const LLM_CHECKS = [
   { metric: { key: "timeToFirstToken", statistic: 90 }, comparison: "below", limit: 500e6 },
@@ -117,7 +117,7 @@ test("a language model: users, tokens per second, and the times of tokens", () =
   assertScreen(modelOf({ ...LLM, assertions: LLM_CHECKS }, levels), MODEL);
 });
 
-test("answers that come in bunches: no inter-token latency, and why", () => {
+test("responses that come in bunches: no inter-token latency, and why", () => {
   const levels = llmLevels(2);
   assertScreen(modelOf(LLM, levels), BUNCHED);
 });
@@ -164,9 +164,9 @@ users   req/s   tokens/s   TTFT p50   TTFT p99   e2e p99   failed   requests
 
   note  At 1 user: 25 % of the tokens came together with the one before, in 500
         of 1,000 streams, so there are no output tokens/s per user, and
-        inter-token latency shows how the answers were cut, not how fast tokens
-        were made; see the latency per output token. Likewise at the other
-        levels.
+        inter-token latency shows how the responses were cut, not how fast
+        tokens were made; see the latency per output token. Likewise at the
+        other levels.
 `;
 const QUICK = `
 PASSED  a test: model, 127.0.0.1:8000, http              3.5 s   14,000 requests

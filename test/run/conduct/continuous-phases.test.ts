@@ -135,7 +135,7 @@ function checkSums({ phased, levels, ...totals }: Run): void {
 }
 
 describe("phases of a number of requests", () => {
-  test("send exactly that many, and the last one waits for its answers", LIMIT, async () => {
+  test("send exactly that many, and the last one waits for its responses", LIMIT, async () => {
     const result = await run([count(hold(1), 7), count(rateAt(900), 40), count(hold(8), 30), count(hold(2), 20)]);
     checkSums(result);
     const { phases, after: rest } = result.phased;
@@ -257,7 +257,7 @@ describe("from one load to another there is no pause, and every request is count
         const [counted, ...phases] = result.phased.phases;
         assert.deepEqual([counted?.tally.sentCount, phases.length], [36, 3]);
         assert.ok(result.failedCount > 0 && result.cancelledCount > 0);
-        // 25 ms for each answer: requests are in flight when the load changes.
+        // 25 ms for each response: requests are in flight when the load changes.
         for (const { openAfterCount, label } of phases) assert.ok(openAfterCount > 0, label);
       });
     }

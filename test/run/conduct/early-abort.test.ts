@@ -113,7 +113,7 @@ describe("an assertion on extracted values of requests with tags", () => {
   test("ends the run by the values of these requests alone", LIMIT, async () => {
     const score = extracted("score");
     const small = score.max().where({ size: "small" }).below(50).abortAfter("100 ms");
-    // Where no answer has a number there is nothing to judge.
+    // Where no response has a number there is nothing to judge.
     const none = score.average().where({ size: "none" }).below(0).abortAfter("100 ms");
     const large = score.percentile(50).where({ size: "large" }).below(50).abortAfter("200 ms");
     const target = http(echo.url, { method: "POST", extract });

@@ -29,7 +29,7 @@ test("the counters of each member's server are those of the window, also when an
       return [makeDelta(1, { name, version: "1" })];
     }),
   ];
-  const windows = new WindowCutter({ ...context, session: { ...session, members, answers: [] } });
+  const windows = new WindowCutter({ ...context, session: { ...session, members, responses: [] } });
   await windows.begin(undefined);
   await driver.start({ kind: "closed", concurrency: 1 }, 3);
   await clock.advanceMs(50);

@@ -144,11 +144,11 @@ describe("a steady level", () => {
   });
 });
 
-test("a request without an answer delays a level for a minute, and does not end its last round early", async () => {
+test("a request without a response delays a level for a minute, and does not end its last round early", async () => {
   let sentCount = 0;
   const latencyMs = (): number => (sentCount++ === 0 ? Number.POSITIVE_INFINITY : 700);
   const { startNs, durationNs } = await measure({ drive: closed(2), latencyMs, levelMs: 1000, warmUpMs: 0 });
-  // Answers come at 60.2 s, 60.9 s, 61.6 s and 62.3 s. The last two are the round in which the time is over.
+  // Responses come at 60.2 s, 60.9 s, 61.6 s and 62.3 s. The last two are the round in which the time is over.
   assert.deepEqual([startNs - 50e9, durationNs], [60e9, 2.3e9]);
 });
 

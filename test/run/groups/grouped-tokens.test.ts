@@ -12,7 +12,7 @@ import { makePlan } from "../../plan/make-plan.ts";
 const encoder = new TextEncoder();
 const SPAN = { startNs: 0, endNs: 1e9 };
 const PLAN = makePlan({
-  measurement: { tokens: { answers: "chat", isStreamed: false, tokenizer: "none", revision: "" } },
+  measurement: { tokens: { responses: "chat", isStreamed: false, tokenizer: "none", revision: "" } },
 });
 
 /** A link to a meter in this thread that counts words. */
@@ -25,14 +25,20 @@ function makeLink(): TokenLink {
   return new TokenLink(calls as unknown as WorkerCalls<SentError>);
 }
 
-function addAnswer({ answers }: GroupedTokens, step: number, text: string): void {
-  if (!answers.knowsPrompt(step))
-    answers.addPrompt(step, encoder.encode(JSON.stringify({ messages: [{ role: "user", content: "one two" }] })));
+function addResponse({ responses }: GroupedTokens, step: number, text: string): void {
+  if (!responses.knowsPrompt(step))
+    responses.addPrompt(step, encoder.encode(JSON.stringify({ messages: [{ role: "user", content: "one two" }] })));
   const body = JSON.stringify({ choices: [{ message: { role: "assistant", content: text } }] });
-  answers.addAnswer({ step, sequenceId: 0, sendNs: 1000 * step, offsetsNs: [5000], bodies: [encoder.encode(body)] });
+  responses.addResponse({
+    step,
+    sequenceId: 0,
+    sendNs: 1000 * step,
+    offsetsNs: [5000],
+    bodies: [encoder.encode(body)],
+  });
 }
 
-test("answers are measured by group, window by window, and the groups together are the whole", async () => {
+test("responses are measured by group, window by window, and the groups together are the whole", async () => {
   const groups = groupSteps(
     [
       { member: 0, tags: { target: "a", length: "long" } },
@@ -46,16 +52,16 @@ test("answers are measured by group, window by window, and the groups together a
   const tokens = new GroupedTokens(groups, members);
   tokens.begin(PLAN, 0);
   tokens.warmUp();
-  addAnswer(tokens, 0, "x x");
+  addResponse(tokens, 0, "x x");
   tokens.reset();
-  addAnswer(tokens, 0, "a b c");
-  addAnswer(tokens, 1, "a");
-  addAnswer(tokens, 2, "not measured");
+  addResponse(tokens, 0, "a b c");
+  addResponse(tokens, 1, "a");
+  addResponse(tokens, 2, "not measured");
   tokens.cut(SPAN);
   tokens.resume();
-  addAnswer(tokens, 0, "a b c d");
-  addAnswer(tokens, 3, "a b");
-  tokens.answers.addFailure({
+  addResponse(tokens, 0, "a b c d");
+  addResponse(tokens, 3, "a b");
+  tokens.responses.addFailure({
     ...{ step: 1, sequenceId: 0, sendNs: 0, firstByteNs: Number.NaN, endNs: 9, responseCount: 0 },
     failure: { kind: "http", message: "busy", status: 503 },
   });
@@ -83,7 +89,7 @@ test("recent tokens are taken by group", async () => {
   ]);
   tokens.begin(PLAN, 0);
   await tokens.takeRecent(3);
-  addAnswer(tokens, 0, "a b");
+  addResponse(tokens, 0, "a b");
   const taken = await tokens.takeRecent(3);
   assert.deepEqual(valuesOf(taken.tokens.metrics.outputTokens), [2]);
   assert.deepEqual(

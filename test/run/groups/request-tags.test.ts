@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { DataStep, Dataset } from "../../../src/inputs/dataset.ts";
 import type { TaggedInput, TagInput } from "../../../src/inputs/tagged-input.ts";
-import { type HeldFunction, holdFunction } from "../../../src/plan/functions.ts";
+import { type RegisteredFunction, registerFunction } from "../../../src/plan/functions.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import type { Tags } from "../../../src/plan/split/tags.ts";
 import { groupRequests } from "../../../src/run/groups/request-tags.ts";
@@ -12,7 +12,7 @@ import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 
 const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
-const TOKENS = { answers: "chat", isStreamed: true, tokenizer: TINY, revision: "main" } as const;
+const TOKENS = { responses: "chat", isStreamed: true, tokenizer: TINY, revision: "main" } as const;
 
 function sessionOf(dataset: Dataset): Session {
   return { service: makeService(), dataset, warnings: [], shared: undefined, counters: async () => undefined };
@@ -29,7 +29,7 @@ function payloadsOf(texts: readonly string[], tags: readonly (Tags | undefined)[
 }
 
 function held(tagInput: TagInput) {
-  return { of: holdFunction("tags", tagInput as unknown as HeldFunction) };
+  return { of: registerFunction("tags", tagInput as unknown as RegisteredFunction) };
 }
 
 async function tagsOf(dataset: Dataset, change: PlanChange): Promise<Tags[]> {

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { holdFunction } from "../../../src/plan/functions.ts";
+import { registerFunction } from "../../../src/plan/functions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
-import { createContentCheck, type GivenAnswer } from "../../../src/run/judge/content-check.ts";
-import type { CheckAnswer } from "../../../src/service/scenario-answer.ts";
+import { createContentCheck, type GivenResponse } from "../../../src/run/judge/content-check.ts";
+import type { CheckResponse } from "../../../src/service/scenario-response.ts";
 import type { Tensor } from "../../../src/service/tensor.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-function check(fn: CheckAnswer, given: Partial<GivenAnswer> = {}, answers?: string): Failure | undefined {
-  const plan = { measurement: answers === undefined ? {} : { tokens: { answers } } } as unknown as Plan;
-  const one = createContentCheck(plan, holdFunction("check", fn as () => unknown));
+function check(fn: CheckResponse, given: Partial<GivenResponse> = {}, responses?: string): Failure | undefined {
+  const plan = { measurement: responses === undefined ? {} : { tokens: { responses } } } as unknown as Plan;
+  const one = createContentCheck(plan, registerFunction("check", fn as () => unknown));
   return one({ parts: [bytesOf('{"ok":true}')], tensors: [], request: [], tags: {}, ...given });
 }
 
@@ -30,15 +30,15 @@ const LONG: Tensor = {
 };
 const HALF: Tensor = { name: "HALF", datatype: "FP16", shape: [1], bytes: Uint8Array.of(0x00, 0x3c) };
 
-describe("a scenario's check of answers", () => {
-  const verdicts: readonly { name: string; check: CheckAnswer; message: string | RegExp | undefined }[] = [
+describe("a scenario's check of responses", () => {
+  const verdicts: readonly { name: string; check: CheckResponse; message: string | RegExp | undefined }[] = [
     { name: "true", check: () => true, message: undefined },
     { name: "nothing", check: () => undefined, message: undefined },
     { name: "false", check: () => false, message: "the scenario's check returned false" },
     { name: "a reason", check: () => "too short", message: "too short" },
     {
       name: "a promise",
-      check: (async () => true) as unknown as CheckAnswer,
+      check: (async () => true) as unknown as CheckResponse,
       message: /it must not be asynchronous$/,
     },
     {
@@ -57,50 +57,51 @@ describe("a scenario's check of answers", () => {
       else assert.equal(failure?.message, message);
     });
 
-  const contents: readonly { name: string; check: CheckAnswer; given: Partial<GivenAnswer>; answers?: string }[] = [
-    { name: "JSON", check: ({ json }) => (json() as { ok: boolean }).ok, given: {} },
-    {
-      name: "text of several parts",
-      check: ({ text }) => text() === "ab",
-      given: { parts: [bytesOf("a"), bytesOf("b")] },
-    },
-    {
-      name: "tensors",
-      check: ({ tensors: { OUT, TEXT: text, LONG: long } }) =>
-        JSON.stringify([OUT?.shape, OUT?.values(), text?.values(), String(long?.values()[0])]) ===
-        '[[3],[1,-2,3],["hi"],"-5"]',
-      given: { tensors: [INT, TEXT, LONG] },
-    },
-    {
-      name: "the text of a streamed chat",
-      check: ({ content }) => content === "Hello you",
-      given: {
-        parts: ["Hello", " you"].map((content) =>
-          bytesOf(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`),
-        ),
+  const contents: readonly { name: string; check: CheckResponse; given: Partial<GivenResponse>; responses?: string }[] =
+    [
+      { name: "JSON", check: ({ json }) => (json() as { ok: boolean }).ok, given: {} },
+      {
+        name: "text of several parts",
+        check: ({ text }) => text() === "ab",
+        given: { parts: [bytesOf("a"), bytesOf("b")] },
       },
-      answers: "chat",
-    },
-    {
-      name: "the request's body and tags",
-      check: ({ request: { body, tags } }) => (body as { n: number }).n === 4 && tags["size"] === "a",
-      given: { request: { bytes: bytesOf('{"n":4}') }, tags: { size: "a" } },
-    },
-    {
-      name: "the request's tensors",
-      check: ({ request: { tensors, body } }) => body === undefined && tensors["OUT"]?.values()[1] === -2,
-      given: { request: [INT] },
-    },
-  ];
-  for (const { name, check: fn, given, answers } of contents)
-    test(`sees ${name}`, () => assert.equal(check(fn, given, answers), undefined));
+      {
+        name: "tensors",
+        check: ({ tensors: { OUT, TEXT: text, LONG: long } }) =>
+          JSON.stringify([OUT?.shape, OUT?.values(), text?.values(), String(long?.values()[0])]) ===
+          '[[3],[1,-2,3],["hi"],"-5"]',
+        given: { tensors: [INT, TEXT, LONG] },
+      },
+      {
+        name: "the text of a streamed chat",
+        check: ({ content }) => content === "Hello you",
+        given: {
+          parts: ["Hello", " you"].map((content) =>
+            bytesOf(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`),
+          ),
+        },
+        responses: "chat",
+      },
+      {
+        name: "the request's body and tags",
+        check: ({ request: { body, tags } }) => (body as { n: number }).n === 4 && tags["size"] === "a",
+        given: { request: { bytes: bytesOf('{"n":4}') }, tags: { size: "a" } },
+      },
+      {
+        name: "the request's tensors",
+        check: ({ request: { tensors, body } }) => body === undefined && tensors["OUT"]?.values()[1] === -2,
+        given: { request: [INT] },
+      },
+    ];
+  for (const { name, check: fn, given, responses } of contents)
+    test(`sees ${name}`, () => assert.equal(check(fn, given, responses), undefined));
 
   test("reads the values of FP16", () => {
     const values = check(({ tensors: { HALF: half } }) => half?.values().join() === "1", { tensors: [HALF] });
     assert.equal(values, undefined);
   });
 
-  const excerpts: readonly { name: string; given: Partial<GivenAnswer>; excerpt: string | RegExp }[] = [
+  const excerpts: readonly { name: string; given: Partial<GivenResponse>; excerpt: string | RegExp }[] = [
     { name: "a body on one line", given: { parts: [bytesOf("a\n  b")] }, excerpt: "a b" },
     { name: "400 characters at most", given: { parts: [bytesOf("x".repeat(9000))] }, excerpt: /^x{400}…$/ },
     { name: "the size of bytes that are no text", given: { parts: [new Uint8Array(12)] }, excerpt: "12 bytes" },
@@ -116,7 +117,7 @@ describe("a scenario's check of answers", () => {
     },
   ];
   for (const { name, given, excerpt } of excerpts)
-    test(`keeps ${name} of a wrong answer`, () => {
+    test(`keeps ${name} of a wrong response`, () => {
       const found = check(() => false, given)?.excerpt ?? "";
       if (excerpt instanceof RegExp) assert.match(found, excerpt);
       else assert.equal(found, excerpt);

@@ -13,7 +13,7 @@ import { makeOpenAiTarget } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 
-/** Which mistake a failure points to, with servers that really answer so. */
+/** Which mistake a failure points to, with servers that really response so. */
 
 const NO_FAILURE = { kind: "http", status: 404, message: "HTTP status 404" } as const;
 
@@ -68,7 +68,7 @@ describe("a failure alone says that", () => {
     [
       "nobody answers a handshake",
       openAi("https://h:8000"),
-      { kind: "tls", message: "TLS handshake: no answer within 5 s" },
+      { kind: "tls", message: "TLS handshake: no response within 5 s" },
       { code: "no-tls", address: "h:8000" },
     ],
     ...(
@@ -146,7 +146,7 @@ const httpAt = `127.0.0.1:${mock.httpPort}`;
 const tlsAt = `127.0.0.1:${portOf(secure)}`;
 const tls = { ...DEFAULT_TLS, isEnabled: true };
 const failed = { kind: "tls", message: "wrong version number" };
-describe("the server that answers is", () => {
+describe("the server that responses is", () => {
   const cases: readonly (readonly [string, OpenAiTargetPlan | TritonTargetPlan, FailureFacts, Diagnosis])[] = [
     [
       "one of OpenAI's API",

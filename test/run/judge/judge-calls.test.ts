@@ -6,13 +6,13 @@ import type { TargetSession } from "../../../src/run/open/session.ts";
 import type { RequestFeed } from "../../../src/run/send/feed.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
 import type { Service } from "../../../src/service/service.ts";
-import type { AnswerCheck } from "../../../src/transport/answer-check.ts";
 import { Call } from "../../../src/transport/client.ts";
+import type { ResponseCheck } from "../../../src/transport/response-check.ts";
 import { latin1, toText } from "../../transport/bytes.ts";
 
 /** Kept responses of gRPC calls, of which each is a message of its own and which may be none. */
 
-const check: AnswerCheck = {
+const check: ResponseCheck = {
   whole: (bytes, start, end) =>
     toText(bytes.slice(start, end)) === "bad" ? { reason: "it is bad", bytes: bytes.slice(start, end) } : undefined,
   begin: () => assert.fail("a message came whole"),
@@ -25,7 +25,7 @@ const service = {
   wire: "grpc-call",
   model: { outputs: [] },
   codec: {
-    answerChecks: () => () => check,
+    responseChecks: () => () => check,
     decode: (body: Uint8Array) => ({ outputs: body.slice(), describe: () => "" }),
     explain: (failure: unknown) => failure,
   },

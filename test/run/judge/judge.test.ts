@@ -18,11 +18,11 @@ import { makeOpenAiTarget, makePlan, type PlanChange } from "../../plan/make-pla
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 
-/** Runs against servers that answer with success but not with an answer, whatever is exported of it and whichever client sends. */
+/** Runs against servers that answer with success but not with a response, whatever is exported of it and whichever client sends. */
 
 const LIMIT = { timeout: 180_000 };
 
-/** What is exported decides whether answers are kept or looked at while they are read. */
+/** What is exported decides whether responses are kept or looked at while they are read. */
 const OBSERVERS: readonly (readonly [name: string, observer: RunObserver])[] = [
   ["not exported", {}],
   ["exported", { onRecord: () => {} }],
@@ -88,17 +88,21 @@ const HTTP_FAULTS: readonly (readonly [name: string, answer: (response: ServerRe
   [
     "an HTML page",
     (response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<html><title>Welcome</title></html>"),
-    /^an HTML page came in place of an answer: Welcome$/,
+    /^an HTML page came in place of a response: Welcome$/,
   ],
-  ["garbage", (response) => response.writeHead(200, JSON_TYPE).end("{this is not"), /^the answer is not JSON: \{this/],
-  ["an empty body", (response) => response.writeHead(200, JSON_TYPE).end(), /^the answer is empty$/],
-  ["no content", (response) => response.writeHead(204).end(), /^the answer is empty$/],
+  [
+    "garbage",
+    (response) => response.writeHead(200, JSON_TYPE).end("{this is not"),
+    /^the response is not JSON: \{this/,
+  ],
+  ["an empty body", (response) => response.writeHead(200, JSON_TYPE).end(), /^the response is empty$/],
+  ["no content", (response) => response.writeHead(204).end(), /^the response is empty$/],
   [
     "gzip, which was not asked for",
     (response) => response.writeHead(200, { ...JSON_TYPE, "Content-Encoding": "gzip" }).end(gzipSync(GOOD_JSON)),
-    /^the answer is encoded \(Content-Encoding: gzip\)/,
+    /^the response is encoded \(Content-Encoding: gzip\)/,
   ],
-  ["an error", (response) => response.writeHead(200, JSON_TYPE).end('{"error":"no memory"}'), /answer: no memory$/],
+  ["an error", (response) => response.writeHead(200, JSON_TYPE).end('{"error":"no memory"}'), /response: no memory$/],
   [
     "a length of its JSON part that is wrong",
     (response) => response.writeHead(200, { ...JSON_TYPE, "Inference-Header-Content-Length": "9999" }).end(GOOD_JSON),
@@ -127,11 +131,11 @@ describe("an invalid HTTP response is a failed request", () => {
     const { error } = await runKserve(answer, {}, "own", { failures: { maxRatio: 0 } });
     assert.deepEqual(
       [error?.code, error?.message],
-      ["failed-request", "an HTML page came in place of an answer: Welcome"],
+      ["failed-request", "an HTML page came in place of a response: Welcome"],
     );
   });
 
-  test("one that comes in many pieces is an answer all the same", LIMIT, async () => {
+  test("one that comes in many pieces is a response all the same", LIMIT, async () => {
     const answer = async (response: ServerResponse): Promise<void> => {
       response.writeHead(200, JSON_TYPE);
       for (const piece of GOOD_JSON.match(/.{1,9}/g) ?? []) {
@@ -179,7 +183,7 @@ async function runGrpc(
 const GRPC_FAULTS: readonly (readonly [name: string, message: Uint8Array, said: RegExp])[] = [
   ["an empty message", new Uint8Array(0), /neither a model's name nor outputs$/],
   ["text", encoder.encode("<html><head></head></html>"), /^the message is not a ModelInferResponse: protobuf/],
-  ["an answer without data", encodeMessage(INFER_RESPONSE, { outputs: [OUTPUT] }), /^output 'OUT' has no data$/],
+  ["a response without data", encodeMessage(INFER_RESPONSE, { outputs: [OUTPUT] }), /^output 'OUT' has no data$/],
   [
     "data of another length, beyond what is read at once",
     encodeMessage(INFER_RESPONSE, { outputs: [OUTPUT], raw_output_contents: [new Uint8Array(300_000)] }),
@@ -199,9 +203,9 @@ describe("an invalid gRPC message is a failed request", () => {
 
   const streamed: readonly (readonly [name: string, message: Uint8Array, said: RegExp])[] = [
     ["an empty message", new Uint8Array(0), /has neither a response nor an error$/],
-    ["an answer without data", wrap({ outputs: [OUTPUT], ...FINAL }), /^output 'OUT' has no data$/],
+    ["a response without data", wrap({ outputs: [OUTPUT], ...FINAL }), /^output 'OUT' has no data$/],
     [
-      "an answer that is not wrapped",
+      "a response that is not wrapped",
       encodeMessage(INFER_RESPONSE, GOOD_PROTO),
       /streams bare ModelInferResponse messages/,
     ],
@@ -215,7 +219,7 @@ describe("an invalid gRPC message is a failed request", () => {
       });
 });
 
-/** Measures a server of chat completions whose every third answer is the test's. */
+/** Measures a server of chat completions whose every third response is the test's. */
 async function runChat(answer: (response: ServerResponse) => void, observer: RunObserver): Promise<RunResult> {
   const server = await startAnsweringServer((response, index) => {
     if (index % 3 === 1) answer(response);
@@ -233,13 +237,13 @@ async function runChat(answer: (response: ServerResponse) => void, observer: Run
 const EVENTS = { "Content-Type": "text/event-stream" };
 
 const CHAT_FAULTS: readonly (readonly [name: string, answer: (response: ServerResponse) => void, said: RegExp])[] = [
-  ["an HTML page", HTTP_FAULTS[0]?.[1] ?? assert.fail(), /^an HTML page came in place of an answer: Welcome$/],
+  ["an HTML page", HTTP_FAULTS[0]?.[1] ?? assert.fail(), /^an HTML page came in place of a response: Welcome$/],
   [
     "an HTML page that is called a stream",
     (response) => response.writeHead(200, EVENTS).end("<html></html>"),
     /^an HTML page came/,
   ],
-  ["a stream without events", (response) => response.writeHead(200, EVENTS).end(), /^the answer is empty$/],
+  ["a stream without events", (response) => response.writeHead(200, EVENTS).end(), /^the response is empty$/],
   [
     "an event that is no JSON",
     (response) => response.writeHead(200, EVENTS).end("data: {no\n\n"),
@@ -250,11 +254,11 @@ const CHAT_FAULTS: readonly (readonly [name: string, answer: (response: ServerRe
     (response) => response.writeHead(200, JSON_TYPE).end('{"detail":"x"}'),
     /no list of choices/,
   ],
-  ["no content", (response) => response.writeHead(204).end(), /^the answer is empty$/],
+  ["no content", (response) => response.writeHead(204).end(), /^the response is empty$/],
   [
     "a compressed stream",
     (response) => response.writeHead(200, { ...EVENTS, "Content-Encoding": "br" }).end("x"),
-    /^the answer is encoded \(Content-Encoding: br\)/,
+    /^the response is encoded \(Content-Encoding: br\)/,
   ],
 ];
 

@@ -10,7 +10,7 @@ import { makePlan } from "../../plan/make-plan.ts";
 const LIMIT = { timeout: 180_000 };
 
 const planWith = (tokenizer: string) =>
-  makePlan({ measurement: { tokens: { answers: "chat", isStreamed: true, tokenizer, revision: "main" } } });
+  makePlan({ measurement: { tokens: { responses: "chat", isStreamed: true, tokenizer, revision: "main" } } });
 
 test("one target has one link, and groups have a link for each target with tokens", LIMIT, async () => {
   const alone = await openTokens([planWith("none")]);
@@ -20,7 +20,7 @@ test("one target has one link, and groups have a link for each target with token
   const groups = groupSteps([{ member: 1, tags: { target: "b" } }], 1);
   const tokens = await several.measure(groups);
   assert.ok(tokens instanceof GroupedTokens);
-  assert.equal(tokens.answers.knowsPrompt(0), true, "nothing is packed for a target without tokens");
+  assert.equal(tokens.responses.knowsPrompt(0), true, "nothing is packed for a target without tokens");
   await several.close();
 });
 

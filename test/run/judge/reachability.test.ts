@@ -125,7 +125,7 @@ describe("a target is gone", () => {
     );
   });
 
-  test("but not when it answers, be it with an error", () => {
+  test("but not when it responses, be it with an error", () => {
     assert.equal(
       isGone(1, [
         [1, refused],
@@ -142,7 +142,7 @@ describe("a target is gone", () => {
     assert.equal(isGone(1, closed(8)), true);
   });
 
-  test("of several servers when all of them are: a slow one may still answer", () => {
+  test("of several servers when all of them are: a slow one may still response", () => {
     const one = failed("connect", "a:1");
     const other = failed("tls", "b:1");
     assert.equal(

@@ -11,7 +11,7 @@ import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 
 const conversations: NonNullable<Service["conversations"]> = () =>
-  Promise.resolve(() => ({ nextRequest: (turn) => turn, addAnswer: () => undefined }));
+  Promise.resolve(() => ({ nextRequest: (turn) => turn, addResponse: () => undefined }));
 
 function create(change: PlanChange, service: Partial<Service> = {}): Promise<RequestFeed> {
   const plan = makePlan(change);

@@ -5,7 +5,7 @@ import { createJudge, MixedJudge } from "../../../src/run/mix/create-judge.ts";
 import type { Session, TargetSession } from "../../../src/run/open/session.ts";
 import type { SenderParts } from "../../../src/run/run-parts.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
-import type { AnswerNeeds } from "../../../src/transport/client.ts";
+import type { ResponseNeeds } from "../../../src/transport/client.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 
@@ -27,10 +27,10 @@ function makeSession(): TargetSession {
 test("one target has one judge; a mix has one for each member, and its clients get their checks", () => {
   assert.ok(createJudge(makeParts(makeSession()), () => {}) instanceof RequestJudge);
   const members = ["a", "b"].map((name) => ({ name, plan: makePlan(), session: makeSession() }));
-  const answers: AnswerNeeds[] = [{ keepBodies: true }, { keepBodies: true }];
-  const session = { ...makeSession(), members, answers };
+  const responses: ResponseNeeds[] = [{ keepBodies: true }, { keepBodies: true }];
+  const session = { ...makeSession(), members, responses };
   assert.ok(createJudge(makeParts(session), () => {}) instanceof MixedJudge);
-  for (const { keepBodies, createCheck } of answers) {
+  for (const { keepBodies, createCheck } of responses) {
     assert.equal(keepBodies, false);
     assert.ok(createCheck?.() !== undefined);
   }

@@ -3,14 +3,14 @@ import { describe, test } from "node:test";
 import type { Judging } from "../../../src/run/judge/judge.ts";
 import { MixedJudge } from "../../../src/run/mix/create-judge.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
-import { ANY_ANSWER } from "../../../src/transport/answer-check.ts";
 import { Call } from "../../../src/transport/client.ts";
+import { ANY_RESPONSE } from "../../../src/transport/response-check.ts";
 
 function makeJudge(message: string, needsBodies: boolean, canWait: boolean): Judging {
   return {
     needsBodies,
     canWait,
-    createCheck: () => ANY_ANSWER,
+    createCheck: () => ANY_RESPONSE,
     judge: () => ({ kind: "validation", message }),
   };
 }

@@ -19,7 +19,7 @@ function query(name: string): Query {
   return {
     request: { path: `/${name}`, method: "GET", headers: [], payload: new Uint8Array(0) },
     read: (body) => new TextDecoder().decode(body),
-    format: () => `answer to ${name}`,
+    format: () => `response to ${name}`,
   };
 }
 
@@ -39,21 +39,21 @@ async function errorOf(failure: Failure, body?: string, address: ServiceAddress 
   return found;
 }
 
-test("an answer is read, and answers are shown in the order of their queries", async () => {
+test("a response is read, and responses are shown in the order of their queries", async () => {
   const trace: TraceEvent[] = [];
   const late = Promise.withResolvers<Uint8Array>();
   const ask = askThrough(
     ({ request }) => (request.path === "/late" ? late.promise : Promise.resolve(encoder.encode("early"))),
     trace,
   );
-  const answers = [ask(query("late"), ""), ask(query("early"), "")];
+  const responses = [ask(query("late"), ""), ask(query("early"), "")];
   await new Promise(setImmediate);
   assert.equal(trace.length, 0);
   late.resolve(encoder.encode("late"));
-  assert.deepEqual(await Promise.all(answers), ["late", "early"]);
+  assert.deepEqual(await Promise.all(responses), ["late", "early"]);
   assert.deepEqual(
     trace,
-    ["late", "early"].map((name) => ({ kind: "answer", text: `answer to ${name}` })),
+    ["late", "early"].map((name) => ({ kind: "response", text: `response to ${name}` })),
   );
 });
 
@@ -62,7 +62,7 @@ for (const [name, failure, body, code, message] of [
   ["the error in JSON", HTTP, '{"error":"unknown model"}', "refused", "unknown model"],
   ["the message in JSON with a code", HTTP, '{"code":7,"message":"no such model"}', "refused", "no such model"],
   ["the status when the message has no code", HTTP, '{"message":"hello"}', "refused", "HTTP status 400"],
-  ["the status of an answer that is no JSON", HTTP, "<html>", "refused", "HTTP status 400"],
+  ["the status of a response that is no JSON", HTTP, "<html>", "refused", "HTTP status 400"],
   ["a server that stalls", { kind: "stalled", message: "60 s" }, undefined, "stalled", /did not answer: 60 s$/],
   ["a refused connection", { kind: "connect", message: "refused" }, undefined, "unreachable", /Couldn't connect/],
   ["a failed handshake", { kind: "tls", message: "expired" }, undefined, "unreachable", /SSL connect error/],
@@ -90,7 +90,7 @@ test("an address without a port is reported with the port that was tried", async
   assert.match(word(given.hint), /is server:1 its gRPC address\?$/);
 });
 
-test("an answer that cannot be read names what the server should be", async () => {
+test("a response that cannot be read names what the server should be", async () => {
   const ask = askThrough(() => Promise.resolve(new Uint8Array(0)));
   const unreadable: Query = {
     ...query("x"),

@@ -47,7 +47,7 @@ interface Json {
   readonly data?: readonly number[];
 }
 
-/** Without a configuration and statistics; answers with JSON, and with 422 what it cannot read. @param v2 answer to GET /v2 */
+/** Without a configuration and statistics; answers with JSON, and with 422 what it cannot read. @param v2 response to GET /v2 */
 async function runHttp(
   v2: object | undefined,
   format: "binary" | "json" = "binary",

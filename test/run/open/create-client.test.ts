@@ -18,7 +18,7 @@ const options = {
   lanes: { laneCount: 1 },
   stallTimeoutNs: 1e9,
   maxResponseBytes: 1e6,
-  answers: { keepBodies: false },
+  responses: { keepBodies: false },
   onDone: () => {},
 };
 

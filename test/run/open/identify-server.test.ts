@@ -31,7 +31,7 @@ const openai = (description: string) => ({
 });
 const NAMED = '{"name":"triton","version":"2.51.0","extensions":[]}';
 
-for (const [name, answers, found] of [
+for (const [name, responses, found] of [
   ["a Triton", { "/v2": NAMED }, [kserve("Triton 2.51.0 (KServe v2)")]],
   ["a KServe server without a name", { "/v2": '{"extensions":[]}' }, [kserve("a KServe v2 server")]],
   [
@@ -51,9 +51,9 @@ for (const [name, answers, found] of [
   ],
   ["another HTTP server", {}, []],
 ] as const)
-  test(`${name} is recognised by its answers`, LIMIT, async () => {
+  test(`${name} is recognised by its responses`, LIMIT, async () => {
     const server = await startAnsweringServer((response, index) => {
-      const text = (answers as Readonly<Record<string, string>>)[server.received[index]?.path ?? ""];
+      const text = (responses as Readonly<Record<string, string>>)[server.received[index]?.path ?? ""];
       response.writeHead(text === undefined ? 404 : 200).end(text ?? "no");
     });
     try {
@@ -64,7 +64,7 @@ for (const [name, answers, found] of [
     }
   });
 
-test("a gRPC server is recognised by its answers to calls", LIMIT, async () => {
+test("a gRPC server is recognised by its responses to calls", LIMIT, async () => {
   const mock = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
   try {
     const { speaks, found } = await identify(mock.grpcPort);

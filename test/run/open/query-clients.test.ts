@@ -47,9 +47,9 @@ describe("queries", () => {
       opened.push(url);
       return open(Number(url.split(":")[1]));
     });
-    const answers = [await ask(clients), await ask(clients, second.url), await ask(clients, second.url)];
+    const responses = [await ask(clients), await ask(clients, second.url), await ask(clients, second.url)];
     clients.close();
-    assert.deepEqual(answers, ["first", "second", "second"]);
+    assert.deepEqual(responses, ["first", "second", "second"]);
     assert.deepEqual(opened, [second.url]);
   });
 

@@ -13,7 +13,7 @@ import { makeService } from "../send/fake-client.ts";
 
 interface FakeServer {
   readonly regions: Map<string, SharedRegion>;
-  /** Answers to registrations, the first ones first; none: it is taken. */
+  /** Responses to registrations, the first ones first; none: it is taken. */
   readonly refusals: RunError[];
 }
 

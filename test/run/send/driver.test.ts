@@ -15,7 +15,7 @@ async function until(isMet: () => boolean): Promise<void> {
   while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("a closed loop sends its concurrency and then a new request for each answer", async () => {
+test("a closed loop sends its concurrency and then a new request for each response", async () => {
   const { driver, client } = makeDriver();
   await driver.start(closed(3), ENDLESS);
   assert.deepEqual(client.active, [0, 1, 2]);
@@ -51,13 +51,13 @@ test("what is unsent can be cancelled alone: a request on a stream costs the ser
   driver.close();
 });
 
-test("a closed loop never has more outstanding than asked, whatever order answers come in", async () => {
-  const answers = fc.array(fc.nat(), { maxLength: 60 });
+test("a closed loop never has more outstanding than asked, whatever order responses come in", async () => {
+  const responses = fc.array(fc.nat(), { maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),
       fc.integer({ min: 8, max: 80 }),
-      answers,
+      responses,
       async (n, quota, picks) => {
         const { driver, client, flags } = makeDriver();
         await driver.start(closed(n), quota);
@@ -79,7 +79,7 @@ test("a closed loop never has more outstanding than asked, whatever order answer
   );
 });
 
-test("the quota is exact, and the run is finished with its last answer", async () => {
+test("the quota is exact, and the run is finished with its last response", async () => {
   const { driver, client } = makeDriver();
   await driver.start(closed(2), 5);
   let isFinished = false;

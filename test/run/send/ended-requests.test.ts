@@ -67,7 +67,7 @@ test("records are drained together", () => {
   assert.equal(rows(), 2);
 });
 
-test("answers that can wait are judged two turns later, in order, and failures immediately", () => {
+test("responses that can wait are judged two turns later, in order, and failures immediately", () => {
   const { clock, ended, add, judged } = makeEnded({ canWait: true });
   add(1);
   add(2);
@@ -79,7 +79,7 @@ test("answers that can wait are judged two turns later, in order, and failures i
   assert.deepEqual([judged, ended.completedCount], [[3, 1, 2], 2]);
 });
 
-test("answers that wait are judged by a flush", () => {
+test("responses that wait are judged by a flush", () => {
   const { ended, add, judged } = makeEnded({ canWait: true });
   add(1);
   ended.flush();

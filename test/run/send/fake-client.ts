@@ -105,7 +105,7 @@ export function makeService(batchSize = 1): Service {
       }),
       stampSequence: ({ id, isStart, isEnd }) =>
         new TextEncoder().encode(` ${id}${isStart ? " start" : ""}${isEnd ? " end" : ""}`),
-      answerChecks: () => () => ({
+      responseChecks: () => () => ({
         whole: () => undefined,
         begin: () => {},
         piece: () => {},

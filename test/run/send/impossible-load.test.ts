@@ -62,7 +62,7 @@ for (const perSec of RATES) {
     assert.deepEqual([client.sent.length, client.maxActive, limits], [300, 300, [undefined]]);
     for (const slot of client.active) client.answer(slot);
     await clock.advanceMs(10);
-    assert.equal(client.sent.length, 300, "answers make no room, because the load has ended");
+    assert.equal(client.sent.length, 300, "responses make no room, because the load has ended");
     driver.close();
   });
 }
@@ -158,7 +158,7 @@ const DRAINS = [
   ["after twice the longest latency, where that is more", 20_000, 40_000],
 ] as const;
 for (const [name, latencyMs, limitMs] of DRAINS)
-  test(`what has no answer is cancelled ${name}`, async () => {
+  test(`what has no response is cancelled ${name}`, async () => {
     const clock = new FakeClock();
     const { driver, client, failures } = makeDriver({ ...LANES, clock, endsDrain: true });
     await driver.start({ kind: "scheduled", arrivals: constantArrivals(100) }, 3);

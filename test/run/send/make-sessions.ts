@@ -21,12 +21,12 @@ function makeSessions(...turnCounts: number[]): Dataset {
   return { streams, isFromJson: true, warnings: [] };
 }
 
-/** A conversation that appends the last answer to its request; the answer "?" is unreadable. */
+/** A conversation that appends the last response to its request; the response "?" is unreadable. */
 function openConversation(): Conversation {
   let heard: number[] = [];
   return {
     nextRequest: (turn) => Uint8Array.of(...turn, ...heard),
-    addAnswer: (reads) => {
+    addResponse: (reads) => {
       heard = [...(reads[0] ?? [])];
       return heard[0] === 63 ? "unreadable" : undefined;
     },

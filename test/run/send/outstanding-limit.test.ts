@@ -28,14 +28,14 @@ function makeNumbered(isSync: boolean, laneCount: number, stepCount = 6): Number
 const sentSteps = ({ client }: DriverUnderTest): unknown[] =>
   client.sent.map(({ request }) => (request.payload as Uint8Array)[0]);
 
-test("due requests above the limit wait, and are sent with the next answers in order", async () => {
+test("due requests above the limit wait, and are sent with the next responses in order", async () => {
   const made = makeNumbered(false, 4);
   const { driver, client, clock, flags } = made;
   await driver.start(scheduled(2, 1, 2, 3, 4, 5, 6), 6);
   await clock.advanceMs(14);
   assert.deepEqual(sentSteps(made), [0, 1], "nothing goes beyond the limit");
   client.answer(client.active[1] as number);
-  assert.deepEqual(sentSteps(made), [0, 1, 2], "the answer brings the next one, at once");
+  assert.deepEqual(sentSteps(made), [0, 1, 2], "the response brings the next one, at once");
   client.answer(client.active[0] as number);
   assert.deepEqual(sentSteps(made), [0, 1, 2, 3]);
   while (client.active.length > 0) client.answer(client.active[0] as number);
@@ -82,7 +82,7 @@ test("a request that still waits counts with its wait so far", async () => {
   driver.close();
 });
 
-test("a failed request makes room as an answer does, also when its connection was lost", async () => {
+test("a failed request makes room as a response does, also when its connection was lost", async () => {
   const { driver, client, clock } = makeNumbered(false, 2);
   await driver.start(scheduled(1, 0, 1, 2), 3);
   await clock.advanceMs(5);
@@ -129,7 +129,7 @@ for (const isSync of [true, false]) {
           await driver.finished();
           assert.ok(client.maxActive <= most);
           assert.equal(client.sent.length, count);
-          // Lanes that wait for their answers may be overtaken by others, as without a limit.
+          // Lanes that wait for their responses may be overtaken by others, as without a limit.
           if (!isSync) assert.deepEqual(sentSteps(made), Array.from(client.sent.keys()));
           driver.close();
         },

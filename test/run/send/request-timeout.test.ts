@@ -55,7 +55,7 @@ describe("a request timeout of 2 s", () => {
         expected,
       );
       for (const [, failure] of cancelled)
-        assert.deepEqual(failure, { kind: "timeout", message: "no complete answer within 2 s" });
+        assert.deepEqual(failure, { kind: "timeout", message: "no complete response within 2 s" });
     });
   }
 

@@ -58,7 +58,7 @@ for (const [requestCount, hasFineWaits] of [
     driver.close();
   });
 
-test("a synchronous lane waits for its answer, then catches up and marks late requests", async () => {
+test("a synchronous lane waits for its response, then catches up and marks late requests", async () => {
   const { driver, client, clock, sentMs, flags } = makeScheduled(1, true);
   await driver.start(scheduled(1, 2, 3, 50), 4);
   await clock.advanceMs(15);

@@ -17,7 +17,7 @@ test("a sequence belongs to the lane of its number", () => {
   );
 });
 
-test("a serial sequence waits for its answer before its next request", () => {
+test("a serial sequence waits for its response before its next request", () => {
   const pool = new SequencePool(1, 1, true, first);
   assert.equal(pool.take(0), 0);
   assert.equal(pool.take(0), undefined);

@@ -9,7 +9,7 @@ import { createRandom } from "../../../src/runtime/random.ts";
 import { type DriverUnderTest, makeDataset, makeDriver, makeService, type SentRequest } from "./fake-client.ts";
 import { checkSequences, type SequenceRequest } from "./sequence-traffic.ts";
 
-/** Sequences as the driver sends them, whatever the load and in whatever order answers come. */
+/** Sequences as the driver sends them, whatever the load and in whatever order responses come. */
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 
@@ -46,7 +46,7 @@ function activeIds({ client }: DriverUnderTest): number[] {
   return client.active.map((slot) => readStamp(last.get(slot) as SentRequest).id);
 }
 
-/** Answers everything, new requests too, until nothing is outstanding. */
+/** Responses everything, new requests too, until nothing is outstanding. */
 function answerAll({ client }: DriverUnderTest): void {
   while (client.active.length > 0) client.answer(client.active[0] as number);
 }
@@ -146,7 +146,7 @@ test("schedules: the requested number of sequences, all complete, with one reque
   );
 });
 
-test("a schedule that is stopped ends its sequences once their answers are there", async () => {
+test("a schedule that is stopped ends its sequences once their responses are there", async () => {
   const under = makeDriver({
     laneCount: 2,
     isSync: false,

@@ -4,7 +4,7 @@ import { type SessionFeed, sessionsOf } from "../../../src/run/send/session-feed
 import { Call } from "../../../src/transport/client.ts";
 import { makeSessionFeed } from "./make-sessions.ts";
 
-/** Sends the slot's turn and judges its answer. */
+/** Sends the slot's turn and judges its response. */
 function turn(feed: SessionFeed, slot: number, answer: number, failure?: Call["failure"]): readonly number[] {
   const { payload } = feed.next(0, 0, slot);
   const call = Object.assign(new Call(slot), { body: Uint8Array.of(answer), endNs: 77, failure });
@@ -14,7 +14,7 @@ function turn(feed: SessionFeed, slot: number, answer: number, failure?: Call["f
   return [...(payload as Uint8Array)];
 }
 
-test("a slot holds one session after the other, each turn with the answers so far", () => {
+test("a slot holds one session after the other, each turn with the responses so far", () => {
   const feed = makeSessionFeed(2, 1);
   assert.equal(feed.turnCount, 3);
   assert.equal(feed.begin(0), true);
@@ -60,7 +60,7 @@ test("the outcome of each turn is told with its time", () => {
   ]);
 });
 
-test("an unreadable answer ends a session; its unsent turns are counted", () => {
+test("an unreadable response ends a session; its unsent turns are counted", () => {
   const feed = makeSessionFeed(4);
   feed.begin(0);
   turn(feed, 0, 63);

@@ -110,7 +110,7 @@ function createRecorder(answer: Answer): { server: ReturnType<typeof createServe
     const entry = { asked, messages, outstanding: ++outstanding, atMs: performance.now(), answeredAtMs: 0 };
     received.push(entry);
     response.once("close", () => outstanding--);
-    // Before the answer leaves, so that no pause is shorter than the client's own.
+    // Before the response leaves, so that no pause is shorter than the client's own.
     entry.answeredAtMs = performance.now();
     answer(response, entry);
   });
@@ -159,7 +159,7 @@ describe("sessions", () => {
     // The turns of a session need not stand together.
     turns.push(...sessions("a", 1));
     const first: (() => void)[] = [];
-    // The first answers wait for each other: both sessions are under way.
+    // The first responses wait for each other: both sessions are under way.
     const answer: Answer = (response, request) => {
       if (first.length >= 2) return answerChat(response, request);
       first.push(() => answerChat(response, request));
@@ -203,7 +203,7 @@ describe("sessions", () => {
   });
 
   for (const clientKind of ["own", "undici"] as const)
-    test(`streamed answers are joined for the next turn (${clientKind})`, LIMIT, async () => {
+    test(`streamed responses are joined for the next turn (${clientKind})`, LIMIT, async () => {
       const event = (content: string): string =>
         `data: ${JSON.stringify({ object: "chat.completion.chunk", choices: [{ delta: { content } }] })}\n\n`;
       const answer: Answer = (response, { asked }) => {
@@ -220,26 +220,30 @@ describe("sessions", () => {
       for (const { asked, messages } of received) assert.deepEqual(messages, historyOf(asked), asked);
     });
 
-  test("a turn waits for its delay after the previous answer, which is not overhead of the client", LIMIT, async () => {
-    const turns = [...sessions("a", 3, 60), ...sessions("b", 6, 0)];
-    const { received, result } = await run(turns, answerChat, { concurrency: 2 });
-    const ofA = received.filter(({ asked }) => asked.startsWith("a"));
-    for (const [index, { atMs }] of ofA.slice(1).entries()) {
-      const pauseMs = atMs - (ofA[index] as Received).answeredAtMs;
-      assert.ok(pauseMs >= 55, `${pauseMs} ms after the answer`);
-    }
-    assert.equal(result.completedCount, 9);
-    // A user who thinks is no overhead of the client: that is what sending and reading take.
-    const { overheadPct, sendMeanNs, receiveMeanNs, requestCount, durationNs } = (result.levels[0] as LevelResult)
-      .window;
-    const busyRatio = ((sendMeanNs + receiveMeanNs) * requestCount) / (2 * durationNs);
-    assert.ok(Math.abs(overheadPct - 100 * busyRatio) < 1e-6, `${overheadPct} %, ${busyRatio}`);
-  });
+  test(
+    "a turn waits for its delay after the previous response, which is not overhead of the client",
+    LIMIT,
+    async () => {
+      const turns = [...sessions("a", 3, 60), ...sessions("b", 6, 0)];
+      const { received, result } = await run(turns, answerChat, { concurrency: 2 });
+      const ofA = received.filter(({ asked }) => asked.startsWith("a"));
+      for (const [index, { atMs }] of ofA.slice(1).entries()) {
+        const pauseMs = atMs - (ofA[index] as Received).answeredAtMs;
+        assert.ok(pauseMs >= 55, `${pauseMs} ms after the response`);
+      }
+      assert.equal(result.completedCount, 9);
+      // A user who thinks is no overhead of the client: that is what sending and reading take.
+      const { overheadPct, sendMeanNs, receiveMeanNs, requestCount, durationNs } = (result.levels[0] as LevelResult)
+        .window;
+      const busyRatio = ((sendMeanNs + receiveMeanNs) * requestCount) / (2 * durationNs);
+      assert.ok(Math.abs(overheadPct - 100 * busyRatio) < 1e-6, `${overheadPct} %, ${busyRatio}`);
+    },
+  );
 
   const faults: readonly (readonly [name: string, fault: Answer])[] = [
     ["an error's status", (response) => response.writeHead(500).end('{"error":{"message":"boom"}}')],
     ["a reset connection", (response) => void response.socket?.resetAndDestroy()],
-    ["an error in place of the answer", (response) => response.end('{"error":{"message":"no memory"}}')],
+    ["an error in place of the response", (response) => response.end('{"error":{"message":"no memory"}}')],
   ];
   for (const [name, fault] of faults)
     test(`${name} ends its session; the rest of its turns is counted and the others are held`, LIMIT, async () => {
@@ -256,7 +260,7 @@ describe("sessions", () => {
       assert.equal(result.error, undefined);
     });
 
-  test("an answer that cannot be read ends its session, also the last one of the run", LIMIT, async () => {
+  test("a response that cannot be read ends its session, also the last one of the run", LIMIT, async () => {
     const answer: Answer = (response) => response.writeHead(200, EVENTS).end("data: {oops\n\n");
     const { result, received } = await run(sessions("ab", 2), answer, { concurrency: 1, isStreaming: true });
     assert.deepEqual(askedOf(received, ""), ["a 1", "b 1"]);
@@ -336,7 +340,7 @@ describe("turns on a clock", () => {
   }
   const sentMs = ({ client }: DriverUnderTest): number[] => client.sent.map(({ atNs }) => atNs / 1e6);
 
-  test("a turn is due its pause after the answer before, however late that is judged", async () => {
+  test("a turn is due its pause after the response before, however late that is judged", async () => {
     const made = makeSessions(3);
     const { driver, client, clock } = made;
     await driver.start({ kind: "sessions", concurrency: 1 }, 3);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createPayloadCodec } from "../../../src/service/openai/codec.ts";
-import { unreadable } from "../../../src/transport/answer-check.ts";
+import { unreadable } from "../../../src/transport/response-check.ts";
 
-/** Payloads as requests, and what answers say. */
+/** Payloads as requests, and what responses say. */
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -13,9 +13,9 @@ function payload(text: string) {
   return { bytes: encoder.encode(text) };
 }
 
-/** What is wrong with an answer, or an event of one, with the server's words; undefined when nothing is. */
+/** What is wrong with a response, or an event of one, with the server's words; undefined when nothing is. */
 function explainAnswer(text: string): string | undefined {
-  const check = codec.answerChecks()();
+  const check = codec.responseChecks()();
   const fault = check.whole(encoder.encode(text), 0, text.length, { jsonBytes: 0, isJson: false });
   return fault === undefined ? undefined : codec.explain(unreadable(fault.reason), fault.bytes).message;
 }
@@ -33,7 +33,7 @@ describe("payloads", () => {
     assert.deepEqual(single.headers, [["Content-Type", "application/json"]]);
   });
 
-  test("the bytes of a payload and of an answer are passed on as they are, and not copied", () => {
+  test("the bytes of a payload and of a response are passed on as they are, and not copied", () => {
     const content = payload("{}");
     assert.equal(codec.encode(content, 0).payload, content.bytes);
     const body = encoder.encode("data: ü\n\n");
@@ -43,14 +43,14 @@ describe("payloads", () => {
   });
 
   const refused: readonly (readonly [answer: string, message: RegExp])[] = [
-    ['data: {"error":{"message":"out of memory"}}\n\n', /within its answer: out of memory$/],
-    ['data: {"error":"no room"}\r\n\r\n', /within its answer: no room$/],
-    ['event: error\ndata: {"error":{"type":"overloaded"}}\n\n', /within its answer: {"type":"overloaded"}$/],
-    ["event: error\ndata: gone\n\n", /within its answer: event: error data: gone$/],
-    ['{"error":{"message":"too long"}}', /within its answer: too long$/],
+    ['data: {"error":{"message":"out of memory"}}\n\n', /within its response: out of memory$/],
+    ['data: {"error":"no room"}\r\n\r\n', /within its response: no room$/],
+    ['event: error\ndata: {"error":{"type":"overloaded"}}\n\n', /within its response: {"type":"overloaded"}$/],
+    ["event: error\ndata: gone\n\n", /within its response: event: error data: gone$/],
+    ['{"error":{"message":"too long"}}', /within its response: too long$/],
   ];
   for (const [answer, message] of refused) {
-    test(`an error within an answer that began well is a failure: ${JSON.stringify(answer)}`, () => {
+    test(`an error within a response that began well is a failure: ${JSON.stringify(answer)}`, () => {
       assert.match(explainAnswer(answer) ?? "", message);
     });
   }
@@ -70,7 +70,7 @@ describe("payloads", () => {
   for (const [body, message] of explained) {
     test(`a status is explained by the server's message: ${JSON.stringify(body)}`, () => {
       const failure = { kind: "http", status: 404, message: "HTTP status 404" } as const;
-      const answer = body === "" ? {} : { answer: body.trim() };
+      const answer = body === "" ? {} : { response: body.trim() };
       assert.deepEqual(codec.explain(failure, encoder.encode(body)), { ...failure, message, ...answer });
     });
   }

@@ -14,12 +14,12 @@ function textOf(payload: Uint8Array): string {
   return new TextDecoder().decode(payload);
 }
 
-/** What is sent of these turns when these are the answers, read by read. */
-function talk(endpoint: string, bodies: readonly object[], answers: readonly (readonly string[])[]): string[] {
+/** What is sent of these turns when these are the responses, read by read. */
+function talk(endpoint: string, bodies: readonly object[], responses: readonly (readonly string[])[]): string[] {
   const conversation = new PayloadConversation(endpoint);
   return bodies.map((body, index) => {
     const sent = textOf(conversation.nextRequest(turn(body)));
-    const problem = conversation.addAnswer((answers[index] ?? []).map(encode));
+    const problem = conversation.addResponse((responses[index] ?? []).map(encode));
     assert.equal(problem, undefined);
     return sent;
   });
@@ -36,7 +36,7 @@ const chatEvents = (...deltas: readonly object[]): string[] => [
 ];
 
 describe("conversations", () => {
-  test("a chat's next turn has the messages before, the answers between, and its own keys in their places", () => {
+  test("a chat's next turn has the messages before, the responses between, and its own keys in their places", () => {
     const body = (content: string): object => ({ model: "m", messages: [user(content)], max_tokens: 4 });
     const first = { model: "m", messages: [{ role: "system", content: "be brief" }, user("a ä")], max_tokens: 9 };
     const sent = talk("v1/chat/completions", [first, body("b"), body("c")], [chatAnswer("x"), chatAnswer("y")]);
@@ -48,7 +48,7 @@ describe("conversations", () => {
     ]);
   });
 
-  test("a streamed answer is joined; reasoning is not sent back, and an empty answer keeps its place", () => {
+  test("a streamed response is joined; reasoning is not sent back, and an empty response keeps its place", () => {
     const reads = chatEvents(
       { role: "assistant", content: "" },
       { reasoning_content: "hm" },
@@ -113,7 +113,7 @@ describe("conversations", () => {
     );
   });
 
-  test("at an unknown path the answer determines the kind, or else the request", () => {
+  test("at an unknown path the response determines the kind, or else the request", () => {
     const bodies = [{ messages: [user("a")] }, { messages: [user("b")] }];
     for (const answer of [chatAnswer("x"), ['{"choices":[{"message":{"content":"x"}}]}']]) {
       const [, second = ""] = talk("my/path", bodies, [answer]);
@@ -127,7 +127,7 @@ describe("conversations", () => {
     const answerWith = (...events: readonly string[]): string | undefined => {
       const conversation = new PayloadConversation("v1/chat/completions", endMarks);
       conversation.nextRequest(turn({ messages: [user("a")] }));
-      return conversation.addAnswer(events.map(encode));
+      return conversation.addResponse(events.map(encode));
     };
     assert.equal(answerWith(event), undefined);
     assert.equal(answerWith(event, "data: [DONE]\n\n"), undefined);
@@ -135,12 +135,12 @@ describe("conversations", () => {
       answerWith(event) ?? "",
       /^the stream ended after one event without its end mark .*which other streams had$/,
     );
-    assert.equal(answerWith('{"choices":[{"message":{"content":"x"}}]}'), undefined, "a whole answer needs no mark");
+    assert.equal(answerWith('{"choices":[{"message":{"content":"x"}}]}'), undefined, "a whole response needs no mark");
   });
 
-  test("an unreadable answer is reported", () => {
+  test("an unreadable response is reported", () => {
     const conversation = new PayloadConversation("v1/chat/completions");
     conversation.nextRequest(turn({ messages: [user("a")] }));
-    assert.match(conversation.addAnswer([encode("data: {oops\n\n")]) ?? "", /unreadable response/);
+    assert.match(conversation.addResponse([encode("data: {oops\n\n")]) ?? "", /unreadable response/);
   });
 });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AnswerKind, detectAnswerKind } from "../../../src/service/openai/answer-kind.ts";
 import {
   countImages,
   countRequestIds,
   readRequestText,
   readTokenLimit,
 } from "../../../src/service/openai/request-text.ts";
+import { detectResponseKind, type ResponseKind } from "../../../src/service/openai/response-kind.ts";
 
-const bodies: readonly (readonly [kind: AnswerKind, body: unknown, text: string])[] = [
+const bodies: readonly (readonly [kind: ResponseKind, body: unknown, text: string])[] = [
   ["chat", { messages: [{ content: "a b" }, { content: "c" }, { content: null }] }, "a b c "],
   [
     "multimodal",
@@ -55,7 +55,7 @@ const services: readonly (readonly [
   endpoint: string,
   payload: string,
   response: string,
-  kind: AnswerKind | undefined,
+  kind: ResponseKind | undefined,
 ])[] = [
   ["openai", "v1/chat/completions", "{}", "", "chat"],
   ["openai", "/my/v1/chat/completions/", "{}", "", "chat"],
@@ -83,11 +83,11 @@ const services: readonly (readonly [
 
 for (const [serviceKind, endpoint, payload, response, kind] of services) {
   test(`${serviceKind} at "${endpoint}" with ${payload} and ${response} is ${kind}`, () => {
-    assert.equal(detectAnswerKind(serviceKind, endpoint, payload, response), kind);
+    assert.equal(detectResponseKind(serviceKind, endpoint, payload, response), kind);
   });
 }
 
-const limits: readonly (readonly [kind: AnswerKind, body: unknown, limit: number])[] = [
+const limits: readonly (readonly [kind: ResponseKind, body: unknown, limit: number])[] = [
   ["chat", { max_tokens: 9 }, 9],
   ["chat", { max_tokens: 9, max_completion_tokens: 8 }, 8],
   ["completions", { max_tokens: 9 }, 9],

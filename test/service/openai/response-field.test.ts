@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { word } from "../../../src/plan/messages.ts";
 import { type Problem, UserError } from "../../../src/plan/problem.ts";
 import { parseResponseField } from "../../../src/service/openai/response-field.ts";
-import { readAnswer } from "../../../src/service/openai/response-text.ts";
+import { readResponse } from "../../../src/service/openai/response-text.ts";
 
 const DATA = {
   choices: [{ text: "a", delta: { content: "b" } }, { text: "c" }],
@@ -100,10 +100,10 @@ test("an invalid expression is one problem with its position", () => {
   }
 });
 
-test("an answer is read from the path; one without text there is an error", () => {
+test("a response is read from the path; one without text there is an error", () => {
   const field = parseResponseField("out.parts[*].t");
   const event = (t: string): string => `data: {"out":{"parts":[{"t":"${t}"}]}}\n\n`;
-  const answer = readAnswer(
+  const answer = readResponse(
     "custom",
     [event("a"), 'data: {"usage":{"input_tokens":3,"output_tokens":2}}\n\n', event("b"), "data: [DONE]\n\n"],
     field,
@@ -114,7 +114,7 @@ test("an answer is read from the path; one without text there is an error", () =
   );
   assert.equal(answer.usage?.completionTokens, 2);
   assert.equal(answer.error, undefined);
-  assert.match(readAnswer("custom", ['{"text":"a"}'], field).error ?? "", /nothing is at out\.parts/);
+  assert.match(readResponse("custom", ['{"text":"a"}'], field).error ?? "", /nothing is at out\.parts/);
 });
 
 test("without a path the text is searched for, and plain text counts", () => {
@@ -125,5 +125,5 @@ test("without a path the text is searched for, and plain text counts", () => {
     ['{"choices":[{"message":{"content":"a"}}]}', "a"],
     ["plain words", "plain words"],
   ] as const)
-    assert.equal(readAnswer("custom", [body]).output[0]?.text, text, body);
+    assert.equal(readResponse("custom", [body]).output[0]?.text, text, body);
 });

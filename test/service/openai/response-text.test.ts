@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { AnswerKind } from "../../../src/service/openai/answer-kind.ts";
-import { type Answer, readAnswer, readTensorAnswer } from "../../../src/service/openai/response-text.ts";
+import type { ResponseKind } from "../../../src/service/openai/response-kind.ts";
+import { type Response, readResponse, readTensorResponse } from "../../../src/service/openai/response-text.ts";
 
-/** From what was read from a socket to texts, by kind of answer. */
+/** From what was read from a socket to texts, by kind of response. */
 
 function event(data: unknown, name = ""): string {
   return `${name === "" ? "" : `event: ${name}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
@@ -25,7 +25,7 @@ const the = chat({ content: " the" });
 const king = chat({ content: " king" });
 
 /** Output as `read:text`, with the number of events where there are several. */
-function show(answer: Answer): string[] {
+function show(answer: Response): string[] {
   return answer.output.map(({ read, text, events }) => `${read}:${text}${events > 1 ? ` (${events})` : ""}`);
 }
 
@@ -49,14 +49,14 @@ const streams: readonly (readonly [name: string, reads: readonly string[], outpu
 
 for (const [name, reads, output] of streams) {
   test(`chat stream: ${name}`, () => {
-    const answer = readAnswer("chat", reads);
+    const answer = readResponse("chat", reads);
     assert.deepEqual(show(answer), output);
     assert.equal(answer.error, undefined);
   });
 }
 
 test("usage and finish reason are read wherever they come", () => {
-  const { usage, finishReason } = readAnswer("chat", [the + FINISH, USAGE + DONE]);
+  const { usage, finishReason } = readResponse("chat", [the + FINISH, USAGE + DONE]);
   assert.deepEqual(usage, { promptTokens: 5, completionTokens: 3, reasoningTokens: 1 });
   assert.equal(finishReason, "stop");
 });
@@ -68,7 +68,7 @@ test("however a stream is torn, its text stays whole and its order kept", () => 
     fc.property(cuts, (places) => {
       const ends = [...places.toSorted((a, b) => a - b), stream.length];
       const reads = ends.map((end, i) => stream.slice(i === 0 ? 0 : ends[i - 1], end));
-      const answer = readAnswer("chat", reads);
+      const answer = readResponse("chat", reads);
       assert.equal(answer.output.map(({ text }) => text).join(""), " the é😀 king");
       assert.equal(
         answer.output.reduce((sum, { events }) => sum + events, 0),
@@ -83,7 +83,7 @@ test("however a stream is torn, its text stays whole and its order kept", () => 
 test("reasoning is kept apart from output", () => {
   for (const field of ["reasoning_content", "reasoning"]) {
     const reads = [chat({ [field]: "hm" }), chat({ [field]: "!" }) + the, king];
-    const answer = readAnswer("chat", reads);
+    const answer = readResponse("chat", reads);
     assert.deepEqual(show(answer), ["1: the", "2: king"]);
     assert.deepEqual(
       answer.reasoning.map(({ read, text }) => [read, text]),
@@ -97,7 +97,7 @@ test("reasoning is kept apart from output", () => {
 
 const kinds: readonly (readonly [
   name: string,
-  kind: AnswerKind,
+  kind: ResponseKind,
   reads: readonly string[],
   expected: {
     readonly output: readonly string[];
@@ -231,7 +231,7 @@ const kinds: readonly (readonly [
 
 for (const [name, kind, reads, expected] of kinds) {
   test(name, () => {
-    const answer = readAnswer(kind, reads);
+    const answer = readResponse(kind, reads);
     assert.deepEqual(show(answer), expected.output);
     assert.equal(answer.reasoning.map(({ text }) => text).join(""), expected.reasoning ?? "");
     assert.equal(answer.finishReason, expected.finishReason);
@@ -253,28 +253,28 @@ const failures: readonly (readonly [name: string, reads: readonly string[], erro
 ];
 
 for (const [name, reads, error] of failures) {
-  test(`${name} is the answer's error, not an exception`, () => {
-    const answer = readAnswer("chat", reads);
+  test(`${name} is the response's error, not an exception`, () => {
+    const answer = readResponse("chat", reads);
     if (typeof error === "string") assert.equal(answer.error, error);
     else assert.match(answer.error ?? "", error);
   });
 }
 
 test("the word error in a text is no error", () => {
-  const answer = readAnswer("chat", [`event: message\n${chat({ content: "an error event" })}`]);
+  const answer = readResponse("chat", [`event: message\n${chat({ content: "an error event" })}`]);
   assert.deepEqual(show(answer), ["0:an error event"]);
   assert.equal(answer.error, undefined);
 });
 
 test("every response of a KServe model counts, also one without text", () => {
-  const answer = readTensorAnswer("kserve", [{ text_output: "a" }, { text_output: ["b"] }, { text_output: "" }, {}]);
+  const answer = readTensorResponse("kserve", [{ text_output: "a" }, { text_output: ["b"] }, { text_output: "" }, {}]);
   assert.deepEqual(show(answer), ["0:a", "1:b", "2:", "3:"]);
 });
 
 const idAnswers: readonly (readonly [
   name: string,
   responses: readonly Readonly<Record<string, unknown>>[],
-  expected: Pick<Answer, "outputTokens" | "isStreamed" | "error"> & { readonly reads: readonly number[] },
+  expected: Pick<Response, "outputTokens" | "isStreamed" | "error"> & { readonly reads: readonly number[] },
 ])[] = [
   [
     "a stream counts the ids of its responses, an empty one none",
@@ -299,12 +299,12 @@ const idAnswers: readonly (readonly [
   [
     "other outputs are an error",
     [{ OUT: 1, IDX: 2 }],
-    { outputTokens: undefined, isStreamed: true, error: "the answer has no output_ids, only OUT, IDX", reads: [0] },
+    { outputTokens: undefined, isStreamed: true, error: "the response has no output_ids, only OUT, IDX", reads: [0] },
   ],
 ];
 for (const [name, responses, { reads, ...expected }] of idAnswers)
   test(`ids: ${name}`, () => {
-    const { output, outputTokens, isStreamed, error } = readTensorAnswer("token-ids", responses);
+    const { output, outputTokens, isStreamed, error } = readTensorResponse("token-ids", responses);
     assert.deepEqual({ outputTokens, isStreamed, error }, expected);
     assert.deepEqual(
       output.map(({ read }) => read),
@@ -321,7 +321,7 @@ const lines: readonly (readonly [name: string, reads: readonly string[]])[] = [
 
 for (const [name, reads] of lines) {
   test(`an event is read that was torn ${name}`, () => {
-    const answer = readAnswer("chat", reads);
+    const answer = readResponse("chat", reads);
     assert.equal(answer.output.map(({ text }) => text).join(""), " the");
     assert.equal(answer.error, undefined);
   });
@@ -329,7 +329,7 @@ for (const [name, reads] of lines) {
 
 const ends: readonly (readonly [
   name: string,
-  kind: AnswerKind,
+  kind: ResponseKind,
   reads: readonly string[],
   isMarked: boolean | undefined,
 ])[] = [
@@ -366,7 +366,7 @@ const ends: readonly (readonly [
 
 for (const [name, kind, reads, isMarked] of ends) {
   test(`the end of a stream of ${kind}: ${name}`, () => {
-    assert.equal(readAnswer(kind, reads).end?.isMarked, isMarked);
+    assert.equal(readResponse(kind, reads).end?.isMarked, isMarked);
   });
 }
 
@@ -383,8 +383,8 @@ const pages: readonly (readonly [name: string, reads: readonly string[], error: 
 
 for (const [name, reads, error] of pages) {
   for (const kind of ["custom", "chat"] as const)
-    test(`a page is no answer: ${name}, of ${kind}`, () => {
-      const answer = readAnswer(kind, reads);
+    test(`a page is no response: ${name}, of ${kind}`, () => {
+      const answer = readResponse(kind, reads);
       if (error === undefined) assert.equal(answer.error, undefined);
       else assert.match(answer.error ?? "", error);
       assert.deepEqual(show(answer), error === undefined && kind === "custom" ? [`0:${reads.join("")}`] : []);

@@ -54,13 +54,13 @@ describe("a request", () => {
     assert.equal(messageOf("upstream is gone"), "HTTP status 503: upstream is gone");
     assert.match(
       messageOf("<html><title>Bad gateway</title></html>"),
-      /an HTML page came in place of an answer: Bad gateway/,
+      /an HTML page came in place of a response: Bad gateway/,
     );
     assert.equal(messageOf(""), "HTTP status 503");
   });
 });
 
-describe("an answer with status 200", () => {
+describe("a response with status 200", () => {
   const CASES: readonly (readonly [name: string, body: string, reason: RegExp | undefined])[] = [
     ["of JSON", '{"tabby": 0.9}', undefined],
     ["of text", "short", undefined],
@@ -87,12 +87,12 @@ describe("an answer with status 200", () => {
     });
 });
 
-/** Answers queries by their method, path and address; what is missing fails with status 404. */
-function asker(answers: Readonly<Record<string, string | number>>, asked: string[] = []): Ask {
+/** Responses queries by their method, path and address; what is missing fails with status 404. */
+function asker(responses: Readonly<Record<string, string | number>>, asked: string[] = []): Ask {
   return async ({ request, url = "", read }: Query) => {
     const key = `${url}${url === "" ? "" : " "}${request.method} ${request.path}`;
     asked.push(key);
-    const answer = answers[key] ?? 404;
+    const answer = responses[key] ?? 404;
     if (typeof answer === "string" && !answer.startsWith("!")) return read(bytes(answer));
     const [status, message] = typeof answer === "number" ? [answer, `HTTP status ${answer}`] : [404, answer.slice(1)];
     throw new RunError("refused", message, "", { failure: { kind: "http", status, message } });
@@ -112,9 +112,9 @@ describe("before the first request", () => {
 
   test("a model that is not there is refused with the names of the others", async () => {
     const missing = { ...HEALTHY, "OPTIONS /predictions/cats": "!Model not found: cats" };
-    const refusal = async (answers: Readonly<Record<string, string | number>>): Promise<unknown> =>
+    const refusal = async (responses: Readonly<Record<string, string | number>>): Promise<unknown> =>
       createTorchServeFront(target(), 8080)
-        .setUp(asker(answers))
+        .setUp(asker(responses))
         .catch((error: RunError) => [error.message, error.hint]);
     const page = "host:8081 GET /models?limit=100";
     assert.deepEqual(await refusal({ ...missing, [page]: MODELS }), [

@@ -30,7 +30,7 @@ static void *create(void) { created++; return calloc(1, sizeof(struct request));
 static void *ErrorNew(int code, const char *message) { return (void *)message; }
 static const char *ErrorMessage(void *error) { return error; }
 static void ErrorDelete(void *error) {}
-static void answer(struct request *request) {
+static void response(struct request *request) {
   request->release(request, 1, request->release_user);
   request->complete((void *)1, 1, request->user);
 }
@@ -40,10 +40,10 @@ static void *ServerInferAsync(void *server, struct request *request, void *trace
   if (mode == 2) {
     held = request;
     request->complete((void *)0, 0, request->user);
-  } else answer(request);
+  } else response(request);
   return 0;
 }
-static void finish(void) { answer(held); }
+static void finish(void) { response(held); }
 static void *InferenceRequestDelete(void *request) { deleted++; free(request); return 0; }
 static void *InferenceRequestSetReleaseCallback(struct request *request, void (*release)(void *, unsigned, void *), void *user) {
   request->release = release;
@@ -76,7 +76,7 @@ static int count(int which) { return which == 0 ? created : which == 1 ? deleted
 `;
 
 const OWN = ["create", "finish", "set_mode", "count"] as const;
-const MODES = { answers: 0, refuses: 1, holds: 2 } as const;
+const MODES = { responses: 0, refuses: 1, holds: 2 } as const;
 const TEMPLATE = 7;
 const CALLBACK_LIMIT_MS = 10_000;
 const READABLE = 1;
@@ -242,7 +242,7 @@ describe("requests in C", { skip: !canCompile || process.platform !== "linux" },
     assert.equal(id, 2);
     assert.equal(body[0], RESPONSE_FLAGS.final | RESPONSE_FLAGS.failed);
     assert.equal(new TextDecoder().decode(body.subarray(RESPONSE_HEAD_BYTES)), "too busy");
-    setMode(MODES.answers);
+    setMode(MODES.responses);
     send(3);
     assert.equal(receive().id, 3);
     assert.deepEqual(counts(), { created: 1, deleted: 0, started: 3 });

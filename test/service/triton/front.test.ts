@@ -11,12 +11,12 @@ import { httpApi } from "../../../src/service/triton/http-api.ts";
 const METADATA = { platform: "x", inputs: [{ name: "IN", datatype: "FP32", shape: [4] }], outputs: [] };
 
 /** A server with models `a` and `b` that answers some paths. */
-function serverOf(answers: Readonly<Record<string, unknown>>): Ask {
+function serverOf(responses: Readonly<Record<string, unknown>>): Ask {
   return async ({ request: { path, payload } }) => {
     const model = /^\/v2\/models\/([ab])$/.exec(path)?.[1];
     if (model !== undefined) return { name: model, ...METADATA };
     if (path.endsWith("/ModelMetadata")) return { name: new TextDecoder().decode(payload.subarray(2)), ...METADATA };
-    const answer = answers[path];
+    const answer = responses[path];
     if (answer === undefined) throw new MissingCallError("refused", `no ${path}`, "");
     return answer;
   };
@@ -32,30 +32,30 @@ const CASES = [
   {
     name: "with an index: the ready ones",
     api: httpApi,
-    answers: { [INDEX]: indexOf("READY", "UNAVAILABLE") },
+    responses: { [INDEX]: indexOf("READY", "UNAVAILABLE") },
     found: "a",
   },
-  { name: "with an index without states: all", api: httpApi, answers: { [INDEX]: indexOf("", "") }, found: "a b" },
+  { name: "with an index without states: all", api: httpApi, responses: { [INDEX]: indexOf("", "") }, found: "a b" },
   {
     name: "with MLServer's states over gRPC",
     api: grpcApi,
-    answers: { [GRPC_INDEX]: indexOf("State.READY", "State.LOADING") },
+    responses: { [GRPC_INDEX]: indexOf("State.READY", "State.LOADING") },
     found: "a",
   },
   {
     name: "without an index, with KServe's list",
     api: httpApi,
-    answers: { "/v2/models": { models: ["b", "a"] } },
+    responses: { "/v2/models": { models: ["b", "a"] } },
     found: "a b",
   },
-  { name: "without any list: the named one, over HTTP", api: httpApi, answers: {}, named: "b", found: "b" },
-  { name: "without any list: the named one, over gRPC", api: grpcApi, answers: {}, named: "b", found: "b" },
+  { name: "without any list: the named one, over HTTP", api: httpApi, responses: {}, named: "b", found: "b" },
+  { name: "without any list: the named one, over gRPC", api: grpcApi, responses: {}, named: "b", found: "b" },
 ] as const;
 
 describe("models of a server", () => {
-  for (const { name, api, answers, found, ...more } of CASES)
+  for (const { name, api, responses, found, ...more } of CASES)
     test(name, async () => {
-      const models = await listTritonModels(api, serverOf(answers), "named" in more ? more.named : "");
+      const models = await listTritonModels(api, serverOf(responses), "named" in more ? more.named : "");
       assert.equal(models.map((model) => model.name).join(" "), found);
       assert.equal(models[0]?.inputs[0]?.datatype, "FP32");
     });

@@ -15,7 +15,7 @@ import { hex, utf8 } from "../../transport/bytes.ts";
 import { Driver, endpointAt } from "../../transport/drive.ts";
 import { openTriton } from "../../transport/live-servers.ts";
 
-/** Every datatype through a real Triton, in every format, and its answers about models. */
+/** Every datatype through a real Triton, in every format, and its responses about models. */
 
 const triton = await openTriton();
 after(() => triton.stop());

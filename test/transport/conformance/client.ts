@@ -41,7 +41,7 @@ const CANCELLED: Failure = { kind: "grpc", status: CODES.cancelled, message: "ca
 const RESET = /reset the stream|Call cancelled/;
 /** What the suite has codes for and Rampart has words for. */
 const PROTOCOL_CODES: readonly (readonly [words: RegExp, code: number])[] = [
-  [/messages in answer to a |status OK without a message/, 12],
+  [/messages in response to a |status OK without a message/, 12],
   [/content type is "(?!application\/grpc)/, CODES.unknown],
 ];
 
@@ -101,7 +101,7 @@ async function makeCall(request: ProtoObject): Promise<ProtoObject> {
   // Messages of a full-duplex call, each of which waits for the response to the one before it.
   const pacedCount = request["stream_type"] === FULL_DUPLEX ? (request["request_messages"] as unknown[]).length : 0;
   const client = openClient(request, {
-    answers: { keepBodies: true },
+    responses: { keepBodies: true },
     stallTimeoutNs: STALL_TIMEOUT_NS,
     maxResponseBytes: numberOf(request["message_receive_limit"]) || DEFAULT_MAX_RESPONSE_BYTES,
     lanes: { laneCount: 1 },
@@ -135,7 +135,7 @@ async function makeCall(request: ProtoObject): Promise<ProtoObject> {
     const call = await done.promise;
     const timeoutMs = request["timeout_ms"] === undefined ? Number.POSITIVE_INFINITY : numberOf(request["timeout_ms"]);
     const isLate = performance.now() - startMs >= timeoutMs;
-    // A process that was not run reads answers whose deadline has passed, perhaps before its timer ends the call.
+    // A process that was not run reads responses whose deadline has passed, perhaps before its timer ends the call.
     if (isLate) call.responses = call.responses.filter(({ readNs }) => readNs - call.sendStartNs < timeoutMs * 1e6);
     if (isLate && call.failure === undefined) call.failure = DEADLINE_EXCEEDED;
     return describe(call, heads, isLate, callTypeOf(request));

@@ -50,12 +50,12 @@ const CLIENTS: readonly ClientUnderTest[] = [
     features: EVERYTHING,
     cases: 646,
     failing: [
-      // grpc-js never calls back when a unary call has two answers: the stall timeout ends it.
+      // grpc-js never calls back when a unary call has two responses: the stall timeout ends it.
       "**/unary/multiple-responses",
       // grpc-js does not notice that a stream ends within a message.
       "**/server-stream/incomplete-message",
       "**/server-stream/incomplete-message-prefix",
-      // grpc-js does not look at an answer's content type.
+      // grpc-js does not look at a response's content type.
       "**/unexpected-codec",
       // grpc-js reports the code UNKNOWN where INTERNAL is asked for.
       "**/unexpected-compressed-message",

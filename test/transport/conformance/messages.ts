@@ -54,7 +54,7 @@ export const CLIENT_RESPONSE = message(() => ({
   error: [3, CLIENT_ERROR],
 }));
 
-/** The answers of all the suite's methods, as far as they are the same. */
+/** The responses of all the suite's methods, as far as they are the same. */
 export const ANY_RESPONSE = message(() => ({ payload: [1, "bytes"] }));
 
 /** `google.rpc.Status`, which `grpc-status-details-bin` carries. */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, test } from "node:test";
-import type { AnswerCheck } from "../../../src/transport/answer-check.ts";
 import type { ClientOptions, LoadClient } from "../../../src/transport/client.ts";
 import { GrpcJsCallClient } from "../../../src/transport/general/grpc-js-call-client.ts";
 import { GrpcJsClient } from "../../../src/transport/general/grpc-js-client.ts";
 import { GrpcCallClient } from "../../../src/transport/grpc/call-client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
 import type { Endpoint, Header, WireRequest } from "../../../src/transport/request.ts";
+import type { ResponseCheck } from "../../../src/transport/response-check.ts";
 import { type CallCounter, startStub } from "../../servers/stub.ts";
 import { latin1, pattern, toText } from "../bytes.ts";
 import { Driver, endpointAt, type Outcome } from "../drive.ts";
@@ -68,7 +68,7 @@ const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) =
 interface CallCase {
   readonly name: string;
   readonly request: WireRequest;
-  readonly answers: readonly string[];
+  readonly responses: readonly string[];
   readonly server: Partial<CallCounter>;
   /** How often the client must announce a response before the end. Default: for each. */
   readonly announced?: number;
@@ -82,97 +82,97 @@ const CASES: readonly CallCase[] = [
   {
     name: "unary, its message as the payload",
     request: { ...call("unary", []), messages: undefined, payload: latin1("one") },
-    answers: ["one"],
+    responses: ["one"],
     server: { calls: 1, received: 1, sent: 1 },
     announced: 0,
   },
   {
     name: "unary, its message in the list",
     request: call("unary", ["one"]),
-    answers: ["one"],
+    responses: ["one"],
     server: { calls: 1, received: 1, sent: 1 },
     announced: 0,
   },
   {
     name: "client streaming",
     request: call("client-stream", ["a", "bc", "", "def"]),
-    answers: ["6 bytes"],
+    responses: ["6 bytes"],
     server: { calls: 1, received: 4, receivedBytes: 6, sent: 1, halfCloses: 1 },
     announced: 0,
   },
   {
     name: "client streaming without a message",
     request: call("client-stream", []),
-    answers: ["0 bytes"],
+    responses: ["0 bytes"],
     server: { calls: 1, received: 0, sent: 1, halfCloses: 1 },
     announced: 0,
   },
   {
     name: "server streaming",
     request: call("server-stream", ["x"], { responses: 3 }),
-    answers: ["x#1", "x#2", "x#3"],
+    responses: ["x#1", "x#2", "x#3"],
     server: { calls: 1, received: 1, sent: 3 },
   },
   {
     name: "server streaming without a response",
     request: call("server-stream", ["x"], { responses: 0 }),
-    answers: [],
+    responses: [],
     server: { calls: 1, received: 1, sent: 0 },
   },
   {
     name: "bidirectional, all at once to a server that answers each",
     request: call("bidi-stream", ["a", "b", "c"]),
-    answers: ["a", "b", "c"],
+    responses: ["a", "b", "c"],
     server: { calls: 1, received: 3, sent: 3, halfCloses: 1 },
   },
   {
     name: "bidirectional, half duplex",
     request: call("bidi-stream", ["a", "b"], { "half-duplex": 1, responses: 2 }),
-    answers: ["a#1", "a#2", "b#1", "b#2"],
+    responses: ["a#1", "a#2", "b#1", "b#2"],
     server: { calls: 1, received: 2, sent: 4, halfCloses: 1 },
   },
   {
     name: "bidirectional, each message after a response",
     request: call("bidi-stream", ["a", "b", "c"], {}, after2),
-    answers: ["a", "b", "c"],
+    responses: ["a", "b", "c"],
     server: { calls: 1, received: 3, sent: 3, halfCloses: 1 },
   },
   {
     name: "bidirectional, paced, with more responses than messages",
     request: call("bidi-stream", ["a", "b"], { responses: 3 }, after2),
-    answers: ["a#1", "a#2", "a#3", "b#1", "b#2", "b#3"],
+    responses: ["a#1", "a#2", "a#3", "b#1", "b#2", "b#3"],
     server: { calls: 1, received: 2, sent: 6, halfCloses: 1 },
   },
   {
     name: "bidirectional without a message",
     request: call("bidi-stream", []),
-    answers: [],
+    responses: [],
     server: { calls: 1, received: 0, sent: 0, halfCloses: 1 },
   },
   {
     name: "a paced call that the server ends early, with status OK",
     request: call("bidi-stream", ["a", "b", "c"], { "end-after": 2 }, after2),
-    answers: ["a", "b"],
+    responses: ["a", "b"],
     server: { calls: 1, received: 2, sent: 2 },
   },
   {
     name: "a call that the server ends early, before it has read 4 MiB",
     request: call("client-stream", [pattern(1), ...Array.from({ length: 4 }, () => pattern(MIB))], { "end-after": 1 }),
-    answers: ["1 bytes"],
+    responses: ["1 bytes"],
     server: { calls: 1, received: 1, sent: 1, halfCloses: 0 },
     announced: 0,
   },
   {
     name: "a status other than OK after responses, which are kept",
     request: call("server-stream", ["x"], { responses: 2, status: 9 }),
-    answers: ["x#1", "x#2"],
+    responses: ["x#1", "x#2"],
     server: { calls: 1, sent: 2 },
     failure: refused,
   },
   {
     name: "a status other than OK after the messages of a client",
     request: call("client-stream", ["a", "b"], { status: 9 }),
-    answers: [],
+    responses: [],
     server: { calls: 1, received: 2, sent: 0 },
     announced: 0,
     failure: refused,
@@ -180,22 +180,22 @@ const CASES: readonly CallCase[] = [
   {
     name: "a status other than OK between paced messages",
     request: call("bidi-stream", ["a", "b", "c"], { "end-after": 1, status: 9 }, after2),
-    answers: ["a"],
+    responses: ["a"],
     server: { calls: 1, received: 1, sent: 1 },
     failure: refused,
   },
   {
     name: "more than one response where one is due",
     request: { ...call("bidi-stream", ["a", "b"]), callType: "client-stream" },
-    answers: ["a", "b"],
+    responses: ["a", "b"],
     server: { calls: 1, sent: 2 },
     announced: 0,
-    failure: { kind: "protocol", message: "2 messages in answer to a call that has one" },
+    failure: { kind: "protocol", message: "2 messages in response to a call that has one" },
   },
   {
     name: "no response where one is due",
     request: { ...call("server-stream", ["a"], { responses: 0 }), callType: "unary" },
-    answers: [],
+    responses: [],
     server: { calls: 1, sent: 0 },
     announced: 0,
     failure: { kind: "protocol", message: "status OK without a message" },
@@ -203,7 +203,7 @@ const CASES: readonly CallCase[] = [
   {
     name: "a method that the server does not have",
     request: { ...call("bidi-stream", ["a"]), path: "/stub.Calls/Nothing" },
-    answers: [],
+    responses: [],
     server: { calls: 0 },
     failure: { kind: "grpc", status: 12, message: "unknown method Nothing for service stub.Calls" },
   },
@@ -228,7 +228,7 @@ for (const [name, create] of CLIENTS) {
   }
 
   describe(`${name} client`, () => {
-    for (const { name: what, request, answers, server, announced = answers.length, failure } of CASES) {
+    for (const { name: what, request, responses, server, announced = responses.length, failure } of CASES) {
       for (const keepBodies of [true, false]) {
         test(`${what}${keepBodies ? "" : ", not kept"}`, async () => {
           const counts: number[] = [];
@@ -240,12 +240,12 @@ for (const [name, create] of CLIENTS) {
               responseCount = outcome.responseCount;
               assert.equal(outcome.messageCount, responseCount);
               // grpc-js reports a status other than OK before it has read all messages, if they arrive together.
-              if (name === "own" || failure?.kind !== "grpc") assert.equal(responseCount, answers.length);
-              assert.deepEqual(textsOf(outcome), keepBodies ? answers.slice(0, responseCount) : []);
+              if (name === "own" || failure?.kind !== "grpc") assert.equal(responseCount, responses.length);
+              assert.deepEqual(textsOf(outcome), keepBodies ? responses.slice(0, responseCount) : []);
               assertTimes(outcome);
               assert.equal(driver.doneCount, 1);
             },
-            { answers: { keepBodies }, onResponse: ({ messageCount }) => counts.push(messageCount) },
+            { responses: { keepBodies }, onResponse: ({ messageCount }) => counts.push(messageCount) },
           );
           assert.deepEqual(
             counts,
@@ -272,7 +272,7 @@ for (const [name, create] of CLIENTS) {
           await Promise.all(turns);
           assert.equal(driver.doneCount, requests.length * rounds);
         },
-        { slots: requests.length, answers: { keepBodies: false } },
+        { slots: requests.length, responses: { keepBodies: false } },
       );
       await serverCounts({ calls: requests.length * rounds, sent: responses });
     });
@@ -299,7 +299,7 @@ for (const [name, create] of CLIENTS) {
 
     test("the check sees each message up to the first faulty one", async () => {
       const seen: string[] = [];
-      const check: AnswerCheck = {
+      const check: ResponseCheck = {
         whole: (bytes, start, end) => {
           const text = toText(bytes.slice(start, end));
           seen.push(text);
@@ -323,7 +323,7 @@ for (const [name, create] of CLIENTS) {
             assert.deepEqual(textsOf(outcome), ["x#1", "x#2", "x#3"]);
           }
         },
-        { answers: { keepBodies: false, createCheck: () => check } },
+        { responses: { keepBodies: false, createCheck: () => check } },
       );
     });
 

@@ -58,7 +58,7 @@ async function received(connection: ScriptedConnection, streamId: number, count:
   return messagesOf(connection.dataOf(streamId));
 }
 
-/** Answers each message of a paced call with its text in capitals. */
+/** Responses each message of a paced call with its text in capitals. */
 async function answerOne(connection: ScriptedConnection, streamId: number): Promise<void> {
   await received(connection, streamId, 1);
   connection.write(headers(streamId, GRPC_HEADERS));
@@ -127,7 +127,7 @@ const FAULTS: readonly FaultCase[] = [
   {
     name: "half a message before status OK",
     fault: join(frame(TYPE.data, 0, 1, grpcMessage(latin1("TWO")).slice(0, 6)), ok(1)),
-    failure: { kind: "protocol", message: "the answer ended inside a message" },
+    failure: { kind: "protocol", message: "the response ended inside a message" },
     resets: true,
   },
   {
@@ -301,7 +301,7 @@ describe("own client: calls", () => {
           await new Promise((resolve) => setTimeout(resolve, 200));
           connection.write(frame(TYPE.windowUpdate, 0, 1, words(1000)), frame(TYPE.windowUpdate, 0, 0, words(1000)));
         }
-        // The answer takes its time too, during which the server is looked at several times.
+        // The response takes its time too, during which the server is looked at several times.
         await new Promise((resolve) => setTimeout(resolve, 1100));
         connection.write(headers(1, GRPC_HEADERS), ok(1));
       },

@@ -13,7 +13,7 @@ import { identityCase } from "../identity-models.ts";
 import { openStub } from "../live-servers.ts";
 import { simpleModel, simpleTensors, toInt32 } from "../simple-model.ts";
 
-/** Compression against a Triton (C++) that compresses its answers, and grpc-go, which answers in the encoding of the request. */
+/** Compression against a Triton (C++) that compresses its responses, and grpc-go, which answers in the encoding of the request. */
 
 const [triton, stub] = await Promise.all([
   startTriton({ only: ["simple", "identity_fp32"], flags: ["--grpc-infer-response-compression-level", "high"] }),

@@ -37,7 +37,7 @@ test("a request that follows one that stalled on its stream", LIMIT, async () =>
   };
   const options = {
     lanes: { laneCount: 1 },
-    answers: { keepBodies: false },
+    responses: { keepBodies: false },
     maxResponseBytes: 1e6,
     stallTimeoutNs: 3e8,
     onDone: done,
@@ -54,7 +54,7 @@ test("a request that follows one that stalled on its stream", LIMIT, async () =>
   }
 });
 
-test("requests that follow answers on a connection that is going away", LIMIT, async () => {
+test("requests that follow responses on a connection that is going away", LIMIT, async () => {
   const arrivals: number[] = [];
   let told: (() => void) | undefined;
   const both = new Promise<void>((resolve) => {
@@ -84,7 +84,7 @@ test("requests that follow answers on a connection that is going away", LIMIT, a
   };
   const options = {
     lanes: { laneCount: 2 },
-    answers: { keepBodies: false },
+    responses: { keepBodies: false },
     maxResponseBytes: 1e6,
     stallTimeoutNs: 600e9,
     onDone: done,

@@ -108,7 +108,7 @@ describe("own gRPC stream client", () => {
           await new Promise((resolve) => setTimeout(resolve, 200));
           connection.write(frame(TYPE.windowUpdate, 0, 1, words(1000)), frame(TYPE.windowUpdate, 0, 0, words(1000)));
         }
-        // The answer takes its time too, during which the server is looked at several times.
+        // The response takes its time too, during which the server is looked at several times.
         await new Promise((resolve) => setTimeout(resolve, 1100));
         connection.write(headers(1, GRPC_HEADERS), data(part("0001", true, "a")));
       },
@@ -153,7 +153,7 @@ describe("own gRPC stream client", () => {
     );
   });
 
-  test("sends all requests of a lane on one stream and matches answers by their ids, in any order", async () => {
+  test("sends all requests of a lane on one stream and matches responses by their ids, in any order", async () => {
     let ids: string[] = [];
     await withClient(
       async (connection) => {
@@ -241,7 +241,7 @@ describe("own gRPC stream client", () => {
     );
   });
 
-  test("an answer to no pending request is ignored", async () => {
+  test("a response to no pending request is ignored", async () => {
     await withClient(
       async (connection) => {
         await idsOf(connection, 1);
@@ -339,7 +339,7 @@ describe("own gRPC stream client", () => {
     );
   });
 
-  test("a silent server stalls one request, and the late answer changes nothing", async () => {
+  test("a silent server stalls one request, and the late response changes nothing", async () => {
     await withClient(
       async (connection) => {
         await idsOf(connection, 2);

@@ -26,15 +26,15 @@ import { scriptedClient } from "./scripted-client.ts";
 /** Our gRPC client against a server whose every frame is scripted. */
 
 const REQUEST = postRequest("/test.Service/Call", latin1("question"));
-const ANSWER = latin1("answer");
+const RESPONSE = latin1("answer");
 
 const withClient = scriptedClient((endpoint, options) => new GrpcUnaryClient(endpoint, options), 0);
 
-/** Answers every request of a connection. */
+/** Responses every request of a connection. */
 async function answerAll(connection: ScriptedConnection, from = 1): Promise<void> {
   for (let streamId = from; ; streamId += 2) {
     await connection.request(streamId);
-    connection.write(grpcAnswer(streamId, ANSWER));
+    connection.write(grpcAnswer(streamId, RESPONSE));
   }
 }
 
@@ -107,13 +107,13 @@ describe("own gRPC client", () => {
     );
   });
 
-  const answers: readonly (readonly [name: string, answer: Uint8Array, body?: Uint8Array])[] = [
-    ["in one piece", grpcAnswer(1, ANSWER)],
+  const responses: readonly (readonly [name: string, answer: Uint8Array, body?: Uint8Array])[] = [
+    ["in one piece", grpcAnswer(1, RESPONSE)],
     [
       "with a message split over frames, within its prefix too",
       join(
         headers(1, GRPC_HEADERS),
-        ...inPieces(grpcMessage(ANSWER), 3).map((piece) => frame(TYPE.data, 0, 1, piece)),
+        ...inPieces(grpcMessage(RESPONSE), 3).map((piece) => frame(TYPE.data, 0, 1, piece)),
         headers(1, GRPC_OK, END_STREAM),
       ),
     ],
@@ -122,7 +122,7 @@ describe("own gRPC client", () => {
       join(
         headers(1, GRPC_HEADERS),
         frame(TYPE.data, 0, 1),
-        frame(TYPE.data, PADDED, 1, join(new Uint8Array([3]), grpcMessage(ANSWER), new Uint8Array(3))),
+        frame(TYPE.data, PADDED, 1, join(new Uint8Array([3]), grpcMessage(RESPONSE), new Uint8Array(3))),
         headers(1, GRPC_OK, END_STREAM),
       ),
     ],
@@ -132,7 +132,7 @@ describe("own gRPC client", () => {
         frame(TYPE.headers, 0, 1, headerBlock(GRPC_HEADERS).slice(0, 4)),
         frame(TYPE.continuation, 0, 1, headerBlock(GRPC_HEADERS).slice(4, 5)),
         frame(TYPE.continuation, END_HEADERS, 1, headerBlock(GRPC_HEADERS).slice(5)),
-        frame(TYPE.data, 0, 1, grpcMessage(ANSWER)),
+        frame(TYPE.data, 0, 1, grpcMessage(RESPONSE)),
         frame(TYPE.headers, END_STREAM, 1, headerBlock(GRPC_OK).slice(0, 2)),
         frame(TYPE.continuation, END_HEADERS, 1, headerBlock(GRPC_OK).slice(2)),
       ),
@@ -142,16 +142,16 @@ describe("own gRPC client", () => {
       join(
         frame(TYPE.priority, 0, 1, new Uint8Array(5)),
         frame(0xfa, 0xff, 0, latin1("grease")),
-        grpcAnswer(1, ANSWER),
+        grpcAnswer(1, RESPONSE),
         frame(TYPE.windowUpdate, 0, 1, words(1)),
         frame(TYPE.rstStream, 0, 1, words(0)),
       ),
     ],
     ["with an empty message", grpcAnswer(1, new Uint8Array(0)), new Uint8Array(0)],
-    ["after an informational response", join(headers(1, [[":status", "103"]]), grpcAnswer(1, ANSWER))],
+    ["after an informational response", join(headers(1, [[":status", "103"]]), grpcAnswer(1, RESPONSE))],
   ];
-  for (const [name, answer, body = ANSWER] of answers) {
-    test(`reads an answer ${name}, however it is cut`, async () => {
+  for (const [name, answer, body = RESPONSE] of responses) {
+    test(`reads a response ${name}, however it is cut`, async () => {
       for (const size of [answer.length, 1, 7]) {
         await withClient(
           async (connection) => {
@@ -171,7 +171,7 @@ describe("own gRPC client", () => {
     });
   }
 
-  test("answers PING with the same eight bytes, and its acknowledgement with nothing", async () => {
+  test("responses PING with the same eight bytes, and its acknowledgement with nothing", async () => {
     await withClient(
       async (connection) => {
         connection.write(frame(TYPE.ping, ACK, 0, latin1("ignored!")), frame(TYPE.ping, 0, 0, latin1("12345678")));
@@ -206,7 +206,7 @@ describe("own gRPC client", () => {
     let left = 30;
     await new Promise<void>((resolve) => {
       const client: GrpcUnaryClient = new GrpcUnaryClient(endpointAt(server.port), {
-        answers: { keepBodies: false },
+        responses: { keepBodies: false },
         stallTimeoutNs: 4e9,
         maxResponseBytes: 1e6,
         lanes: { laneCount: 1 },
@@ -261,7 +261,7 @@ describe("own gRPC client and flow control", () => {
         connection.write(frame(TYPE.windowUpdate, 0, 0, words(100_000)));
         assert.deepEqual(await connection.request(1), grpcMessage(large));
         sizes = connection.frames.filter(({ type }) => type === TYPE.data).map(({ payload }) => payload.length);
-        connection.write(grpcAnswer(1, ANSWER));
+        connection.write(grpcAnswer(1, RESPONSE));
       },
       async (driver, slots) => {
         await slots(1);
@@ -279,7 +279,7 @@ describe("own gRPC client and flow control", () => {
         connection.write(frame(TYPE.windowUpdate, 0, 0, words(1_000_000)));
         await connection.request(1);
         sizes = connection.frames.filter(({ type }) => type === TYPE.data).map(({ payload }) => payload.length);
-        connection.write(grpcAnswer(1, ANSWER));
+        connection.write(grpcAnswer(1, RESPONSE));
       },
       async (driver, slots) => {
         await slots(1);
@@ -302,7 +302,7 @@ describe("own gRPC client and flow control", () => {
         await connection.raw.until(() => connection.dataOf(1).length === 50_001);
         connection.write(settings({ 4: 300_000 }));
         assert.deepEqual(await connection.request(1), grpcMessage(large));
-        connection.write(grpcAnswer(1, ANSWER));
+        connection.write(grpcAnswer(1, RESPONSE));
       },
       async (driver, slots) => {
         await slots(1);
@@ -316,9 +316,9 @@ describe("own gRPC client and flow control", () => {
     await withClient(
       async (connection) => {
         await connection.request(3);
-        connection.write(grpcAnswer(3, ANSWER), frame(TYPE.windowUpdate, 0, 1, words(1_000_000)));
+        connection.write(grpcAnswer(3, RESPONSE), frame(TYPE.windowUpdate, 0, 1, words(1_000_000)));
         await connection.request(1);
-        connection.write(grpcAnswer(1, ANSWER));
+        connection.write(grpcAnswer(1, RESPONSE));
       },
       async (driver, slots) => {
         await slots(2);

@@ -23,7 +23,7 @@ import { scriptedClient } from "./scripted-client.ts";
 /** What servers may do to a call, and what the client then says. */
 
 const REQUEST = postRequest("/test.Service/Call", latin1("question"));
-const ANSWER = grpcMessage(latin1("answer"));
+const RESPONSE = grpcMessage(latin1("answer"));
 
 const withClient = scriptedClient((endpoint, options) => new GrpcUnaryClient(endpoint, options));
 
@@ -82,7 +82,7 @@ const FAULTS: readonly FaultCase[] = [
     name: "a status after a message",
     answer: join(
       headers(1, GRPC_HEADERS),
-      frame(TYPE.data, 0, 1, ANSWER),
+      frame(TYPE.data, 0, 1, RESPONSE),
       headers(1, [["grpc-status", "13"]], END_STREAM),
     ),
     kind: "grpc",
@@ -99,27 +99,31 @@ const FAULTS: readonly FaultCase[] = [
     name: "two messages",
     answer: join(
       headers(1, GRPC_HEADERS),
-      frame(TYPE.data, 0, 1, join(ANSWER, ANSWER)),
+      frame(TYPE.data, 0, 1, join(RESPONSE, RESPONSE)),
       headers(1, GRPC_OK, END_STREAM),
     ),
     kind: "protocol",
-    message: /^2 messages in answer to a unary call$/,
+    message: /^2 messages in response to a unary call$/,
   },
   {
     name: "half a message",
-    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER.slice(0, 8)), headers(1, GRPC_OK, END_STREAM)),
+    answer: join(
+      headers(1, GRPC_HEADERS),
+      frame(TYPE.data, 0, 1, RESPONSE.slice(0, 8)),
+      headers(1, GRPC_OK, END_STREAM),
+    ),
     kind: "protocol",
-    message: /^0 messages in answer to a unary call$/,
+    message: /^0 messages in response to a unary call$/,
   },
   {
     name: "no trailers",
-    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, END_STREAM, 1, ANSWER)),
+    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, END_STREAM, 1, RESPONSE)),
     kind: "protocol",
     message: /^response ended without trailers$/,
   },
   {
     name: "trailers without a status",
-    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER), headers(1, [["x", "y"]], END_STREAM)),
+    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, RESPONSE), headers(1, [["x", "y"]], END_STREAM)),
     kind: "protocol",
     message: /^response ended without grpc-status$/,
   },
@@ -165,7 +169,7 @@ const FAULTS: readonly FaultCase[] = [
     name: "a stream reset within its message",
     answer: join(
       headers(1, GRPC_HEADERS),
-      frame(TYPE.data, 0, 1, ANSWER.slice(0, 6)),
+      frame(TYPE.data, 0, 1, RESPONSE.slice(0, 6)),
       frame(TYPE.rstStream, 0, 1, words(11)),
     ),
     kind: "closed",
@@ -188,7 +192,7 @@ const FAULTS: readonly FaultCase[] = [
   },
   {
     name: "DATA on a stream never opened",
-    answer: frame(TYPE.data, 0, 7, ANSWER),
+    answer: frame(TYPE.data, 0, 7, RESPONSE),
     kind: "protocol",
     message: /^DATA frame on stream 7, which was never opened$/,
     breaks: true,
@@ -202,7 +206,7 @@ const FAULTS: readonly FaultCase[] = [
   },
   {
     name: "DATA on stream 0",
-    answer: frame(TYPE.data, 0, 0, ANSWER),
+    answer: frame(TYPE.data, 0, 0, RESPONSE),
     kind: "protocol",
     message: /^DATA frame on stream 0/,
     breaks: true,
@@ -318,7 +322,7 @@ describe("own gRPC client counts once and continues after", () => {
     );
   });
 
-  test("an answer before the request was complete: the rest of the request is not sent", async () => {
+  test("a response before the request was complete: the rest of the request is not sent", async () => {
     await withClient(
       async (connection) => {
         await connection.raw.until(() => connection.dataOf(1).length === 65_535);
@@ -336,13 +340,13 @@ describe("own gRPC client counts once and continues after", () => {
     );
   });
 
-  test("a close before the answer, and one within it", async () => {
+  test("a close before the response, and one within it", async () => {
     await withClient(
       async (connection) => {
         if (connection.index === 2) return answerAll(connection);
         await connection.request(1);
         if (connection.index === 1)
-          connection.write(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER.slice(0, 7)));
+          connection.write(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, RESPONSE.slice(0, 7)));
         connection.raw.end();
       },
       async (driver) => {
@@ -632,7 +636,7 @@ describe("own gRPC client resends only requests that were certainly not processe
       async (driver) => {
         const call = driver.request(0, REQUEST);
         await seen[0]?.request(1).catch(() => {});
-        // The PING's answer shows that the GOAWAY before it has been read.
+        // The PING's response shows that the GOAWAY before it has been read.
         seen[0]?.write(frame(TYPE.ping, 0, 0, new Uint8Array(8)));
         await seen[0]?.until(({ type }) => type === TYPE.ping);
         driver.close();

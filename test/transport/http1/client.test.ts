@@ -17,7 +17,7 @@ interface Fixture {
   readonly driver: Driver;
 }
 
-/** @param answer called with each request in turn, over all connections */
+/** @param response called with each request in turn, over all connections */
 async function withClient(
   answer: (connection: RawConnection, index: number) => void | Promise<void>,
   use: (fixture: Fixture) => Promise<void>,
@@ -222,7 +222,7 @@ describe("own HTTP/1.1 client", () => {
         assert.equal(toText(text), "bad shape");
         assert.equal(driver.client.connectionCount, 1);
       },
-      { answers: { keepBodies: false } },
+      { responses: { keepBodies: false } },
     );
   });
 
@@ -233,7 +233,7 @@ describe("own HTTP/1.1 client", () => {
         await driver.client.reserve(1);
         assert.equal((await driver.request(0, getRequest("/"))).body.length, 0);
       },
-      { answers: { keepBodies: false } },
+      { responses: { keepBodies: false } },
     );
   });
 
@@ -273,7 +273,7 @@ describe("own HTTP/1.1 client", () => {
       (connection) => connection.write(OK),
       async ({ server }) => {
         const client: Http1Client = new Http1Client(endpointAt(server.port), {
-          answers: { keepBodies: false },
+          responses: { keepBodies: false },
           stallTimeoutNs: 4e9,
           maxResponseBytes: 1e6,
           lanes: { laneCount: 1 },

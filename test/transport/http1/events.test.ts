@@ -15,11 +15,11 @@ function chunk(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
-/** @param heard resolves once the client has told of so many events of this answer, so that it reads what follows apart */
+/** @param heard resolves once the client has told of so many events of this response, so that it reads what follows apart */
 type Answer = (connection: RawConnection, heard: (count: number) => Promise<void>) => void | Promise<void>;
 
 /** What becomes of one request after the other on one slot. */
-async function outcomes(answers: readonly Answer[], keepBodies = true): Promise<Outcome[]> {
+async function outcomes(responses: readonly Answer[], keepBodies = true): Promise<Outcome[]> {
   let total = 0;
   let heardCount = 0;
   let wake = (): void => {};
@@ -34,11 +34,11 @@ async function outcomes(answers: readonly Answer[], keepBodies = true): Promise<
     for (let answered = 0; ; answered++) {
       await connection.until(({ bytes }) => requestsIn(bytes).length > answered);
       heardCount = 0;
-      await answers[total++]?.(connection, heard);
+      await responses[total++]?.(connection, heard);
     }
   });
   const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), {
-    answers: { keepBodies },
+    responses: { keepBodies },
     onResponse: () => {
       heardCount++;
       wake();
@@ -47,7 +47,7 @@ async function outcomes(answers: readonly Answer[], keepBodies = true): Promise<
   try {
     await driver.client.reserve(1);
     const all: Outcome[] = [];
-    for (let i = 0; i < answers.length; i++) all.push(await driver.request(0, REQUEST));
+    for (let i = 0; i < responses.length; i++) all.push(await driver.request(0, REQUEST));
     return all;
   } finally {
     driver.close();

@@ -80,7 +80,7 @@ for (const [name, Client] of [
       });
     });
 
-    test("an inference through the proxy, which sends its answer in pieces", async () => {
+    test("an inference through the proxy, which sends its response in pieces", async () => {
       const codec = createHttpCodec(simpleModel, { inputFormat: "binary", outputFormat: "binary" });
       await withDriver(
         nginx.httpPort,
@@ -155,7 +155,7 @@ for (const [name, Client] of [
   });
 }
 
-test("own HTTP client: nginx asks for the body with 100, Triton answers", async () => {
+test("own HTTP client: nginx asks for the body with 100, Triton responses", async () => {
   const codec = createHttpCodec(simpleModel, { inputFormat: "binary", outputFormat: "binary" });
   const request = codec.encode(simpleTensors(), 0);
   const heads: string[] = [];

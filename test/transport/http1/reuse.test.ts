@@ -71,7 +71,7 @@ interface ScriptedSocket {
   closeAfter(ms: number): void;
 }
 
-/** Sends two requests over a socket and a clock that the script moves. The second one is sent after the first answer. */
+/** Sends two requests over a socket and a clock that the script moves. The second one is sent after the first response. */
 function runScript(script: (socket: ScriptedSocket) => void): object {
   const { now } = performance;
   let timeMs = 1000;
@@ -85,7 +85,7 @@ function runScript(script: (socket: ScriptedSocket) => void): object {
   const ends: string[] = [];
   let last: Call | undefined;
   const options: ClientOptions = {
-    ...{ answers: { keepBodies: false }, stallTimeoutNs: 60e9, maxResponseBytes: 1e6, lanes: { laneCount: 1 } },
+    ...{ responses: { keepBodies: false }, stallTimeoutNs: 60e9, maxResponseBytes: 1e6, lanes: { laneCount: 1 } },
     onDone: (call) => {
       last = call;
       ends.push(call.failure?.kind ?? "ok");
@@ -135,7 +135,7 @@ async function slowly(run: () => Promise<Course>): Promise<Course> {
   }
 }
 
-/** Answers and closes in one go, so that the close has arrived before the client can have sent anything. */
+/** Responses and closes in one go, so that the close has arrived before the client can have sent anything. */
 function answerAndClose({ socket }: RawConnection, bytes: Uint8Array): void {
   socket.write(bytes);
   socket.end();
@@ -158,7 +158,7 @@ const ENDINGS: readonly (readonly [name: string, end: (connection: RawConnection
   ["closes long after it read the request", (connection) => void setTimeout(() => connection.end(), LATE_MS)],
   ["resets the connection", ({ socket }) => void socket.resetAndDestroy()],
   [
-    "closes within the answer",
+    "closes within the response",
     (connection) => {
       connection.write(WHOLE.subarray(0, 20));
       connection.end();
@@ -290,7 +290,7 @@ describe("reuse of HTTP/1.1 connections", () => {
     }
   });
 
-  test("bytes that come before the request has left are no answer to it", LIMIT, async () => {
+  test("bytes that come before the request has left are no response to it", LIMIT, async () => {
     const answer = async (): Promise<readonly number[]> => {
       let receivedCount = 0;
       const server = await startRawServer(async (connection) => {
@@ -315,7 +315,7 @@ describe("reuse of HTTP/1.1 connections", () => {
         await server.stop();
       }
     };
-    // When this process stands still for the 3 ms that the second request is held, it leaves at once, and the bytes are a second answer to it.
+    // When this process stands still for the 3 ms that the second request is held, it leaves at once, and the bytes are a second response to it.
     let counts: readonly number[] = [];
     for (let attempt = 0; attempt < 20 && counts[1] !== 2; attempt++) counts = await answer();
     assert.deepEqual(counts, [2, 2, 1]);

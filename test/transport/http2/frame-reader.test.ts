@@ -75,7 +75,7 @@ describe("HTTP/2 frame reader refuses", () => {
     ],
     ["the largest frame there can be", hex("ffffff 00 00 00000001"), /^frame of 16777215 bytes/],
     [
-      "an HTTP/1.1 answer",
+      "an HTTP/1.1 response",
       latin1("HTTP/1.1 400 Bad Request\r\n\r\n"),
       /does not speak HTTP\/2, which gRPC needs: it answered "HTTP\//,
     ],
@@ -164,7 +164,7 @@ describe("HTTP/2 frame parts", () => {
     assert.equal(errorName(99), "error 99");
   });
 
-  test("an answer that only begins like HTTP is quoted to its line's end", () => {
+  test("a response that only begins like HTTP is quoted to its line's end", () => {
     assert.throws(
       () => readFrames([latin1("HTTP/1.1 426 Upgrade Required\r\nServer: x\r\n\r\n")]),
       (error) => {

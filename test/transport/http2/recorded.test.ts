@@ -69,7 +69,7 @@ describe("recorded HTTP/2 connections", () => {
     { recording: recorded.goGrpc, isSum: false },
     { recording: recorded.nginxGrpc, isSum: false },
   ]) {
-    test(`${recording.server}: two unary answers, then errors as trailers only`, () => {
+    test(`${recording.server}: two unary responses, then errors as trailers only`, () => {
       for (const pieces of splits(recording.bytes)) {
         const { streams } = readConnection(pieces);
         for (const [streamId, id] of [
@@ -108,7 +108,7 @@ describe("recorded HTTP/2 connections", () => {
   }
 
   for (const recording of [recorded.tritonGrpcStream, recorded.goGrpcStream]) {
-    test(`${recording.server}: two answers on one open stream`, () => {
+    test(`${recording.server}: two responses on one open stream`, () => {
       for (const pieces of splits(recording.bytes)) {
         const { streams } = readConnection(pieces);
         assert.deepEqual([...streams.keys()], [1]);

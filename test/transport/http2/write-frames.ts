@@ -84,7 +84,7 @@ export const GRPC_HEADERS = [
 ] as const;
 export const GRPC_OK = [["grpc-status", "0"]] as const;
 
-/** A whole unary answer. */
+/** A whole unary response. */
 export function grpcAnswer(streamId: number, payload: Uint8Array): Uint8Array {
   return join(
     headers(streamId, GRPC_HEADERS),

@@ -55,7 +55,7 @@ export async function measurePoint(
   });
   const kept = repeat === 0 ? checkpoint.find(keepable, formatPoint(parameters)) : undefined;
   if (kept !== undefined)
-    return { kind: "measured", point: toPoint(kept), complaint: undefined, isClientLimited: false };
+    return { kind: "measured", point: toPoint(kept), failureReason: undefined, isClientLimited: false };
   const folderName = nameFolder(settings, parameters);
   const folder = join(settings.output.artifactDir, repeat === 0 ? folderName : `${folderName}-repeat${repeat}`);
   let profile: Profile;
@@ -68,14 +68,14 @@ export async function measurePoint(
   }
   const { run, measured, outputError } = profile;
   if (run.isInterrupted) return { kind: "interrupted" };
-  const complaint = complaintOf(profile);
+  const failureReason = failureReasonOf(profile);
   if (measured === undefined || outputError !== undefined)
-    return { kind: "failed", parameters, reason: complaint ?? "nothing was measured" };
+    return { kind: "failed", parameters, reason: failureReason ?? "nothing was measured" };
   const { result } = measured;
   const named = { name: checkpoint.nameResult(), folder, result };
   if (repeat === 0 && isWhole(profile)) await checkpoint.add(keepable, parameters, named);
   const isClientLimited = run.levels.some(({ window }) => saturationReason(window) !== undefined);
-  return { kind: "measured", point: toPoint(named), complaint, isClientLimited };
+  return { kind: "measured", point: toPoint(named), failureReason, isClientLimited };
 }
 
 /** Gives a repeated measurement arrivals and data of its own. The points themselves share the seed, as in GenAI-Perf. */
@@ -84,14 +84,14 @@ function drawAgain(settings: GenaiSettings, repeat: number): GenaiSettings {
   return { ...settings, input: { ...input, randomSeed: seedOfNumber(input.randomSeed, "repeat", repeat) } };
 }
 
-function complaintOf({ run, measured, isPassed, outputError }: Profile): string | undefined {
+function failureReasonOf({ run, measured, isPassed, outputError }: Profile): string | undefined {
   if (isPassed) return undefined;
   if (outputError !== undefined) return outputError.message;
   if (run.error !== undefined) return run.error.message;
   // The profile's warnings say which metric was unstable.
   if (isUnstable(run)) return "the measurement is not stable";
   const { counts } = measured?.summary ?? {};
-  if (counts?.failed === 0) return "no answer has content";
+  if (counts?.failed === 0) return "no response has content";
   const first = run.failures.find(({ isWarmup }) => isWarmup !== true);
   const example = first === undefined ? measured?.columns.failureExample : `${first.kind}: ${first.example}`;
   const { failed, sent } = counts ?? { failed: run.failedCount, sent: run.sentCount };

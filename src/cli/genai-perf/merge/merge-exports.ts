@@ -18,8 +18,8 @@ import type { CommandIo } from "../../execute.ts";
 import { valueAt } from "../../options/place.ts";
 import { findReadOutputs, textsIn } from "../../output-files.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
-import { readingOf } from "../profile/answer-rules.ts";
 import { nameFolder } from "../profile/folder-name.ts";
+import { readingOf } from "../profile/response-rules.ts";
 import { toReportsPlan } from "../profile/to-plan.ts";
 import { openTokenizer } from "../profile/token-work.ts";
 import { findExports } from "./find-exports.ts";
@@ -41,7 +41,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   checkSame(hosts, settings.tokenizer.name !== "");
   const merged = mergeSettings(first, settings);
   const { sources, gaps, unanswered } = joinExports(hosts.map(({ source }) => source));
-  if (unanswered.length > 0) throw new UserError(unanswered.map(noAnswers));
+  if (unanswered.length > 0) throw new UserError(unanswered.map(noResponses));
   reportDoubts(hosts, gaps, note);
   const { measured, runs } = await measure(merged, hosts, sources);
   if (measured.columns.count === 0) {
@@ -72,7 +72,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
 }
 
 /** A host that measured nothing must be reported, or the throughput of the others would look like the total. */
-function noAnswers(path: string): Problem {
+function noResponses(path: string): Problem {
   const hint = "Measure again on this host, or remove its folder.";
   return problem("missing", path, "holds no request that was answered", hint);
 }

@@ -16,7 +16,10 @@ export type FlagReader = (builder: SettingsBuilder, values: readonly (string | n
 
 /** An option in a table. */
 export interface Entry
-  extends Pick<Option<never, never>, "help" | "value" | "unit" | "choices" | "defaultText" | "isRepeatable" | "isOwn"> {
+  extends Pick<
+    Option<never, never>,
+    "help" | "value" | "unit" | "choices" | "defaultText" | "isRepeatable" | "isRampart"
+  > {
   /** All names with dashes, in GenAI-Perf's order. The first long one is the placeholder of the value. Absent for a key without a flag. */
   readonly names?: ArgparseOption["names"];
   /** Names that appear only in GenAI-Perf's documentation. */
@@ -105,7 +108,7 @@ export function inGroup<const T extends readonly Entry[]>(
   group: string,
   entries: T,
 ): readonly (T[number] & GenaiOption)[] {
-  const own = group === "Rampart" ? { isOwn: true } : {};
+  const own = group === "Rampart" ? { isRampart: true } : {};
   return entries.map((entry) => ({
     ...entry,
     group,

@@ -58,7 +58,7 @@ export const YAML_KEYS = buildTree(
 );
 
 /** The key of Rampart's own options. It appears only in verbose templates, and not in the exported configuration. */
-export const OWN_KEY = "rampart";
+export const RAMPART_KEY = "rampart";
 
 /** Reports whether an entry is a group. */
 export function isGroup(entry: YamlKey | YamlGroup): entry is YamlGroup {

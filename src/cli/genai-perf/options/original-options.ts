@@ -1,4 +1,4 @@
-import { ORIGINAL_TYPE_NAMES, OWN_TYPE_NAMES } from "../endpoints.ts";
+import { ORIGINAL_TYPE_NAMES, RAMPART_TYPE_NAMES } from "../endpoints.ts";
 import { LOAD_NAMES } from "../loads.ts";
 import { readMeasurement } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
@@ -39,7 +39,7 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
     names: ["--endpoint-type"],
     key: "endpoint.type",
     ...sets("text", "endpoint.type", "kserve", { choices: ORIGINAL_TYPE_NAMES }),
-    ownChoices: OWN_TYPE_NAMES,
+    ownChoices: RAMPART_TYPE_NAMES,
     help: "The API the server speaks.",
   },
   {

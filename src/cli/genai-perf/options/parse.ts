@@ -64,9 +64,9 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   if (parsed.given.some(({ option }) => option === HELP_FLAG)) return { kind: "help", subcommand };
   const together = checkGiven(`genai-perf ${subcommand}`, flags, parsed.given);
   const problems = [...top.problems, ...parsed.problems, ...together];
-  const isOwn = parsed.hasOwnProblems || together.length > 0;
+  const isRampart = parsed.hasRampartProblems || together.length > 0;
   const command: GivenCommand = { kind: "command", subcommand, given: parsed.given, passed };
-  return problems.length > 0 ? usage(isOwn ? subcommand : undefined, problems, command) : command;
+  return problems.length > 0 ? usage(isRampart ? subcommand : undefined, problems, command) : command;
 }
 
 function usage(

@@ -29,7 +29,7 @@ export interface Spread {
 }
 
 /** Rampart's own options, with the YAML key `rampart`. Null stands for "not given". */
-export interface OwnSettings {
+export interface RampartSettings {
   rateDistribution: "constant" | "poisson" | "gamma";
   rateSmoothness: number;
   rateRampSec: number | null;
@@ -124,7 +124,7 @@ export interface GenaiSettings {
   /** An empty name stands for the first model's. */
   tokenizer: { name: string; revision: string; isTrustingRemoteCode: boolean };
   process: { inputDir: string };
-  rampart: OwnSettings;
+  rampart: RampartSettings;
   /** Files cannot set them. */
   passed: PassedFlags;
 }

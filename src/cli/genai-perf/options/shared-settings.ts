@@ -59,14 +59,14 @@ function defaultOf({ kind, default: value }: SharedOption): SharedSetting {
 }
 
 /** A file that the user asked for. */
-export interface OwnFile {
+export interface RampartFile {
   readonly at: SharedPath;
   readonly path: string;
 }
 
 /** Returns the files that the user asked for besides those of the artifact folder. */
-export function ownFilesOf({ rampart }: GenaiSettings): OwnFile[] {
-  return SHARED.flatMap((option): OwnFile[] => {
+export function rampartFilesOf({ rampart }: GenaiSettings): RampartFile[] {
+  return SHARED.flatMap((option): RampartFile[] => {
     const given = rampart.shared[option.name];
     if (fileKeyOf(option) === undefined || given === "") return [];
     return [{ at: `rampart.shared.${option.name}`, path: toOutputPath(String(given)) }];

@@ -13,7 +13,7 @@ import {
   TEMPLATE_OPTIONS,
   TOKENIZER_OPTIONS,
 } from "./original-options.ts";
-import { OWN_MERGE_OPTIONS, OWN_OPTIONS, OWN_SWEEP_OPTIONS } from "./own-options.ts";
+import { RAMPART_MERGE_OPTIONS, RAMPART_OPTIONS, RAMPART_SWEEP_OPTIONS } from "./rampart-options.ts";
 import type { SettingPath } from "./settings.ts";
 
 /** The subcommands, in GenAI-Perf's order. */
@@ -35,11 +35,11 @@ const PROFILE = [
 ];
 
 const FLAGS: Readonly<Record<SubcommandName, readonly GenaiOption[]>> = {
-  config: [...CONFIG_OPTIONS, ...ANALYZE_OPTIONS, ...PROFILE, ...OWN_OPTIONS, ...OWN_SWEEP_OPTIONS],
-  profile: [...PROFILE, ...OWN_OPTIONS],
-  analyze: [...ANALYZE_OPTIONS, ...PROFILE, ...OWN_OPTIONS, ...OWN_SWEEP_OPTIONS],
+  config: [...CONFIG_OPTIONS, ...ANALYZE_OPTIONS, ...PROFILE, ...RAMPART_OPTIONS, ...RAMPART_SWEEP_OPTIONS],
+  profile: [...PROFILE, ...RAMPART_OPTIONS],
+  analyze: [...ANALYZE_OPTIONS, ...PROFILE, ...RAMPART_OPTIONS, ...RAMPART_SWEEP_OPTIONS],
   "create-template": [...TEMPLATE_OPTIONS, ...OTHER_OPTIONS],
-  "process-export-files": [...PROCESS_OPTIONS, ...OUTPUT_OPTIONS, ...OTHER_OPTIONS, ...OWN_MERGE_OPTIONS],
+  "process-export-files": [...PROCESS_OPTIONS, ...OUTPUT_OPTIONS, ...OTHER_OPTIONS, ...RAMPART_MERGE_OPTIONS],
 };
 
 /** All options, without duplicates. */
@@ -50,8 +50,8 @@ export const ALL_OPTIONS = [
   ...PROCESS_OPTIONS,
   ...KEYS_WITHOUT_FLAG,
   ...PROFILE,
-  ...OWN_OPTIONS,
-  ...OWN_SWEEP_OPTIONS,
+  ...RAMPART_OPTIONS,
+  ...RAMPART_SWEEP_OPTIONS,
 ];
 
 /** Returns all flags of a subcommand, in the order of usage and help, without `-h`. */

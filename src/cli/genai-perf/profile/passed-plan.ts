@@ -143,7 +143,7 @@ function refuse(flag: PassedFlag): Problem[] {
   const refusal = PASSED_REFUSALS[name];
   const path = `-- ${typed}`;
   if (refusal !== undefined) return [problem("unsupported", path, `${name} after -- ${refusal.why}`, refusal.hint)];
-  if (optionOf(flag).isOwn !== true) return [];
+  if (optionOf(flag).isRampart !== true) return [];
   const message = `${name} is not an option of perf_analyzer`;
   return [problem("unknown-name", path, message, "Give it before --, if genai-perf has it.")];
 }

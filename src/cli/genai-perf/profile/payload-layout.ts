@@ -23,7 +23,7 @@ export interface PayloadLayout {
   readonly countPayload?: (payload: string) => number;
 }
 
-/** Creates the layout of the run's endpoint type. @throws UserError for an invalid template or path into answers */
+/** Creates the layout of the run's endpoint type. @throws UserError for an invalid template or path into responses */
 export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
   const { usesTemplate, callsMethod, hasTokenIds } = ENDPOINT_TYPES[settings.endpoint.type];
   if (usesTemplate) return openTemplateLayout(settings, tokenizer);
@@ -44,7 +44,7 @@ function toGeneratorEntry({ texts: [command = ""] }: PromptEntry, { input }: Gen
 }
 
 /**
- * Returns the location of the text in answers to a template's requests; undefined if it is detected.
+ * Returns the location of the text in responses to a template's requests; undefined if it is detected.
  * @throws UserError for an invalid path
  */
 export function responseFieldOf(settings: GenaiSettings): ResponseField | undefined {

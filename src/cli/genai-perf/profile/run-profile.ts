@@ -12,10 +12,10 @@ import type { RunResult } from "../../../result/run-result.ts";
 import { removingPart } from "../../../run/open/process-end.ts";
 import { ALONE, type Peers } from "../../../run/peers/peers.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
-import { besideReports, findReadOutputs, findTwins, textsIn } from "../../output-files.ts";
+import { findDuplicatePaths, findReadOutputs, routeTextAroundReports, textsIn } from "../../output-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
-import { ownFilesOf } from "../options/shared-settings.ts";
+import { rampartFilesOf } from "../options/shared-settings.ts";
 import { nameOf } from "../options/subcommands.ts";
 import { explainBackend } from "./backend-hint.ts";
 import { nameFolder } from "./folder-name.ts";
@@ -35,10 +35,10 @@ export function checkOutputs(settings: GenaiSettings, given: GivenSettings, fold
   const outputs = [
     ...[join(folder, INPUTS_FILE), ...Object.values(files)].map((path) => [FOLDER, path] as const),
     ["--profile-export-file", profileExport] as const,
-    ...ownFilesOf(settings).map(({ at, path }) => [nameOf(at), path] as const),
+    ...rampartFilesOf(settings).map(({ at, path }) => [nameOf(at), path] as const),
   ];
   // Of two files, only the one with a name of its own is the user's choice.
-  const twins = findTwins(outputs).filter(({ path }) => path !== FOLDER);
+  const twins = findDuplicatePaths(outputs).filter(({ path }) => path !== FOLDER);
   const problems = [...findReadOutputs(outputs, readPaths(settings, given)), ...twins];
   if (problems.length > 0) throw new UserError(problems);
 }
@@ -166,7 +166,7 @@ async function measureRun(
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
-  const { result: run, outputError } = await executePlan(plan, besideReports(io, { ...plan.outputs.files }), {
+  const { result: run, outputError } = await executePlan(plan, routeTextAroundReports(io, { ...plan.outputs.files }), {
     onInterrupt,
     peers,
     meter: work.link,
@@ -175,7 +175,7 @@ async function measureRun(
   if (outputError !== undefined) io.err(`Error: ${outputError.message}\n  ${word(outputError.hint)}\n`);
   const measured = measuredOf(run);
   if (measured?.columns.count === 0) note(explainNoText(measured.columns) ?? noContent(settings));
-  const isPassed = outputError === undefined && isWell(run, measured);
+  const isPassed = outputError === undefined && hasPassed(run, measured);
   return { folder, run, measured, outputError, isPassed };
 }
 
@@ -184,10 +184,10 @@ async function removeEarlier(folder: string, settings: GenaiSettings): Promise<v
   const { plots, ...files } = artifactFiles(folder, settings.output.profileExportFile);
   for (const path of Object.values(files)) removeOutput(path);
   await removePlots(plots);
-  for (const { path } of ownFilesOf(settings)) removeOutput(path);
+  for (const { path } of rampartFilesOf(settings)) removeOutput(path);
 }
 
-function isWell(run: RunResult, measured: Profile["measured"]): boolean {
+function hasPassed(run: RunResult, measured: Profile["measured"]): boolean {
   if (measured === undefined) return isAllCancelled(run);
   const { failedCount, count } = measured.columns;
   if (isUnstable(run)) return false;
@@ -200,12 +200,12 @@ export function isUnstable({ levels }: RunResult): boolean {
 }
 
 function noContent({ endpoint }: GenaiSettings): string {
-  return `no answer has the form that the endpoint type ${endpoint.type} expects: check --endpoint-type, --endpoint and --url, and an answer in the profile export`;
+  return `no response has the form that the endpoint type ${endpoint.type} expects: check --endpoint-type, --endpoint and --url, and a response in the profile export`;
 }
 
 /**
  * Checks only measured requests. Earlier failures were already reported.
- * @param unreadCount answers whose failure was found when they were read
+ * @param unreadCount responses whose failure was found when they were read
  */
 function isWithinLimit(run: RunResult, unreadCount: number): boolean {
   // Without a limit, any failure changes the exit code, although it does not end the run.
@@ -214,7 +214,7 @@ function isWithinLimit(run: RunResult, unreadCount: number): boolean {
   return run.failedCount + unreadCount - failedCount <= limit * (run.sentCount - sentCount);
 }
 
-/** Reports whether there is no answer because every request was cancelled on purpose. */
+/** Reports whether there is no response because every request was cancelled on purpose. */
 function isAllCancelled({ error, isInterrupted, cancelledCount, failures }: RunResult): boolean {
   const isOnlyThat = failures.every(({ kind, isWarmup }) => kind === "cancelled" || isWarmup === true);
   return error === undefined && !isInterrupted && cancelledCount > 0 && isOnlyThat;

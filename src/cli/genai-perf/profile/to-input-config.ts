@@ -4,7 +4,7 @@ import { valueAt } from "../../options/place.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import { loadOf, type Stimulus } from "../loads.ts";
 import type { KeyedOption } from "../options/genai-option.ts";
-import { isGroup, OWN_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/keys.ts";
+import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/keys.ts";
 import type { GenaiSettings, Sweep } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
@@ -13,7 +13,7 @@ import type { GivenSettings } from "../options/settings-builder.ts";
  * headers, which GenAI-Perf exports.
  */
 export function toInputConfig(settings: GenaiSettings, given: GivenSettings): PythonJson {
-  const groups = YAML_KEYS.filter(({ key }) => key !== OWN_KEY);
+  const groups = YAML_KEYS.filter(({ key }) => key !== RAMPART_KEY);
   const all = exportEntries(groups, settings, given);
   const { model_names, analyze, endpoint, input, tokenizer, ...others } = all as Record<string, object>;
   const model = settings.modelNames[0] ?? "";

@@ -23,11 +23,11 @@ import { isPayloadFile } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
 import { defaultSettings, isDefault } from "../options/defaults.ts";
 import type { GenaiOption } from "../options/genai-option.ts";
-import { OWN_OPTIONS } from "../options/own-options.ts";
+import { RAMPART_OPTIONS } from "../options/rampart-options.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { sharedValues } from "../options/shared-settings.ts";
-import { toTokens } from "./answer-rules.ts";
+import { toTokens } from "./response-rules.ts";
 import { toInputConfig } from "./to-input-config.ts";
 
 /** Converts settings to a plan. */
@@ -87,7 +87,7 @@ export function toProfilePlan(settings: GenaiSettings, given: GivenSettings, fol
   return withPlanValues(landOwn(plan, settings), sharedValues(settings));
 }
 
-const OWN: readonly GenaiOption[] = OWN_OPTIONS;
+const OWN: readonly GenaiOption[] = RAMPART_OPTIONS;
 
 /** Has Rampart's own options of genai-perf put their values into the plan. */
 function landOwn(plan: Plan, settings: GenaiSettings): Plan {

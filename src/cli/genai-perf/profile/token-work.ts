@@ -16,7 +16,7 @@ import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";
 
 /**
- * Runs the parts of a profile that need a tokenizer in a separate thread: creating requests, and measuring answers. So they take neither
+ * Runs the parts of a profile that need a tokenizer in a separate thread: creating requests, and measuring responses. So they take neither
  * time nor memory from the thread that times responses.
  */
 
@@ -126,7 +126,7 @@ export async function startTokenWork(
     return await connect(worker, worker.terminate.bind(worker));
   } catch (error) {
     if (worker !== undefined && !(error instanceof WorkerError)) throw error;
-    note(`requests are made and answers measured in the thread that times responses: ${messageOf(error)}`);
+    note(`requests are made and responses measured in the thread that times responses: ${messageOf(error)}`);
   }
   const { port1, port2 } = new MessageChannel();
   serveTokenWork(port2, sent);

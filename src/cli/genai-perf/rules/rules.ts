@@ -11,7 +11,7 @@ import { isFileOrFolder } from "../options/value-kinds.ts";
 import { checkTemplate } from "../template-options.ts";
 import { checkEndpoint, checkServers } from "./endpoint-rules.ts";
 import { checkMedia } from "./media-rules.ts";
-import { checkOwn } from "./own-rules.ts";
+import { checkOwn } from "./rampart-rules.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { checkSessions } from "./session-rules.ts";
 import { checkSweep } from "./sweep-rules.ts";

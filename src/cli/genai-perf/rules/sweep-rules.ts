@@ -1,6 +1,6 @@
 import { familyOf, JSON_METRICS, REQUEST_METRICS } from "../../../report/genai-perf/layout.ts";
 import { parseLimit } from "../../../report/genai-perf/limits.ts";
-import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
+import type { ResponseKind } from "../../../service/openai/response-kind.ts";
 import { formatOf } from "../endpoint-formats.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import { isLoadName, loadOf } from "../loads.ts";
@@ -11,7 +11,7 @@ import type { RuleSet } from "./rule-set.ts";
 /** Conflicts between a sweep and other settings. */
 
 /** Kinds whose requests can hold several texts or images. A batch has no effect on the others. */
-const BATCHED: readonly AnswerKind[] = ["completions", "embeddings", "nvclip", "rankings", "image-retrieval"];
+const BATCHED: readonly ResponseKind[] = ["completions", "embeddings", "nvclip", "rankings", "image-retrieval"];
 
 /** Checks the sweep. */
 export function checkSweep(rules: RuleSet): void {
@@ -42,7 +42,7 @@ export function checkSweep(rules: RuleSet): void {
     "Leave out --input-file, or vary something else.",
   );
   refuse(
-    types.includes("runtime_batch_size") && !BATCHED.some((kind) => kind === formatOf(endpoint)?.answer),
+    types.includes("runtime_batch_size") && !BATCHED.some((kind) => kind === formatOf(endpoint)?.response),
     `requests of type ${endpoint.type} hold one prompt: there is no batch to vary`,
     "Batches work with completions, embeddings, nvclip, rankings and image_retrieval.",
   );
@@ -78,7 +78,7 @@ function checkSearch(rules: RuleSet): void {
   );
   const names = Object.keys(rampart.searchLimits);
   refuse(names.length === 0, "there are no limits", "Write for example request_latency.p99:300.");
-  const family = familyOf(formatOf(endpoint)?.answer);
+  const family = familyOf(formatOf(endpoint)?.response);
   const known = JSON_METRICS[family].map(({ name }): string => name);
   for (const name of names) {
     const limit = parseLimit(name, 0);
@@ -88,7 +88,7 @@ function checkSearch(rules: RuleSet): void {
     }
     const { metric } = limit;
     const needsStream = REQUEST_METRICS[family].some((one) => one.name === metric && one.isStreaming);
-    refuse(!known.includes(metric), `answers of type ${endpoint.type} have no ${metric}`, "Limit another metric.");
-    refuse(needsStream && !endpoint.isStreaming, `${metric} needs streamed answers`, "Add --streaming.");
+    refuse(!known.includes(metric), `responses of type ${endpoint.type} have no ${metric}`, "Limit another metric.");
+    refuse(needsStream && !endpoint.isStreaming, `${metric} needs streamed responses`, "Add --streaming.");
   }
 }

@@ -28,7 +28,7 @@ export function warnTogether(rules: RuleSet): void {
   );
   warn(
     endpoint.isStreaming && isTokenless(endpoint),
-    `--streaming has no effect with ${endpoint.type}: ${callsMethod ? "the method decides whether calls stream" : "the answer comes in one piece"}.`,
+    `--streaming has no effect with ${endpoint.type}: ${callsMethod ? "the method decides whether calls stream" : "the response comes in one piece"}.`,
   );
   warnOfLengths(rules);
   warnOfSessions(rules);

@@ -30,9 +30,9 @@ export const openAiKind: PerfAnalyzerKind = {
     ...(moreFiles.length === 0 ? {} : { moreFiles }),
     refusesLoadFields: true,
   }),
-  // An error within an answer of status 200 has no words of perf_analyzer, which counts it as a success.
-  wordFailure: ({ message, status, answer = "" }) =>
-    status === undefined ? message : `OpenAI response returns HTTP code ${status}: ${answer}`,
+  // An error within a response of status 200 has no words of perf_analyzer, which counts it as a success.
+  wordFailure: ({ message, status, response = "" }) =>
+    status === undefined ? message : `OpenAI response returns HTTP code ${status}: ${response}`,
 };
 
 function openAiRules(settings: Settings): Rule[] {

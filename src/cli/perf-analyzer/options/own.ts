@@ -5,7 +5,7 @@ import { filled, on } from "./readers.ts";
 export const OWN: readonly UngroupedOption[] = [
   option("protoFiles", {
     names: ["--proto"],
-    isOwn: true,
+    isRampart: true,
     setting: "target.protoFiles",
     isForMessages: true,
     value: "FILE",
@@ -18,7 +18,7 @@ export const OWN: readonly UngroupedOption[] = [
   }),
   option("importPaths", {
     names: ["--proto-path"],
-    isOwn: true,
+    isRampart: true,
     setting: "target.importPaths",
     isForMessages: true,
     value: "DIR",
@@ -29,5 +29,5 @@ export const OWN: readonly UngroupedOption[] = [
     of: ({ target }) => ("importPaths" in target ? target.importPaths : []),
     format: (folders) => folders,
   }),
-  option("isHelp", { names: ["--help", "-h"], isOwn: true, help: "Print this help and exit.", parse: on }),
+  option("isHelp", { names: ["--help", "-h"], isRampart: true, help: "Print this help and exit.", parse: on }),
 ];

@@ -23,7 +23,7 @@ export const SHARED: readonly UngroupedOption[] = sharedOptions("perf_analyzer")
 /** Returns a shared option as one of this mode. One without a setting is looked for in `given`. */
 function toOption(shared: SharedOption): UngroupedOption {
   const { name, help, kind, setting, value, choices, unit } = shared;
-  const shown = { names: [`--${name}`] as const, isOwn: true, help };
+  const shown = { names: [`--${name}`] as const, isRampart: true, help };
   if (setting === undefined) return { ...shown, read: () => {} };
   const isTime = kind === "duration";
   const defaultText = defaultTextOf(shared, false);

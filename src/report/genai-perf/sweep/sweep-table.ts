@@ -43,8 +43,8 @@ function formatLimits(broken: readonly string[], repeat: number | undefined): st
   return `${broken.length === 0 ? "kept" : "broken"}${repeat === undefined ? "" : ", repeated"}`;
 }
 
-/** Formats the answer of a search as a line. @param limits in words */
-export function formatAnswer(
+/** Formats the response of a search as a line. @param limits in words */
+export function formatResponse(
   { parameter, fixed, highest, lowestBroken, isClientLimited, highestVotes, lowestBrokenVotes }: SearchSummary,
   limits: readonly string[],
 ): string {
@@ -58,7 +58,7 @@ export function formatAnswer(
   return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}), in ${[...kept, ...broken].join(" and ")}.\n`;
 }
 
-/** Formats how many measurements of a load agree with the answer. */
+/** Formats how many measurements of a load agree with the response. */
 function formatVotes(agreeing: number, { kept, broken }: Votes): string {
   return `${agreeing} of ${kept + broken} measurements`;
 }

@@ -19,7 +19,7 @@ import { type OtlpSettings, readOtlpSettings } from "./otlp-settings.ts";
 /** How long the last request may take at the end of the run. */
 const FLUSH_MS = 3000;
 /** Collectors answer with a few bytes. */
-const MOST_ANSWER_BYTES = 1024 * 1024; // 1 MiB
+const MOST_RESPONSE_BYTES = 1024 * 1024; // 1 MiB
 
 /** Creates the exporter. @param sink gets one warning when metrics cannot be delivered @param env default: the process's environment */
 export function createOtlpExporter(
@@ -89,7 +89,7 @@ class OtlpExporter implements Report {
     if (snapshot === undefined) return;
     const sending = new AbortController();
     this.sending = sending;
-    const late = setTimeout(() => sending.abort(new Error(`no answer within ${msToSec(timeoutMs)} s`)), timeoutMs);
+    const late = setTimeout(() => sending.abort(new Error(`no response within ${msToSec(timeoutMs)} s`)), timeoutMs);
     try {
       const { attributes, startEpochNs } = this;
       const scope = { version: VERSION, attributes, startEpochNs, atEpochNs: toEpochNs(nowNs()) };
@@ -110,7 +110,7 @@ class OtlpExporter implements Report {
     this.dispatcher ??= openDispatcher();
     const { dispatcher, url } = this;
     const response = await requestOnce(url, { dispatcher, method: "POST", headers, body, signal });
-    const text = await readBodyText(response, MOST_ANSWER_BYTES, signal);
+    const text = await readBodyText(response, MOST_RESPONSE_BYTES, signal);
     const { statusCode: status } = response;
     if (status < 200 || status > 299) throw new Error(`the collector answered with status ${status}`);
     const rejected = readRejected(text);
@@ -128,14 +128,14 @@ class OtlpExporter implements Report {
 
 /** Returns the collector's message about rejected metrics; undefined if it took all. */
 function readRejected(text: string): string | undefined {
-  let answer: { partialSuccess?: { rejectedDataPoints?: string | number; errorMessage?: string } };
+  let response: { partialSuccess?: { rejectedDataPoints?: string | number; errorMessage?: string } };
   try {
-    answer = JSON.parse(text) as typeof answer;
+    response = JSON.parse(text) as typeof response;
   } catch {
     // Collectors may answer with protobuf, or with nothing.
     return undefined;
   }
-  const { rejectedDataPoints = 0, errorMessage = "no reason given" } = answer?.partialSuccess ?? {};
+  const { rejectedDataPoints = 0, errorMessage = "no reason given" } = response?.partialSuccess ?? {};
   return Number(rejectedDataPoints) > 0 ? `${rejectedDataPoints} data points, ${errorMessage}` : undefined;
 }
 

@@ -20,7 +20,7 @@ import { formatWatchPage } from "./watch-page.ts";
 
 /**
  * Serves the state of a run to this host while it lasts: a web page, and metrics for Prometheus. The measuring thread answers, so its work
- * is bounded: answers are made at most a few times a second and then repeated, and requests beyond a number per second are refused.
+ * is bounded: responses are made at most a few times a second and then repeated, and requests beyond a number per second are refused.
  */
 
 const EVENT_MS = 1000;
@@ -122,7 +122,7 @@ class WatchServer implements Report {
     const [path] = (request.url ?? "").split("?");
     if (path === "/events") this.watch(response);
     else if (path === "/") this.answerPage(response);
-    else if (path === "/metrics") this.answerMetrics(request, response);
+    else if (path === "/metrics") this.responseMetrics(request, response);
     else if (path === "/state.json")
       respond(
         response,
@@ -162,7 +162,7 @@ class WatchServer implements Report {
     respond(response, "text/html; charset=utf-8", formatWatchPage(nonce), { "Content-Security-Policy": policy });
   }
 
-  private answerMetrics({ headers: { accept } }: LoopbackRequest, response: LoopbackResponse): void {
+  private responseMetrics({ headers: { accept } }: LoopbackRequest, response: LoopbackResponse): void {
     const snapshot = this.state.snapshot();
     const metrics = () => (snapshot === undefined ? [] : listMetrics(snapshot));
     if (acceptsProtobuf(accept))

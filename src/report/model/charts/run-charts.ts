@@ -49,8 +49,8 @@ function drawAll(view: ReportView): {
   const runs = runsCharts(view);
   const line = timeLine(view);
   const overLoad = tokens.length > 0 ? tokens : [...throughput, ...latency, ...knee];
-  const answers = [search, overLoad, runs, line].find((plots) => plots.length > 0) ?? [];
-  const summary = answers.slice(0, MOST_IN_SUMMARY);
+  const responses = [search, overLoad, runs, line].find((plots) => plots.length > 0) ?? [];
+  const summary = responses.slice(0, MOST_IN_SUMMARY);
   const rest = (...plots: readonly Plot[]): readonly Plot[] => plots.filter((plot) => !summary.includes(plot));
   const sections = [
     { id: "points", title: "Points of the search", charts: rest(...search) },

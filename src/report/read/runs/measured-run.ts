@@ -51,7 +51,7 @@ export interface RunFile {
   readonly head: string;
   /** Returns the whole text. @throws UserError when it cannot be read */
   readText(): string;
-  /** Returns its JSON as an object; undefined when it is none. */
+  /** Returns its JSON as an object; undefined if it is not an object. */
   readDocument(): Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -52,12 +52,12 @@ function createLevelSchema(ofPart: typeof measured) {
 
 type Level = v.InferOutput<ReturnType<typeof createLevelSchema>>;
 
-const answerSchema = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
+const responseSchema = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
 
 function createRunSchema(isOld: boolean) {
   return v.object({
     ...v.partial(v.pick(run, ["startedAt", "isPartial"])).entries,
-    findMax: v.optional(answerSchema),
+    findMax: v.optional(responseSchema),
     levels: v.array(createLevelSchema(isOld ? upgradedPart : measured)),
   });
 }
@@ -114,8 +114,8 @@ function checkVersion(version: unknown, path: string): void {
   throw userError("mismatch", path, message, "Compare it with the Rampart that wrote it.");
 }
 
-/** Reads the result of a search for the highest load as a level of its own. An answer that is not certain is no value, as in the means of a report. */
-function readFindMax({ highest, isResolved }: v.InferOutput<typeof answerSchema>): MeasuredLevel {
+/** Reads the result of a search for the highest load as a level of its own. A response that is not certain is no value, as in the means of a report. */
+function readFindMax({ highest, isResolved }: v.InferOutput<typeof responseSchema>): MeasuredLevel {
   return {
     label: "search for the highest load",
     values: new Map(highest === null || !isResolved ? [] : [["highestLoad", { value: highest }]]),

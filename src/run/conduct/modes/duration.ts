@@ -6,7 +6,7 @@ import { drainLimitNs } from "../../send/end-waits.ts";
 import type { LevelFrame } from "../level-frame.ts";
 
 /**
- * Measures one window of a fixed length. With a grace period, it contains the answers to everything that was sent within it. A closed loop is
+ * Measures one window of a fixed length. With a grace period, it contains the responses to everything that was sent within it. A closed loop is
  * measured to the end of its round: requests that were sent together end together, and a window that ended between two rounds would
  * contain one round too few or too many.
  */
@@ -64,6 +64,6 @@ async function awaitLast(
   const { outstanding } = sender.state();
   if (outstanding === 0 || signal.isStopped) return undefined;
   const cancelled = { count: outstanding, atNs: frame.clock.nowNs() };
-  sender.cancel(`cancelled without an answer at the end of the grace period of ${formatDurationNs(msToNs(graceMs))}`);
+  sender.cancel(`cancelled without a response at the end of the grace period of ${formatDurationNs(msToNs(graceMs))}`);
   return cancelled;
 }

@@ -7,7 +7,7 @@ import { addTokens, type LevelFrame } from "../level-frame.ts";
 
 type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
 
-/** Measures a number of requests in one window that ends with the last answer. */
+/** Measures a number of requests in one window that ends with the last response. */
 export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Promise<LevelResult> {
   const { sender, signal, handOver } = frame.context;
   if (handOver !== undefined && !handOver.isLast) {

@@ -16,7 +16,7 @@ const MODEL = /^\/v2\/models\/([^/]+)(?:\/versions\/(\d+))?(\/config|\/stats)?$/
 const REGION = /^\/v2\/(system|cuda)sharedmemory\/region\/([^/]+)\/(register|unregister)$/;
 
 /** Answers the queries of a run from Triton's C API, with the same JSON as its HTTP front end. */
-export class QueryAnswers {
+export class QueryResponses {
   private readonly triton: TritonLibrary;
   private readonly server: bigint;
   private readonly regions: Regions;
@@ -35,7 +35,7 @@ export class QueryAnswers {
     const region = REGION.exec(path);
     if (region !== null) return this.share(region, body);
     const [, name = "", version, part] = MODEL.exec(path) ?? [];
-    if (name === "") throw new Error(`Triton's library has no answer to ${path}`);
+    if (name === "") throw new Error(`Triton's library has no response to ${path}`);
     const model = [toCString(decodeURIComponent(name)), version === undefined ? NEWEST_VERSION : BigInt(version)];
     if (part === "/config") return this.ask("ServerModelConfig", ...model, CONFIG_VERSION);
     return this.ask(part === "/stats" ? "ServerModelStatistics" : "ServerModelMetadata", ...model);

@@ -14,7 +14,7 @@ import { openCompiledCallbacks } from "./compiled-callbacks.ts";
 import { RequestTemplate } from "./infer-request.ts";
 import { Cell, openTritonLibrary, type TritonLibrary } from "./library.ts";
 import { type NativeMemory, openMemory } from "./memory.ts";
-import { QueryAnswers, type ServerQuery } from "./queries.ts";
+import { QueryResponses, type ServerQuery } from "./queries.ts";
 import { Regions } from "./regions.ts";
 import { openScriptCallbacks } from "./script-callbacks.ts";
 import { type ServerSettings, startServer } from "./start-server.ts";
@@ -48,7 +48,7 @@ export async function serveTriton(settings: ServerSettings): Promise<void> {
   await new Promise(() => {});
 }
 
-/** Keeps a run's templates, makes requests from them, and answers queries. */
+/** Keeps a run's templates, makes requests from them, and responses queries. */
 class TritonHost {
   private readonly triton: TritonLibrary;
   private readonly memory: NativeMemory;
@@ -61,7 +61,7 @@ class TritonHost {
   /** Templates that calls in flight may still use, by their numbers. */
   private readonly forgotten = new Map<number, RequestTemplate>();
   private server = 0n;
-  private queries: QueryAnswers | undefined;
+  private queries: QueryResponses | undefined;
 
   constructor(triton: TritonLibrary, memory: NativeMemory, callbacks: ServerCallbacks) {
     this.triton = triton;
@@ -74,7 +74,7 @@ class TritonHost {
   /** Reads frames from now on. @param end ends the process when the run has ended */
   listen(server: bigint, end: () => void): void {
     this.server = server;
-    this.queries = new QueryAnswers(this.triton, server, this.regions);
+    this.queries = new QueryResponses(this.triton, server, this.regions);
     // Until here, JavaScript could not run while models were loaded.
     process.on("SIGTERM", end);
     this.callbacks.run({
@@ -146,11 +146,11 @@ class TritonHost {
     const query = JSON.parse(new TextDecoder().decode(body)) as ServerQuery;
     try {
       this.callbacks.write(
-        encodeFrame(FROM_SERVER.answer, id, Uint8Array.of(1), (this.queries as QueryAnswers).answer(query)),
+        encodeFrame(FROM_SERVER.queryResult, id, Uint8Array.of(1), (this.queries as QueryResponses).answer(query)),
       );
     } catch (error) {
       const text = JSON.stringify({ error: messageOf(error) });
-      this.callbacks.write(encodeFrame(FROM_SERVER.answer, id, Uint8Array.of(0), encoder.encode(text)));
+      this.callbacks.write(encodeFrame(FROM_SERVER.queryResult, id, Uint8Array.of(0), encoder.encode(text)));
     }
   }
 }

@@ -17,7 +17,7 @@ import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { FAILING_WORKERS } from "../../../runtime/failing-workers.ts";
 import { readGood } from "../read.ts";
 
-/** Requests are made and answers measured in a thread of their own, with the same outcome as in the caller's. */
+/** Requests are made and responses measured in a thread of their own, with the same outcome as in the caller's. */
 
 const LIMIT = { timeout: 180_000 };
 const SPAN = { startNs: 0, endNs: 1e9 };
@@ -67,15 +67,15 @@ async function doAll(work: TokenWork, read: Read): Promise<object> {
   return inFolder(async (folder) => {
     const { path, ...written } = await work.write({ ...read, folder, load: LOAD });
     begin(work, read, folder);
-    const { answers } = work.link;
-    answers.addPrompt(
+    const { responses } = work.link;
+    responses.addPrompt(
       0,
       encoder.encode('{"model": "m", "messages": [{"role": "user", "content": "the"}]}'),
       "a session",
     );
     const bodies = [event("the"), event(" end"), encoder.encode("data: [DONE]\n\n")];
     for (const sendNs of [1000, 2000])
-      answers.addAnswer({ step: 0, sequenceId: 0, sendNs, offsetsNs: [10, 20, 30], bodies });
+      responses.addResponse({ step: 0, sequenceId: 0, sendNs, offsetsNs: [10, 20, 30], bodies });
     work.link.cut(SPAN);
     const { tokenRows: columns } = await work.link.mergeLevel(1);
     await work.link.finish();
@@ -120,9 +120,9 @@ test("tokens of bodies that a template made are known to the thread that made th
       const { path } = await work.write({ ...read, folder, load: LOAD });
       const { data } = JSON.parse(await readFile(path, "utf8"));
       begin(work, read, folder);
-      work.link.answers.addPrompt(0, encoder.encode(JSON.stringify(data[0].payload[0])));
+      work.link.responses.addPrompt(0, encoder.encode(JSON.stringify(data[0].payload[0])));
       const bodies = [encoder.encode('{"text": "the"}')];
-      work.link.answers.addAnswer({ step: 0, sequenceId: 0, sendNs: 1000, offsetsNs: [1000], bodies });
+      work.link.responses.addResponse({ step: 0, sequenceId: 0, sendNs: 1000, offsetsNs: [1000], bodies });
       work.link.cut(SPAN);
       const { tokens } = await work.link.mergeLevel(1);
       assert.deepEqual(tokens.metrics.inputTokens?.values, [20]);

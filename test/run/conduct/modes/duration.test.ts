@@ -9,13 +9,13 @@ describe("a duration", () => {
     assert.equal(result.timeline.length, 10);
   });
 
-  test("with one contains the answers to what was sent within it", async () => {
+  test("with one contains the responses to what was sent within it", async () => {
     const level = makeLevel({ mode: { kind: "duration", durationMs: 995, graceMs: 500 } });
     const { result } = await measureLevel(level, 1);
     assert.deepEqual([result.window.durationNs, result.window.requestCount], [1000e6, 100]);
   });
 
-  test("cancels requests without an answer when the grace period is over", async () => {
+  test("cancels requests without a response when the grace period is over", async () => {
     const level = makeLevel({ mode: { kind: "duration", durationMs: 995, graceMs: 500 } });
     const { result, tookMs } = await measureLevel(level, 3, async ({ clock, server }) => {
       clock.after(900, () => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { mlperfRulesOf } from "../../../../src/run/conduct/modes/requests.ts";
 import { makeLevel, measureLevel } from "../make-level.ts";
 
-test("a number of requests ends with the last answer", async () => {
+test("a number of requests ends with the last response", async () => {
   const { result, driver } = await measureLevel(makeLevel({ mode: { kind: "requests", count: 25 } }), 5);
   assert.deepEqual([result.outcome, result.window.requestCount, result.window.durationNs], ["measured", 25, 50e6]);
   assert.equal(driver.sentCount, 25);

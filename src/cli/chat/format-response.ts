@@ -1,0 +1,149 @@
+import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
+import { limitMessage } from "../../plan/show-value.ts";
+import { escapeControls } from "../../plan/terminal-text.ts";
+import { formatCount, nsToSec } from "../../plan/units.ts";
+import { column, makeTable } from "../../report/model/tables.ts";
+import { formatTextTable, valueText } from "../../report/text/text-table.ts";
+import type { TextPiece } from "../../service/openai/response-text.ts";
+import type { TimedResponse } from "./ask.ts";
+
+const SUMMARY_COLUMNS = 18;
+const STYLE = { maxColumns: 80, format: valueText };
+/** More are only counted. */
+const MOST_PIECES = 10_000;
+const MOST_NAME_CHARACTERS = 200;
+
+/** Token counts of a tokenizer on this side. */
+export interface CountedTokens {
+  readonly tokenizer: string;
+  readonly inputCount: number;
+  readonly outputCount: number;
+}
+
+/** Formats what follows from the times of a response, and its pieces with their times. @param counted absent without a tokenizer */
+export function formatResponse({ response, offsetsNs }: TimedResponse, counted: CountedTokens | undefined): string {
+  const pieces = [
+    ...response.reasoning.map((piece) => ({ ...piece, isReasoning: true })),
+    ...response.output.map((piece) => ({ ...piece, isReasoning: false })),
+  ].toSorted((a, b) => a.read - b.read);
+  const parts = [formatSummary({ response, offsetsNs }, counted), formatPieces(pieces, offsetsNs)];
+  const warnings = findWarnings({ response, offsetsNs }, counted);
+  return [...parts, ...warnings.map((text) => `warning: ${text}`)].join("\n\n");
+}
+
+/** A piece of a response. */
+interface PieceRow {
+  readonly atNs: number;
+  /** Absent for the first one. */
+  readonly gapNs: number | undefined;
+  readonly text: string;
+}
+
+function formatPieces(pieces: readonly (TextPiece & { isReasoning: boolean })[], offsetsNs: readonly number[]): string {
+  if (pieces.length === 0) return "the response has no text";
+  const rows = pieces.slice(0, MOST_PIECES).map(({ read, text, isReasoning }, index) => {
+    const before = pieces[index - 1];
+    const atNs = offsetsNs[read] ?? 0;
+    const gapNs = before === undefined ? undefined : atNs - (offsetsNs[before.read] ?? 0);
+    return { atNs, gapNs, text: `${isReasoning ? "(reasoning) " : ""}${quote(text)}` };
+  });
+  const columns = [
+    column<PieceRow>("at", "after the send", "time", 0, ({ atNs }) => atNs),
+    column<PieceRow>("gap", "after the last", "time", 0, ({ gapNs }) =>
+      gapNs === undefined || gapNs >= SAME_READ_NS ? gapNs : "at once",
+    ),
+    column<PieceRow>("text", "text", "text", 0, ({ text }) => text),
+  ];
+  const table = formatTextTable(makeTable("", columns, rows), STYLE).lines.join("\n");
+  return pieces.length > rows.length
+    ? `${table}\n… and ${formatCount(pieces.length - rows.length)} more pieces`
+    : table;
+}
+
+/** Pieces that were read at once have gaps of single nanoseconds, so that their order is kept. */
+const SAME_READ_NS = 1000;
+
+/** Quotes a text on one line, at most 2,000 characters of it. */
+function quote(text: string): string {
+  return escapeControls(JSON.stringify(limitMessage(text)));
+}
+
+/** Formats the response's row, as in a report's table, and what it is made of. */
+function formatSummary(timed: TimedResponse, counted: CountedTokens | undefined): string {
+  const { usage, finishReason } = timed.response;
+  const rows = [
+    ["output tokens", describeCount(counted?.outputCount, usage?.completionTokens, counted)],
+    ["input tokens", describeCount(counted?.inputCount, usage?.promptTokens, counted)],
+    ["pieces with text", formatCount(readTimes(timed).length)],
+    ...(finishReason === undefined
+      ? []
+      : [["finish reason", escapeControls(limitMessage(finishReason, MOST_NAME_CHARACTERS))]]),
+  ];
+  const lines = rows.map(([name = "", value = ""]) => `${name.padEnd(SUMMARY_COLUMNS)}${value}`);
+  return [...formatRow(timed, counted), "", ...lines].join("\n");
+}
+
+function formatRow(timed: TimedResponse, counted: CountedTokens | undefined): readonly string[] {
+  const { response, offsetsNs } = timed;
+  const timesNs = readTimes(timed);
+  const [firstNs = Number.NaN] = timesNs;
+  const spanNs = (timesNs.at(-1) ?? Number.NaN) - firstNs;
+  const known = response.usage?.completionTokens ?? counted?.outputCount;
+  const gapCount = (known ?? timesNs.length) - 1;
+  const hasGaps = timesNs.length > 1 && gapCount > 0;
+  // Where tokens share a read, a rate shows how the response was cut.
+  const isBunched = known === undefined || known - timesNs.length >= BUNCHED_RATIO * gapCount;
+  const columns = [
+    column("timeToFirstToken", "TTFT", "time", 0, () => (Number.isNaN(firstNs) ? undefined : firstNs)),
+    column("interTokenLatency", known === undefined ? "between pieces" : "ITL mean", "time", 0, () =>
+      hasGaps ? spanNs / gapCount : undefined,
+    ),
+    column("tokensPerSec", "tokens/s", "rate", 0, () =>
+      hasGaps && !isBunched && spanNs > 0 ? gapCount / nsToSec(spanNs) : undefined,
+    ),
+    column("latency", "e2e", "time", 0, () => offsetsNs.at(-1)),
+  ];
+  return formatTextTable(makeTable("", columns, [undefined]), STYLE).lines;
+}
+
+/** Returns the times of the reads with text, in nanoseconds after the send. */
+function readTimes({ response, offsetsNs }: TimedResponse): number[] {
+  const reads = [...new Set([...response.reasoning, ...response.output].map(({ read }) => read))].toSorted(
+    (a, b) => a - b,
+  );
+  return reads.map((read) => offsetsNs[read] ?? 0);
+}
+
+function describeCount(
+  own: number | undefined,
+  servers: number | undefined,
+  counted: CountedTokens | undefined,
+): string {
+  const texts = [
+    ...(own === undefined || counted === undefined ? [] : [`${formatCount(own)} by ${counted.tokenizer}`]),
+    ...(servers === undefined ? [] : [`${formatCount(servers)} by the server`]),
+  ];
+  return texts.length === 0 ? "not counted: the server reports none, and no --tokenizer is given" : texts.join(", ");
+}
+
+/** Returns what would make a benchmark of this server wrong. */
+function findWarnings({ response }: TimedResponse, counted: CountedTokens | undefined): string[] {
+  const warnings: string[] = [];
+  const pieces = [...response.reasoning, ...response.output];
+  const bunched = response.output.filter(({ events }) => events > 1).length;
+  if (pieces.length === 1)
+    warnings.push("the whole response came at once: the server, or something before it, does not stream");
+  else if (bunched > response.output.length / 2)
+    warnings.push(
+      `${bunched} of ${response.output.length} reads had several events: tokens come in bunches, so their gaps are not those of the model`,
+    );
+  const servers = response.usage?.completionTokens;
+  if (counted !== undefined && servers !== undefined && response.reasoning.length === 0) {
+    const ratio = Math.abs(counted.outputCount - servers) / Math.max(1, servers);
+    if (ratio > 0.1 && Math.abs(counted.outputCount - servers) > 2)
+      warnings.push(
+        `${counted.tokenizer} counts ${counted.outputCount} output tokens and the server ${servers}: is it the model's tokenizer?`,
+      );
+  }
+  return warnings;
+}

@@ -1,0 +1,185 @@
+import type { Failure } from "../../transport/failure.ts";
+
+/** Packs responses as bytes and numbers for the thread that counts tokens, so that packing is cheap and nothing is copied twice. */
+
+/** Several responses, and the prompts that were not packed before. */
+export interface PackedResponses {
+  readonly numbers: Float64Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** One answered request. */
+export interface PackedResponse {
+  /** Its number among the finished requests of the run, from 0. Default: 0. */
+  readonly index?: number | undefined;
+  /** Index of the request in the data. */
+  readonly step: number;
+  /** Correlation id; 0 for a request outside of a sequence. */
+  readonly sequenceId: number;
+  /** Whole monotonic nanoseconds. */
+  readonly sendNs: number;
+  /** From the time when the request was due to the send, in whole nanoseconds. Default: 0. */
+  readonly waitNs?: number | undefined;
+  /** Arrival of each response, in whole nanoseconds after the send, ascending. */
+  readonly offsetsNs: ArrayLike<number>;
+  readonly bodies: readonly Uint8Array[];
+  /** The server that answered, when there are several. */
+  readonly server?: string | undefined;
+}
+
+/** One request that failed, or that this client cancelled. Times are whole monotonic nanoseconds. */
+export interface PackedFailure {
+  readonly step: number;
+  readonly sequenceId: number;
+  readonly sendNs: number;
+  /** NaN if no byte arrived. */
+  readonly firstByteNs: number;
+  /** When the failure was detected. */
+  readonly endNs: number;
+  /** Number of responses before the failure. */
+  readonly responseCount: number;
+  readonly failure: Pick<Failure, "kind" | "message" | "status" | "server">;
+}
+
+/** Takes the responses whose tokens are measured. */
+export interface ResponseSink {
+  /** Reports whether a step's prompt was added before. */
+  knowsPrompt(step: number): boolean;
+  /** @param session the conversation to which the request belongs */
+  addPrompt(step: number, body: Uint8Array, session?: string): void;
+  addResponse(response: PackedResponse): void;
+  addFailure(failure: PackedFailure): void;
+}
+
+/** Receives the contents of a package in order. */
+export interface ResponseVisitor {
+  /** @param session the conversation to which the request belongs; undefined without one */
+  onPrompt(step: number, body: Uint8Array, session: string | undefined): void;
+  onResponse(response: PackedResponse): void;
+  onFailure(failure: PackedFailure): void;
+}
+
+const PROMPT = 0;
+const RESPONSE = 1;
+const FAILURE = 2;
+
+const FIRST_BYTES = 64 * 1024;
+/** A package is sent when it reaches this size. */
+const FULL_BYTES = 256 * 1024;
+const FULL_NUMBERS = 32 * 1024;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const NO_BYTES = new Uint8Array(0);
+
+/** Packs responses as they arrive. */
+export class ResponsePacker implements ResponseSink {
+  private readonly send: (packed: PackedResponses) => void;
+  private numbers: number[] = [];
+  private bytes = new Uint8Array(FIRST_BYTES);
+  private byteCount = 0;
+  private readonly packedPrompts = new Set<number>();
+
+  /** @param send takes a package when it is full or flushed */
+  constructor(send: (packed: PackedResponses) => void) {
+    this.send = send;
+  }
+
+  knowsPrompt(step: number): boolean {
+    return this.packedPrompts.has(step);
+  }
+
+  addPrompt(step: number, body: Uint8Array, session?: string): void {
+    this.packedPrompts.add(step);
+    this.numbers.push(PROMPT, step);
+    this.append(body);
+    this.append(encoder.encode(session ?? ""));
+  }
+
+  addResponse(response: PackedResponse): void {
+    const { index = 0, step, sequenceId, sendNs, waitNs = 0, offsetsNs, bodies, server = "" } = response;
+    this.numbers.push(RESPONSE, step, index, sequenceId, sendNs, waitNs, bodies.length);
+    this.append(server === "" ? NO_BYTES : encoder.encode(server));
+    for (let read = 0; read < bodies.length; read++) {
+      this.numbers.push(offsetsNs[read] as number);
+      this.append(bodies[read] as Uint8Array);
+    }
+    if (this.byteCount >= FULL_BYTES || this.numbers.length >= FULL_NUMBERS) this.flush();
+  }
+
+  addFailure({ step, sequenceId, sendNs, firstByteNs, endNs, responseCount, failure }: PackedFailure): void {
+    this.numbers.push(FAILURE, step, sequenceId, sendNs, firstByteNs, endNs, responseCount);
+    const { kind, message, status, server } = failure;
+    this.append(encoder.encode(JSON.stringify({ kind, message, status, server })));
+    if (this.numbers.length >= FULL_NUMBERS) this.flush();
+  }
+
+  flush(): void {
+    if (this.numbers.length === 0) return;
+    this.send({ numbers: Float64Array.from(this.numbers), bytes: this.bytes.slice(0, this.byteCount) });
+    this.numbers = [];
+    this.byteCount = 0;
+  }
+
+  /** Forgets which prompts were packed, because the receiver has restarted. */
+  forgetPrompts(): void {
+    this.flush();
+    this.packedPrompts.clear();
+  }
+
+  /** Appends the length as a number, and the bytes. */
+  private append(body: Uint8Array): void {
+    this.numbers.push(body.length);
+    const needed = this.byteCount + body.length;
+    if (needed > this.bytes.length) {
+      const grown = new Uint8Array(Math.max(needed, 2 * this.bytes.length));
+      grown.set(this.bytes.subarray(0, this.byteCount));
+      this.bytes = grown;
+    }
+    this.bytes.set(body, this.byteCount);
+    this.byteCount = needed;
+  }
+}
+
+/** Passes the contents of a package to the visitor. */
+export function visitResponses({ numbers, bytes }: PackedResponses, visitor: ResponseVisitor): void {
+  let at = 0;
+  let offset = 0;
+  const number = (): number => numbers[at++] as number;
+  const body = (): Uint8Array => {
+    const length = number();
+    offset += length;
+    return bytes.subarray(offset - length, offset);
+  };
+  const text = (): string => decoder.decode(body());
+  while (at < numbers.length) {
+    const type = number();
+    const step = number();
+    if (type === PROMPT) {
+      const prompt = body();
+      const session = text();
+      visitor.onPrompt(step, prompt, session === "" ? undefined : session);
+    } else if (type === RESPONSE) {
+      const [index, sequenceId, sendNs, waitNs] = [number(), number(), number(), number()];
+      const offsetsNs = new Float64Array(number());
+      const server = text();
+      const bodies: Uint8Array[] = [];
+      for (let read = 0; read < offsetsNs.length; read++) {
+        offsetsNs[read] = number();
+        bodies.push(body());
+      }
+      const own = server === "" ? {} : { server };
+      visitor.onResponse({ index, step, sequenceId, sendNs, waitNs, offsetsNs, bodies, ...own });
+    } else {
+      const [sequenceId, sendNs, firstByteNs, endNs, responseCount] = [
+        number(),
+        number(),
+        number(),
+        number(),
+        number(),
+      ];
+      const failure = JSON.parse(text()) as PackedFailure["failure"];
+      visitor.onFailure({ step, sequenceId, sendNs, firstByteNs, endNs, responseCount, failure });
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
+import { Call } from "../../transport/client.ts";
+import { Slots } from "./slots.ts";
+
+/** Maximum time for judging responses while sockets wait. */
+const SLICE_NS = 200_000;
+/** Maximum of deferred responses. A client without idle time judges them as they arrive. */
+const MAX_WAITING: WaitingLimits = { responses: 4096, bytes: 8 * 1024 * 1024 };
+/** Approximate memory per response besides its bytes. */
+const RESPONSE_BYTES = 128;
+
+/** Limits of deferred responses. */
+export interface WaitingLimits {
+  readonly responses: number;
+  /** Memory of the responses. A single response may have more. */
+  readonly bytes: number;
+}
+
+/** Judges a deferred request. @param lane of its slot */
+export type JudgeResponse = (call: Call, slots: Slots, lane: number) => void;
+
+/**
+ * Defers judging of responses until sockets are idle: decoding and exporting takes longer than receiving, and would delay what arrives or
+ * is sent meanwhile.
+ */
+export class WaitingResponses {
+  private readonly judge: JudgeResponse;
+  private readonly max: WaitingLimits;
+  /** Reused rows of deferred requests; row `i` of `slots` belongs to `calls[i]`. */
+  private readonly calls: Call[] = [];
+  private readonly slots = new Slots();
+  private readonly lanes: number[] = [];
+  private readonly sizes: number[] = [];
+  private readonly freeRows: number[] = [];
+  /** Rows in the order of the requests' ends, starting at `first`. */
+  private order: number[] = [];
+  private first = 0;
+  private byteCount = 0;
+  private readonly clock: Clock;
+  private cancelTurn: Cancel | undefined;
+
+  /** @param options.max default: 4,096 responses, 8 MiB */
+  constructor(judge: JudgeResponse, { max = MAX_WAITING, clock = systemClock } = {}) {
+    this.judge = judge;
+    this.max = max;
+    this.clock = clock;
+  }
+
+  /** Adds an ended request. Its slot may be used again. */
+  add(call: Call, slots: Slots, lane: number): void {
+    const size = sizeOf(call);
+    while (this.count > 0 && (this.count >= this.max.responses || this.byteCount + size > this.max.bytes))
+      this.judgeFirst();
+    const row = this.freeRows.pop() ?? this.calls.length;
+    let waiting = this.calls[row];
+    if (waiting === undefined) {
+      waiting = new Call(row);
+      this.calls[row] = waiting;
+    }
+    waiting.takeResult(call);
+    this.slots.copy(row, slots, call.slot);
+    this.lanes[row] = lane;
+    this.sizes[row] = size;
+    this.byteCount += size;
+    this.order.push(row);
+    // Judging waits one more turn of the event loop, so that due requests are sent first.
+    this.cancelTurn ??= this.clock.nextTurn(() => {
+      this.cancelTurn = this.clock.nextTurn(() => this.judgeSome());
+    });
+  }
+
+  /** Judges all deferred requests. */
+  flush(): void {
+    this.cancelTurn?.();
+    this.cancelTurn = undefined;
+    while (this.count > 0) this.judgeFirst();
+  }
+
+  private judgeSome(): void {
+    const { clock } = this;
+    this.cancelTurn = undefined;
+    const endNs = clock.nowNs() + SLICE_NS;
+    while (this.count > 0 && clock.nowNs() < endNs) this.judgeFirst();
+    if (this.count > 0) this.cancelTurn = clock.nextTurn(() => this.judgeSome());
+  }
+
+  private get count(): number {
+    return this.order.length - this.first;
+  }
+
+  private judgeFirst(): void {
+    const row = this.order[this.first] as number;
+    this.first++;
+    this.byteCount -= this.sizes[row] as number;
+    if (this.first === this.order.length || this.first > this.max.responses) {
+      this.order = this.order.slice(this.first);
+      this.first = 0;
+    }
+    const call = this.calls[row] as Call;
+    this.judge(call, this.slots, this.lanes[row] as number);
+    call.responses = [];
+    call.body = undefined;
+    this.freeRows.push(row);
+  }
+}
+
+function sizeOf({ body, responses }: Call): number {
+  let size = RESPONSE_BYTES + (body === undefined ? 0 : body.length);
+  for (const response of responses) size += RESPONSE_BYTES + response.body.length;
+  return size;
+}

@@ -1,0 +1,175 @@
+import * as v from "valibot";
+import type { CustomInputsPlan } from "../../inputs/kinds/user-defined.ts";
+import { type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
+import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import type { OutputOf } from "../../plan/schema.ts";
+import type {
+  CustomGrpcRequest,
+  CustomHttpRequest,
+  CustomResponse,
+  MakeInputs,
+} from "../../service/user-defined/functions.ts";
+import { wireOf } from "../../service/user-defined/target.ts";
+import { countSchema, nameSchema, strictOptions } from "../fields.ts";
+import type { Inputs } from "../input-data.ts";
+import { type Protocol, splitUrls, type Target } from "./target.ts";
+import type { TargetBuilder } from "./target-builder.ts";
+import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+
+/** The requests of a protocol. */
+export type CustomRequestOf<P extends Protocol> = P extends "grpc" ? CustomGrpcRequest : CustomHttpRequest;
+
+/** What {@link defineTarget} takes. `I` is the type of inputs, `O` that of decoded responses. */
+export interface CustomTargetDefinition<I, O, P extends Protocol = "http"> {
+  /** Name of the protocol, for reports and exports. */
+  readonly name: string;
+  /** How requests are sent: HTTP/1.1, or gRPC calls. Default: `"http"`. */
+  readonly protocol?: P;
+  /**
+   * gRPC only: a call may have several messages each way. `encode` returns them as `messages`, and a response has all that arrived as `parts`.
+   * Default: false; calls are unary.
+   */
+  readonly streaming?: P extends "grpc" ? boolean : false;
+  /**
+   * Encodes the request of an input. Called once for each input, before the first request; the bytes are sent as often as the load needs
+   * them. So no request can depend on a response, and the load cannot be `sessions(…)`. An error ends the run. May be asynchronous.
+   */
+  readonly encode: (input: I, index: number) => CustomRequestOf<P> | Promise<CustomRequestOf<P>>;
+  /**
+   * Decodes a response, for `check` and `extract`; without these it is not called. An error is a failed request. Default: the response
+   * itself.
+   */
+  readonly decode?: (response: CustomResponse) => O;
+  /** Returns why a response is wrong, or false: a failed request. Called for every response with a successful status. Default: no check. */
+  readonly check?: (output: O, input: I) => string | boolean | undefined;
+  /**
+   * Values to take from every response, by name: of numbers the report has statistics, of anything else the counts. `extracted(name)` asserts
+   * them. Default: none.
+   */
+  readonly extract?: Readonly<Record<string, (output: O, input: I) => unknown>>;
+}
+
+/** What the builder that {@link defineTarget} returns takes besides the address. */
+export interface CustomTargetOptions<I> {
+  /** The inputs: a list of at most 10,000, or a function that yields them. They repeat when the load needs more. */
+  readonly inputs: readonly I[] | (() => Iterable<I> | AsyncIterable<I>);
+  /** Most inputs to take from a function. Default: 1000. */
+  readonly count?: number;
+  /** HTTP headers or gRPC metadata of every request. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
+  readonly tls?: boolean | TlsOptions;
+}
+
+/**
+ * Defines a target with a protocol of its own over HTTP or gRPC. Returns a builder that takes an address, `host:port` (default ports: 8000
+ * for HTTP, 8001 for gRPC) or a URL, or several, and its options.
+ * @example
+ * const scores = defineTarget({
+ *   name: "scores",
+ *   encode: (input: { text: string }) => ({ path: "/score", body: input }),
+ *   decode: (response) => response.json() as { score: number },
+ *   check: ({ score }) => score >= 0 || "the score is negative",
+ *   extract: { score: ({ score }) => score },
+ * });
+ * scores("localhost:8000", { inputs: [{ text: "good" }, { text: "bad" }] });
+ */
+export function defineTarget<I, O = CustomResponse, const P extends Protocol = "http">(
+  definition: CustomTargetDefinition<I, O, P>,
+): (url: string | readonly string[], options: CustomTargetOptions<I>) => Target<P, "plain"> {
+  return (url, options) => ({
+    kind: "user-defined",
+    ...splitUrls(url),
+    options: { ...options, ...definition } as { readonly protocol?: P },
+  });
+}
+
+const DEFAULT_COUNT = 1000;
+
+export const customBuilder: TargetBuilder<CustomTarget> = {
+  form: { name: "defineTarget", isCodeOnly: true },
+  call: "a target of defineTarget(…)",
+  takes: "payloads",
+  schema: customSchema,
+  toPlan: toCustomPlan,
+  inputs: toCustomInputs,
+  check: checkOwn,
+};
+
+type CustomTarget = OutputOf<typeof customSchema>;
+
+function customSchema() {
+  const fn = v.custom<RegisteredFunction>((input) => typeof input === "function", "must be a function");
+  const options = strictOptions({
+    name: nameSchema("a name"),
+    protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
+    streaming: v.optional(v.boolean("must be true or false")),
+    encode: fn,
+    decode: v.optional(fn),
+    check: v.optional(fn),
+    extract: v.optional(
+      v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), fn, "must be functions by the value's name"),
+    ),
+    inputs: v.union(
+      [
+        v.pipe(v.array(v.unknown()), v.nonEmpty("must have an input")),
+        fn as v.CustomSchema<MakeInputs<unknown>, string>,
+      ],
+      "must be a list with an input, or a function that yields inputs",
+    ),
+    count: v.optional(countSchema()),
+    headers: headersSchema(),
+    tls: v.optional(tlsSchema()),
+  });
+  return v.object({ kind: v.literal("user-defined"), ...serverEntries(), options });
+}
+
+function toCustomPlan({ options, ...server }: CustomTarget, folder: string): TargetPlan {
+  const { name, protocol = "http", decode, check, extract, headers = {}, tls } = options;
+  const values = Object.entries(extract ?? {}).map(([key, find]) => [
+    key,
+    registerFunction(`target.extract.${key}`, find),
+  ]);
+  return {
+    kind: "user-defined",
+    ...toServerPlan(server),
+    protocol,
+    model: name,
+    batchSize: 1,
+    isStreaming: options.streaming ?? false,
+    headers: Object.entries(headers),
+    ...(decode === undefined ? {} : { decode: registerFunction("target.decode", decode) }),
+    ...(check === undefined ? {} : { check: registerFunction("target.check", check) }),
+    ...(values.length === 0 ? {} : { extract: Object.fromEntries(values) }),
+    tls: toTlsPlan(tls, folder),
+  };
+}
+
+function toCustomInputs({ options }: CustomTarget): InputsPlan {
+  const { inputs, encode, protocol = "http", streaming: isStreaming = false } = options;
+  const isList = typeof inputs !== "function";
+  return {
+    kind: "user-defined",
+    values: registerFunction("target.inputs", isList ? () => inputs : inputs),
+    encode: registerFunction("target.encode", encode),
+    protocol: wireOf({ protocol, isStreaming }) as CustomInputsPlan["protocol"],
+    count: isList ? inputs.length : (options.count ?? DEFAULT_COUNT),
+  };
+}
+
+function checkOwn({ options }: CustomTarget, inputs: Inputs | undefined): Problem[] {
+  const problems: Problem[] = [];
+  if (inputs !== undefined)
+    problems.push(
+      problem("conflict", "inputs", "this target has its inputs in its own options", "Leave it out.", inputs.kind),
+    );
+  if (options.count !== undefined && typeof options.inputs !== "function")
+    problems.push(
+      problem("conflict", "target.count", "needs a function as inputs", "Leave it out.", String(options.count)),
+    );
+  if (options.streaming === true && options.protocol !== "grpc")
+    problems.push(problem("conflict", "target.streaming", 'needs protocol: "grpc"', "Leave it out.", "true"));
+  return problems;
+}

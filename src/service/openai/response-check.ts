@@ -1,0 +1,184 @@
+import {
+  type CreateResponseCheck,
+  faultOf,
+  type ResponseCheck,
+  type ResponseFault,
+  type ResponseHead,
+} from "../../transport/response-check.ts";
+import { CollectedPieces } from "../collected-pieces.ts";
+import { isPage, PAGE_FOUND } from "../html-page.ts";
+import { ResponseForm } from "../known-responses.ts";
+import { explainEvent, isEventText, reportsError, SENT_ERROR } from "./event-fault.ts";
+import type { ResponseKind } from "./response-kind.ts";
+import { isObject } from "./response-parts.ts";
+
+/**
+ * Creates the checks of HTTP bodies and events for a run's slots.
+ * @param kind the kind of responses; undefined when the path does not determine it: then responses may be plain text
+ */
+export function createPayloadChecks(kind: ResponseKind | undefined): CreateResponseCheck {
+  const bodies = new ResponseForm(BODY_HEAD_BYTES, BODY_TAIL_BYTES);
+  const events = new EventForms();
+  return () => new PayloadResponseCheck(kind, bodies, events);
+}
+
+/** Covers what precedes a response's text. */
+const BODY_HEAD_BYTES = 256;
+const BODY_TAIL_BYTES = 2;
+
+const decoder = new TextDecoder();
+
+class PayloadResponseCheck implements ResponseCheck {
+  private readonly kind: ResponseKind | undefined;
+  private readonly bodies: ResponseForm;
+  private readonly events: EventForms;
+  private readonly pieces = new CollectedPieces();
+  private head: ResponseHead = { jsonBytes: 0, isJson: false };
+  private eventCount = 0;
+  /** Number of events that are not just an end mark or a comment. */
+  private contentCount = 0;
+  private fault: ResponseFault | undefined;
+
+  constructor(kind: ResponseKind | undefined, bodies: ResponseForm, events: EventForms) {
+    this.kind = kind;
+    this.bodies = bodies;
+    this.events = events;
+  }
+
+  whole(bytes: Uint8Array, start: number, end: number, { isJson }: ResponseHead): ResponseFault | undefined {
+    if (this.bodies.has(bytes, start, end)) return undefined;
+    const text = decoder.decode(bytes.subarray(start, end));
+    const isEvents = isEventText(text);
+    const reason = isEvents ? this.explainEvents(text) : this.explainText(text, isJson);
+    if (reason !== undefined) return faultOf(reason, bytes, start, end);
+    if (!isEvents) this.bodies.add(bytes, start, end);
+    return undefined;
+  }
+
+  begin(head: ResponseHead): void {
+    this.head = head;
+    this.eventCount = 0;
+    this.contentCount = 0;
+    this.fault = undefined;
+    this.pieces.reset(Number.POSITIVE_INFINITY);
+  }
+
+  piece(bytes: Uint8Array, start: number, end: number): void {
+    this.pieces.add(bytes, start, end);
+  }
+
+  event(bytes: Uint8Array): void {
+    this.eventCount++;
+    if (this.fault !== undefined) return;
+    if (this.events.has(bytes)) {
+      this.contentCount++;
+      return;
+    }
+    const finding = explainEvent(this.kind, decoder.decode(bytes));
+    if (finding.reason !== undefined) this.fault = faultOf(finding.reason, bytes);
+    else if (finding.hasContent) {
+      this.contentCount++;
+      this.events.add(bytes);
+    }
+  }
+
+  end(): ResponseFault | undefined {
+    const { bytes, keptBytes } = this.pieces;
+    if (this.eventCount === 0) return this.whole(bytes, 0, keptBytes, this.head);
+    if (this.fault !== undefined || this.contentCount > 0) return this.fault;
+    return faultOf("the stream ended without an event that has data", NO_BYTES);
+  }
+
+  /** Checks events that arrived as one body, because the server did not declare a stream. */
+  private explainEvents(text: string): string | undefined {
+    this.begin({ jsonBytes: 0, isJson: false });
+    for (const event of text.split(/(?<=\r\n\r\n|\n\n|\r\r)/)) {
+      const { reason, hasContent } = explainEvent(this.kind, event);
+      if (reason !== undefined) return reason;
+      if (hasContent) this.contentCount++;
+    }
+    return this.contentCount > 0 ? undefined : "the response is events without data";
+  }
+
+  private explainText(text: string, isJson: boolean): string | undefined {
+    if (text.trim() === "") return "the response is empty";
+    if (isPage(text)) return PAGE_FOUND;
+    const { kind } = this;
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      return kind === undefined && !isJson ? undefined : "the response is not JSON";
+    }
+    const first: unknown = Array.isArray(json) ? json[0] : json;
+    if (isObject(first) && reportsError(first)) return SENT_ERROR;
+    if (kind === undefined) return undefined;
+    if (typeof json !== "object" || json === null) return "the response is not a JSON object";
+    return explainMissing(kind, first);
+  }
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Required fields. Responses of other kinds differ too much between servers. */
+const NEEDED: Readonly<Partial<Record<ResponseKind, readonly string[]>>> = {
+  chat: ["choices"],
+  multimodal: ["choices"],
+  completions: ["choices"],
+  responses: ["output"],
+  anthropic: ["content"],
+  embeddings: ["data", "embeddings"],
+  nvclip: ["data", "embeddings"],
+};
+
+function explainMissing(kind: ResponseKind, json: unknown): string | undefined {
+  const needed = NEEDED[kind];
+  if (needed === undefined) return undefined;
+  if (isObject(json)) for (const name of needed) if (Array.isArray(json[name])) return undefined;
+  return `the response has no list of ${needed[0]}`;
+}
+
+const LF = 10;
+const LETTER_D = 0x64;
+/** Enough to recognize an event. Compared for every token. */
+const HEAD_BYTES = 64;
+/** At least the end of an event's JSON with its empty line. */
+const TAIL_BYTES = 3;
+/** More kinds of events than any protocol has. */
+const MAX_FORMS = 32;
+/** Start of an event whose document begins with an error. */
+const ERROR_START = 'data: {"error"';
+
+/** What valid events have in common, by the length of the first line if that is the event's name. */
+class EventForms {
+  private readonly forms = new Map<number, ResponseForm>();
+
+  /** Whether an event has everything that valid ones had in common. */
+  has(event: Uint8Array): boolean {
+    if (startsWith(event, ERROR_START)) return false;
+    return this.forms.get(keyOf(event))?.has(event, 0, event.length) === true;
+  }
+
+  /** Adds a valid event with data. */
+  add(event: Uint8Array): void {
+    const key = keyOf(event);
+    let form = this.forms.get(key);
+    if (form === undefined) {
+      if (this.forms.size >= MAX_FORMS) return;
+      form = new ResponseForm(HEAD_BYTES, TAIL_BYTES);
+      this.forms.set(key, form);
+    }
+    form.add(event, 0, event.length);
+  }
+}
+
+/** Returns the length of the first line if it is the event's name, otherwise 0. */
+function keyOf(event: Uint8Array): number {
+  return event[0] === LETTER_D ? 0 : event.indexOf(LF) + 1;
+}
+
+function startsWith(bytes: Uint8Array, text: string): boolean {
+  if (bytes.length < text.length) return false;
+  for (let i = 0; i < text.length; i++) if (bytes[i] !== text.charCodeAt(i)) return false;
+  return true;
+}

@@ -1,0 +1,216 @@
+import { writeJson } from "../../plan/show-value.ts";
+import type { ResponseField } from "./response-field.ts";
+import { hasTensors, type ResponseKind } from "./response-kind.ts";
+
+/** Token counts reported by the server; undefined when not reported. */
+export interface ServerUsage {
+  readonly promptTokens: number | undefined;
+  readonly completionTokens: number | undefined;
+  readonly reasoningTokens: number | undefined;
+  /** Name of the tokenizer that counted. Only Rampart's own server reports it. */
+  readonly tokenizer?: string;
+}
+
+export interface ResponsePart {
+  /** Output text; empty without any. */
+  readonly text: string;
+  /** A reasoning model's thoughts, which are not part of its output. */
+  readonly reasoning: string;
+  /** Number of output tokens, for answers with ids instead of text. */
+  readonly tokenCount?: number | undefined;
+  readonly usage?: ServerUsage | undefined;
+  readonly finishReason?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const EMPTY: ResponsePart = { text: "", reasoning: "" };
+
+/** Reads one event or JSON body of a response. @param data parsed JSON */
+export function readPart(kind: ResponseKind, data: unknown): ResponsePart {
+  const first = Array.isArray(data) ? data[0] : data;
+  if (!isObject(first)) return EMPTY;
+  // Names of tensors are the model's: one may be `error`.
+  const error = hasTensors(kind) ? undefined : readError(first);
+  const part = READERS[kind](first);
+  return {
+    ...part,
+    usage: part.usage ?? readUsage(first["usage"]),
+    error: error ?? part.error,
+  };
+}
+
+const TOOL_CALL_REASONS: ReadonlySet<string> = new Set(["tool_calls", "function_call", "tool_use"]);
+
+/** Whether a finish reason means that the response calls tools. */
+export function callsTools(finishReason: string | undefined): boolean {
+  return finishReason !== undefined && TOOL_CALL_REASONS.has(finishReason);
+}
+
+const READERS: Readonly<Record<ResponseKind, (data: Json) => ResponsePart>> = {
+  chat: readChat,
+  multimodal: readChat,
+  completions: readChat,
+  responses: readResponsesEvent,
+  anthropic: readAnthropicEvent,
+  generate: (data) => ({ text: toText(data["text_output"]), reasoning: "" }),
+  kserve: (data) => ({ text: toText(data["text_output"]), reasoning: "" }),
+  "token-ids": readTokenIds,
+  "huggingface-generate": readHuggingFace,
+  embeddings: () => EMPTY,
+  nvclip: () => EMPTY,
+  rankings: () => EMPTY,
+  "image-retrieval": () => EMPTY,
+  grpc: () => EMPTY,
+  custom: readCustom,
+};
+
+/** Keys of the text in non-standard services; the first one present counts. AIPerf's list, and two more. */
+const TEXT_KEYS = ["text", "content", "response", "output", "result", "generated_text", "text_output"];
+
+function readCustom(data: Json): ResponsePart {
+  const text = TEXT_KEYS.map((key) => toText(data[key])).find((found) => found !== "");
+  return text === undefined ? readChat(data) : { text, reasoning: "" };
+}
+
+/** Like {@link readPart}, when the user has specified the text's place. @param data parsed JSON */
+export function readFieldPart(field: ResponseField, data: unknown): ResponsePart {
+  const first = Array.isArray(data) ? data[0] : data;
+  const found = field.find(data);
+  const text = typeof found === "number" || typeof found === "boolean" ? String(found) : toText(found);
+  if (!isObject(first)) return { text, reasoning: "" };
+  return { text, reasoning: "", usage: readUsage(first["usage"]), error: readError(first) };
+}
+
+/** Chat completions and completions, streamed or whole; some servers use one's shape for the other. */
+function readChat(data: Json): ResponsePart {
+  const choices = data["choices"];
+  const choice = Array.isArray(choices) ? choices[0] : undefined;
+  if (!isObject(choice)) return EMPTY;
+  const { delta, message } = choice;
+  const body = isObject(delta) ? delta : isObject(message) ? message : {};
+  return {
+    text: toText(body["content"]) || toText(choice["text"]),
+    reasoning: toText(body["reasoning_content"]) || toText(body["reasoning"]),
+    finishReason: toName(choice["finish_reason"]),
+  };
+}
+
+function readHuggingFace(data: Json): ResponsePart {
+  const { token, details } = data;
+  const streamed = isObject(token) && token["special"] !== true ? toText(token["text"]) : "";
+  return {
+    text: isObject(token) ? streamed : toText(data["generated_text"]),
+    reasoning: "",
+    finishReason: isObject(details) ? toName(details["finish_reason"]) : undefined,
+  };
+}
+
+/** The engine of TensorRT-LLM. The response that only ends a stream has an empty `output_ids`. */
+function readTokenIds(data: Json): ResponsePart {
+  const { output_ids: ids } = data;
+  if (ids !== undefined) return { ...EMPTY, tokenCount: countIds(ids) };
+  return { ...EMPTY, error: `the response has no output_ids, only ${Object.keys(data).join(", ") || "nothing"}` };
+}
+
+/** Returns the number of token ids in a tensor: a list, or a single id. */
+export function countIds(ids: unknown): number {
+  if (Array.isArray(ids)) return ids.length;
+  return ids === undefined || ids === null || ids === "" ? 0 : 1;
+}
+
+/** OpenAI's responses API: typed events, or the whole response. */
+function readResponsesEvent(data: Json): ResponsePart {
+  const { type, delta, response } = data;
+  if (type === "response.output_text.delta") return { text: toText(delta), reasoning: "" };
+  if (type === "response.reasoning_text.delta" || type === "response.reasoning_summary_text.delta")
+    return { text: "", reasoning: toText(delta) };
+  // The last event of a stream repeats all of its text.
+  if (isObject(response)) return { ...EMPTY, ...readResponseEnd(response) };
+  if (data["object"] !== "response") return EMPTY;
+  const items = (Array.isArray(data["output"]) ? data["output"] : []).filter(isObject);
+  const textOf = (wanted: string): string =>
+    items
+      .filter((item) => item["type"] === wanted)
+      .map((item) => toText(item["content"]) || toText(item["summary"]))
+      .join("");
+  return { text: textOf("message"), reasoning: textOf("reasoning"), ...readResponseEnd(data) };
+}
+
+function readResponseEnd(response: Json): Partial<ResponsePart> {
+  const { status, error } = response;
+  return {
+    usage: readUsage(response["usage"]),
+    finishReason: status === "in_progress" || status === "queued" ? undefined : toName(status),
+    error: isObject(error) ? readError({ error }) : undefined,
+  };
+}
+
+/** Anthropic's messages API: typed events, or the whole message. */
+function readAnthropicEvent(data: Json): ResponsePart {
+  const { type, delta, message, content_block: block } = data;
+  if (type === "message_start" && isObject(message)) return { ...EMPTY, usage: readUsage(message["usage"]) };
+  if (type === "content_block_start" && isObject(block))
+    return { text: toText(block["text"]), reasoning: toText(block["thinking"]) };
+  if (type === "content_block_delta" && isObject(delta))
+    return { text: toText(delta["text"]), reasoning: toText(delta["thinking"]) };
+  if (type === "message_delta" && isObject(delta)) return { ...EMPTY, finishReason: toName(delta["stop_reason"]) };
+  if (type !== "message") return EMPTY;
+  const blocks = (Array.isArray(data["content"]) ? data["content"] : []).filter(isObject);
+  return {
+    text: blocks.map((item) => toText(item["text"])).join(""),
+    reasoning: blocks.map((item) => toText(item["thinking"])).join(""),
+    finishReason: toName(data["stop_reason"]),
+  };
+}
+
+/** Returns the message of an error in place of a response, or in the middle of one. */
+function readError(data: Json): string | undefined {
+  const { error } = data;
+  if (typeof error === "string" && error !== "") return error;
+  if (isObject(error)) return typeof error["message"] === "string" ? error["message"] : writeJson(error);
+  if (data["object"] === "error" || data["type"] === "error") return toText(data["message"]) || writeJson(data);
+  return undefined;
+}
+
+function readUsage(usage: unknown): ServerUsage | undefined {
+  if (!isObject(usage)) return undefined;
+  const details = usage["completion_tokens_details"] ?? usage["output_tokens_details"];
+  const tokenizer = toName(usage["tokenizer"]);
+  return {
+    ...(tokenizer === undefined ? {} : { tokenizer }),
+    promptTokens: toCount(usage["prompt_tokens"] ?? inputTokens(usage)),
+    completionTokens: toCount(usage["completion_tokens"] ?? usage["output_tokens"]),
+    reasoningTokens: toCount(isObject(details) ? details["reasoning_tokens"] : usage["reasoning_tokens"]),
+  };
+}
+
+/** Anthropic's API counts tokens read from or written to its cache separately from `input_tokens`. */
+function inputTokens(usage: Json): number | undefined {
+  const fresh = toCount(usage["input_tokens"]);
+  if (fresh === undefined) return undefined;
+  return (
+    fresh + (toCount(usage["cache_read_input_tokens"]) ?? 0) + (toCount(usage["cache_creation_input_tokens"]) ?? 0)
+  );
+}
+
+/** Returns a text; for content in parts, the joined texts of the parts. */
+export function toText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return "";
+  return value.map((part) => (isObject(part) ? toText(part["text"]) : toText(part))).join("");
+}
+
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function toName(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function toCount(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}

@@ -1,0 +1,143 @@
+import { splitBytesElements, toJsonElements } from "./json-tensors.ts";
+import type { ResponseKind } from "./openai/response-kind.ts";
+import { hasTensors, hasText } from "./openai/response-kind.ts";
+import { readResponse } from "./openai/response-text.ts";
+import type { RequestContent } from "./service.ts";
+import { isShortFloat, readShortFloats } from "./short-floats.ts";
+import { joinBytes, type Tensor } from "./tensor.ts";
+
+/** A tensor of a request or a response, as functions of a scenario see it. */
+export interface ScenarioTensor {
+  /** Data type in KServe v2: `FP32`, `INT64`, `BYTES`. */
+  readonly datatype: string;
+  /** Dimensions as they were sent. */
+  readonly shape: readonly number[];
+  /** Little-endian elements; of BYTES, each with its length in front. */
+  readonly bytes: Uint8Array;
+  /** Returns the elements in order: numbers, booleans, texts of BYTES, or `bigint` of INT64 and UINT64. */
+  values(): readonly (number | bigint | boolean | string)[];
+}
+
+/** The request of a response. */
+export interface AnsweredRequest {
+  /** Its body, parsed; undefined when it is not JSON, and for tensors. */
+  readonly body: unknown;
+  /** Bytes of the body; empty for tensors. */
+  readonly bytes: Uint8Array;
+  /** Its tensors by name; empty for payloads. */
+  readonly tensors: Readonly<Record<string, ScenarioTensor>>;
+  /** Its tags; empty without any. In a mix, `target` is the name of its target. */
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** A scenario's function that says whether a response is right: true or nothing, false, or why it is wrong. */
+export type CheckResponse = (response: ScenarioResponse) => boolean | string | undefined;
+
+/** The response to one request, for the function `check`. Values are read when they are used. The memory of `bytes` is reused after the call. */
+export interface ScenarioResponse {
+  /** The body; of a stream all its messages or events, joined. */
+  readonly bytes: Uint8Array;
+  /** The messages or server-sent events, in order; the only one when the response is no stream. */
+  readonly parts: readonly Uint8Array[];
+  /** Text of a language model's response; of a stream all pieces, joined. Empty for other responses. */
+  readonly content: string;
+  /** The tensors by name, of the last response if there are several; empty for other responses. */
+  readonly tensors: Readonly<Record<string, ScenarioTensor>>;
+  /** The request that it answers. */
+  readonly request: AnsweredRequest;
+  /** Returns the response as UTF-8 text. */
+  text(): string;
+  /** Parses the response as JSON. @throws SyntaxError */
+  json(): unknown;
+}
+
+const decoder = new TextDecoder();
+const NO_BYTES = new Uint8Array(0);
+
+/** What a response is made from. */
+export interface ResponseSource {
+  readonly parts: readonly Uint8Array[];
+  /** The tensors of the last response; empty for other responses. */
+  readonly tensors: readonly Tensor[];
+  readonly request: RequestContent;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Absent: not a response of a language model. */
+  readonly kind?: ResponseKind | undefined;
+}
+
+/** Creates the response that functions of a scenario get. */
+export function createScenarioResponse({ parts, tensors, request, tags, kind }: ResponseSource): ScenarioResponse {
+  const joined = (): Uint8Array => (parts.length === 1 ? (parts[0] as Uint8Array) : joinBytes([...parts]));
+  const text = (): string => decoder.decode(joined());
+  return {
+    get bytes() {
+      return joined();
+    },
+    parts,
+    get content() {
+      return readContent(parts, tensors, kind);
+    },
+    get tensors() {
+      return toScenarioTensors(tensors);
+    },
+    get request() {
+      return describeRequest(request, tags);
+    },
+    text,
+    json: () => JSON.parse(text()) as unknown,
+  };
+}
+
+function readContent(parts: readonly Uint8Array[], tensors: readonly Tensor[], kind: ResponseKind | undefined): string {
+  if (kind === undefined || !hasText(kind)) return "";
+  if (hasTensors(kind)) {
+    const values = toScenarioTensors(tensors)["text_output"]?.values() ?? [];
+    return values.map(String).join("");
+  }
+  const reads = parts.map((part) => decoder.decode(part));
+  return readResponse(kind, reads)
+    .output.map((piece) => piece.text)
+    .join("");
+}
+
+function describeRequest(request: RequestContent, tags: AnsweredRequest["tags"]): AnsweredRequest {
+  const bytes = "bytes" in request ? request.bytes : NO_BYTES;
+  return {
+    bytes,
+    tags,
+    get body() {
+      return bytes.length === 0 ? undefined : parseBody(bytes);
+    },
+    get tensors() {
+      return "bytes" in request ? {} : toScenarioTensors(request);
+    },
+  };
+}
+
+function parseBody(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function toScenarioTensors(tensors: readonly Tensor[]): Record<string, ScenarioTensor> {
+  return Object.fromEntries(
+    tensors.map(({ name, datatype, shape, bytes }) => [
+      name,
+      { datatype, shape, bytes, values: () => readValues({ datatype, bytes }) },
+    ]),
+  );
+}
+
+function readValues({
+  datatype,
+  bytes,
+}: Pick<Tensor, "datatype" | "bytes">): readonly (number | bigint | boolean | string)[] {
+  if (datatype === "BYTES") return (splitBytesElements(bytes) ?? []).map((element) => decoder.decode(element));
+  if (isShortFloat(datatype)) return readShortFloats(datatype, bytes);
+  const texts = toJsonElements(datatype, bytes) ?? [];
+  const isLong = datatype === "INT64" || datatype === "UINT64";
+  return texts.map((text) => (isLong ? BigInt(text) : datatype === "BOOL" ? text === "true" : Number(text)));
+}

@@ -1,0 +1,156 @@
+import {
+  type CreateResponseCheck,
+  faultOf,
+  type ResponseCheck,
+  type ResponseFault,
+  type ResponseHead,
+} from "../../transport/response-check.ts";
+import { CollectedPieces } from "../collected-pieces.ts";
+import { type ExpectedResponse, explainUnexpected } from "../expected-response.ts";
+import { isPage, PAGE_FOUND } from "../html-page.ts";
+import { KnownResponses, ResponseForm } from "../known-responses.ts";
+import type { Datatype, SharedPlace } from "../tensor.ts";
+import { explainElements, explainOutput } from "./response-outputs.ts";
+
+type Places = ReadonlyMap<string, SharedPlace> | undefined;
+
+/**
+ * Creates the checks of HTTP bodies for a run's slots.
+ * @param places outputs in shared memory, by name @param expected default: any model and outputs
+ */
+export function createHttpChecks(places: Places, expected?: ExpectedResponse): CreateResponseCheck {
+  const known = new KnownResponses();
+  const form = new ResponseForm(JSON_HEAD_BYTES, JSON_TAIL_BYTES, true);
+  return () => new HttpResponseCheck(known, form, places, expected);
+}
+
+/** Covers names, datatypes and shapes, which are at the start of JSON responses. */
+const JSON_HEAD_BYTES = 256;
+const JSON_TAIL_BYTES = 2;
+
+const decoder = new TextDecoder();
+
+class HttpResponseCheck implements ResponseCheck {
+  /** For responses with binary data. */
+  private readonly known: KnownResponses;
+  /** For responses that are only JSON. */
+  private readonly form: ResponseForm;
+  private readonly places: Places;
+  private readonly expected: ExpectedResponse | undefined;
+  private readonly pieces = new CollectedPieces();
+  private jsonBytes = 0;
+  private hasEvents = false;
+
+  constructor(known: KnownResponses, form: ResponseForm, places: Places, expected: ExpectedResponse | undefined) {
+    this.expected = expected;
+    this.known = known;
+    this.form = form;
+    this.places = places;
+  }
+
+  whole(bytes: Uint8Array, start: number, end: number, { jsonBytes }: ResponseHead): ResponseFault | undefined {
+    return this.check(bytes, start, end, end - start, jsonBytes);
+  }
+
+  begin({ jsonBytes }: ResponseHead): void {
+    this.jsonBytes = jsonBytes;
+    this.hasEvents = false;
+    // After the JSON part, only the length matters.
+    this.pieces.reset(jsonBytes === 0 ? Number.POSITIVE_INFINITY : jsonBytes);
+  }
+
+  piece(bytes: Uint8Array, start: number, end: number): void {
+    this.pieces.add(bytes, start, end);
+  }
+
+  event(bytes: Uint8Array): void {
+    if (!this.hasEvents) this.piece(bytes, 0, bytes.length);
+    this.hasEvents = true;
+  }
+
+  end(): ResponseFault | undefined {
+    const { bytes, keptBytes, totalBytes } = this.pieces;
+    if (this.hasEvents)
+      return faultOf("a stream of events came in place of an inference response", bytes, 0, keptBytes);
+    return this.check(bytes, 0, keptBytes, totalBytes, this.jsonBytes);
+  }
+
+  /** @param totalBytes length of the body, of which `bytes[start, end)` is at least the JSON part */
+  private check(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    totalBytes: number,
+    jsonBytes: number,
+  ): ResponseFault | undefined {
+    const isAllJson = jsonBytes === 0 || jsonBytes === totalBytes;
+    if (isAllJson ? this.form.has(bytes, start, end) : this.known.has(bytes, start, jsonBytes, totalBytes))
+      return undefined;
+    const headBytes = isAllJson ? totalBytes : jsonBytes;
+    if (headBytes > totalBytes) {
+      const reason = `Inference-Header-Content-Length ${jsonBytes} is longer than the response's ${totalBytes} bytes`;
+      return faultOf(reason, bytes, start, end);
+    }
+    const text = decoder.decode(bytes.subarray(start, start + headBytes));
+    const reason = explainText(text, totalBytes - headBytes, this.places, this.expected);
+    if (reason !== undefined) return faultOf(reason, bytes, start, end);
+    if (isAllJson) this.form.add(bytes, start, end);
+    else this.known.add(bytes, start, jsonBytes, totalBytes, fixedPlaces(text, jsonBytes));
+    return undefined;
+  }
+}
+
+/** Returns what must be equal in responses with binary data: the JSON part except for the request's id. */
+function fixedPlaces(text: string, jsonBytes: number): number[] {
+  const [head, id] = /^\{"id":"([^"\\]*)"/.exec(text) ?? [];
+  // Beyond ASCII, characters and bytes differ.
+  if (head === undefined || id === undefined || /[^\x20-\x7e]/.test(head)) return [0, jsonBytes];
+  const from = head.length - 1 - id.length;
+  return [0, from, from + id.length, jsonBytes];
+}
+
+/** Explains why a JSON part followed by this number of bytes is not a valid response; undefined when it is valid. */
+function explainText(
+  text: string,
+  dataBytes: number,
+  places: Places,
+  expected: ExpectedResponse | undefined,
+): string | undefined {
+  if (text.trim() === "") return "the response is empty";
+  if (isPage(text)) return PAGE_FOUND;
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return "the response is not JSON";
+  }
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return "the response is not a JSON object";
+  const response = json as { readonly error?: unknown; readonly outputs?: unknown; readonly model_name?: unknown };
+  const { error, outputs, model_name: model } = response;
+  if (error !== undefined && error !== null) return "the server sent an error within its response";
+  if (!Array.isArray(outputs)) return "the response has no outputs";
+  return (
+    explainOutputs(outputs, dataBytes, places) ??
+    (expected === undefined ? undefined : explainUnexpected(expected, model, outputs))
+  );
+}
+
+function explainOutputs(outputs: readonly unknown[], dataBytes: number, places: Places): string | undefined {
+  let rest = dataBytes;
+  for (const item of outputs) {
+    if (typeof item !== "object" || item === null) return "an output is not an object";
+    const { name, datatype, shape, data, parameters } = item as Readonly<Record<string, unknown>>;
+    const size = (parameters as { readonly binary_data_size?: unknown } | undefined)?.binary_data_size;
+    const byteCount = typeof size === "number" ? size : undefined;
+    const elements: unknown[] | undefined = Array.isArray(data) ? data.flat(Number.POSITIVE_INFINITY) : undefined;
+    const elementCount = elements?.length;
+    const isElsewhere = places?.has(String(name)) === true;
+    const reason = explainOutput({ name, datatype, shape, byteCount, elementCount, isElsewhere });
+    if (reason !== undefined) return reason;
+    const wrong = elements && explainElements(String(name), datatype as Datatype, elements);
+    if (wrong !== undefined) return wrong;
+    if (!isElsewhere) rest -= byteCount ?? 0;
+  }
+  if (rest === 0) return undefined;
+  return `the response's length is ${Math.abs(rest)} bytes ${rest > 0 ? "more" : "less"} than its outputs' sizes add up to`;
+}

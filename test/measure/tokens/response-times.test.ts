@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { timeResponse } from "../../../src/measure/tokens/response-times.ts";
+import type { TextPiece } from "../../../src/service/openai/response-text.ts";
+
+const piece = (read: number, text: string, events = 1): TextPiece => ({ read, text, events });
+const countWords = (text: string): number => text.split(" ").filter((word) => word !== "").length;
+const readNs = [10, 20, 30, 40];
+
+function time(
+  output: TextPiece[],
+  reasoning: TextPiece[],
+  rules: Parameters<typeof timeResponse>[2] = { countTokens: countWords },
+) {
+  const answer = { output, reasoning, usage: undefined, finishReason: undefined, isStreamed: true, error: undefined };
+  return timeResponse(answer, readNs, rules);
+}
+
+describe("the times of a response", () => {
+  test("are those of the reads that brought content", () => {
+    assert.deepEqual(time([piece(1, "a b "), piece(3, "c", 2)], []), {
+      contentNs: [20, 40],
+      eventCount: 3,
+      firstOutputNs: 20,
+      firstReasoningNs: Number.NaN,
+      outputTokens: 3,
+      reasoningTokens: 0,
+    });
+  });
+
+  test("leave reasoning out, and have it beside", () => {
+    const { contentNs, firstReasoningNs, firstOutputNs, outputTokens, reasoningTokens } = time(
+      [piece(2, "x")],
+      [piece(0, "hm "), piece(1, "so")],
+    );
+    assert.deepEqual([contentNs, firstReasoningNs, firstOutputNs], [[30], 10, 30]);
+    assert.deepEqual([outputTokens, reasoningTokens], [1, 2]);
+  });
+
+  test("take reasoning for content where that is asked for, each read once", () => {
+    const rules = { countTokens: countWords, countsReasoning: true };
+    const { contentNs, eventCount, outputTokens } = time([piece(1, " x y")], [piece(0, "hm "), piece(1, "so")], rules);
+    assert.deepEqual([contentNs, eventCount, outputTokens], [[10, 20], 3, 4]);
+  });
+
+  test("take given counts, and have none without a counter", () => {
+    assert.equal(time([piece(0, "a b c")], [], { tokens: { output: 9, reasoning: 0 } }).outputTokens, 9);
+    assert.equal(time([piece(0, "a b c")], [], {}).outputTokens, Number.NaN);
+    assert.equal(time([], [], {}).outputTokens, 0);
+  });
+});

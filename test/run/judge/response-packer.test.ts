@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ResponseSink } from "../../../src/measure/tokens/packed-responses.ts";
+import { firstByteOf, ResponsePacker } from "../../../src/run/judge/response-packer.ts";
+import { Slots } from "../../../src/run/send/slots.ts";
+import { Call } from "../../../src/transport/client.ts";
+import type { Failure } from "../../../src/transport/failure.ts";
+
+const bytes = new TextEncoder().encode("question");
+const feed = { contentOf: () => ({ bytes }) };
+const failure: Failure = { kind: "closed", message: "cut" };
+
+function makeCall(change: Partial<Call> = {}): Call {
+  return Object.assign(new Call(0), { sendStartNs: 1000, endNs: 9000, ...change });
+}
+
+test("the prompt of a step is added once, before its responses and failures", () => {
+  const added: unknown[][] = [];
+  const known = new Set<number>();
+  const sink = {
+    knowsPrompt: (step: number) => known.has(step),
+    addPrompt: (step: number) => added.push(["prompt", step, known.add(step).size]),
+    addResponse: ({ index, step, server }: { index: number; step: number; server?: string }) =>
+      added.push(["response", index, step, server]),
+    addFailure: ({ step, failure: { server } }: { step: number; failure: Failure }) =>
+      added.push(["failure", step, server]),
+  } as unknown as ResponseSink;
+  const packer = new ResponsePacker(sink, feed, ["a", "b"]);
+  const slots = new Slots();
+  slots.steps[0] = 7;
+  packer.addResponse(3, makeCall({ server: 1 }), slots, []);
+  packer.addFailure(makeCall(), slots, failure);
+  assert.deepEqual(added, [
+    ["prompt", 7, 1],
+    ["response", 3, 7, "b"],
+    ["failure", 7, "a"],
+  ]);
+});
+
+test("a response carries how long its request waited since it was due", () => {
+  const waits: unknown[] = [];
+  const sink = {
+    knowsPrompt: () => true,
+    addResponse: ({ sendNs, waitNs }: { sendNs: number; waitNs: number }) => waits.push([sendNs, waitNs]),
+  } as unknown as ResponseSink;
+  const packer = new ResponsePacker(sink, feed, undefined);
+  const slots = new Slots();
+  slots.grow(1);
+  packer.addResponse(0, makeCall(), slots, []);
+  slots.intendedNs[0] = 900.4;
+  packer.addResponse(1, makeCall({ sendStartNs: 1000.6 }), slots, []);
+  assert.deepEqual(waits, [
+    [1000, 0],
+    [1001, 101],
+  ]);
+});
+
+test("a failed request has a first byte when one arrived before its end, or when it is an HTTP error", () => {
+  assert.equal(firstByteOf(makeCall({ firstByteNs: 5000 }), failure), 5000);
+  assert.equal(firstByteOf(makeCall({ firstByteNs: 9000 }), failure), undefined);
+  assert.equal(firstByteOf(makeCall({ firstByteNs: 9000 }), { kind: "http", message: "503" }), 9000);
+  assert.equal(firstByteOf(makeCall({ firstByteNs: 0 }), { kind: "http", message: "503" }), undefined);
+});
