@@ -25,7 +25,7 @@ interface Failures {
   readonly failures: readonly {
     readonly kind: string;
     readonly count: number;
-    readonly responses?: readonly { readonly reason: string; readonly answer: string }[];
+    readonly responses?: readonly { readonly reason: string; readonly response: string }[];
   }[];
 }
 
@@ -50,7 +50,7 @@ describe("responses of a scenario", () => {
       [["check", 20, 3]],
     );
     assert.match(
-      failures[0]?.responses?.[0]?.answer ?? "",
+      failures[0]?.responses?.[0]?.response ?? "",
       /^OUTPUT0 INT32 \[1,16\]: 3, 3, .*OUTPUT1 INT32 \[1,16\]: 1, 1/,
     );
     assert.equal(failures[0]?.responses?.[0]?.reason, "3 for 2");

@@ -78,7 +78,7 @@ export const GENERAL: Section = {
       run: `${S} -v -v --request-count 1`,
       seen: /infer/,
       shownBy:
-        "cli/perf-analyzer/effects-output.test.ts: -v prints windows as they come, -v -v requests and answers too",
+        "cli/perf-analyzer/effects-output.test.ts: -v prints windows as they come, -v -v requests and responses too",
     },
     {
       says: "`--bls-composing-models` takes names with versions, separated by commas",
@@ -383,7 +383,7 @@ export const MEASUREMENT: Section = {
       run: `${PLAN} --serial-sequences --dry-run`,
       out: /"isSerial": true/,
       shownBy:
-        "cli/perf-analyzer/effects-sequences.test.ts: --serial-sequences has a sequence wait for its answer also on a stream",
+        "cli/perf-analyzer/effects-sequences.test.ts: --serial-sequences has a sequence wait for its response also on a stream",
     },
     {
       says: "deprecated `-t`, `-c`, `-d`",

@@ -53,7 +53,7 @@ test("a response is read, and responses are shown in the order of their queries"
   assert.deepEqual(await Promise.all(responses), ["late", "early"]);
   assert.deepEqual(
     trace,
-    ["late", "early"].map((name) => ({ kind: "response", text: `response to ${name}` })),
+    ["late", "early"].map((name) => ({ kind: "reply", text: `response to ${name}` })),
   );
 });
 
