@@ -44,8 +44,9 @@ const ELEMENTS = 16;
 const INPUTS = ["INPUT0", "INPUT1"];
 const TENSOR = new Uint8Array(Int32Array.from({ length: ELEMENTS }, (_, index) => index).buffer);
 
-/** A variable that is 1 where many mocks start and nobody measures them: a warm-up takes most of the CPU time of a short run. */
+/** For tests that start many mocks and measure none of them: with 1 in this environment variable, a mock starts without its warm-up. */
 export const COLD = "RAMPART_TEST_COLD";
+
 /** Starts the embedded target of a run on free loopback ports, warm for what it will be asked. Returns the ports. */
 export async function startWarmMock({ plan, kind }: EmbeddedStart): Promise<EmbeddedPorts> {
   await warmUpMock([kind]);

@@ -1,4 +1,4 @@
-/** An object with the fields of another, of which those that can be undefined are optional. */
+/** The same object type, with optional fields in place of those that can be undefined. */
 type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

@@ -12,7 +12,7 @@ import { runInFolder } from "./run-in-folder.ts";
 const RESPONSE = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
 const EVERY = 20;
 
-/** A server that responses nothing and closes the connection at every `EVERY`th request, and counts both. */
+/** A server that answers nothing and closes the connection at every `EVERY`th request, and counts both. */
 async function startClosing(): Promise<{ url: string; counts: { received: number; closed: number }; stop(): void }> {
   const counts = { received: 0, closed: 0 };
   const sockets = new Set<Socket>();

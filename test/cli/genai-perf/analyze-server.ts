@@ -16,7 +16,7 @@ export interface ReceivedBody {
   readonly max_tokens?: number;
 }
 
-/** Responses a request; `inFlight` counts this one too. */
+/** Answers a request; `inFlight` counts this one too. */
 export type Answer = (
   response: ServerResponse,
   request: { body: ReceivedBody; inFlight: number; index: number },

@@ -16,7 +16,7 @@ const LIMIT = { timeout: 180_000 };
 const RANKS = 2;
 const REQUESTS = 6;
 
-/** A chat server that responses nobody before each rank has sent a request. */
+/** A chat server that answers nobody before each rank has sent a request. */
 async function startMeetingServer() {
   const waiting: ServerResponse[] = [];
   const counts = new Map<string, number>();

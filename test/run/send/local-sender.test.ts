@@ -23,7 +23,7 @@ import { FakeClient, makeDataset, makeDriver, makeService } from "./fake-client.
 const EVERY = 7;
 const REFUSED: Failure = { kind: "http", status: 503, message: "busy" };
 
-/** Responses each request one turn of the event loop after it was sent; each seventh fails. */
+/** Answers each request one turn of the event loop after it was sent; each seventh fails. */
 class EagerClient extends FakeClient {
   private count = 0;
 

@@ -58,7 +58,7 @@ async function received(connection: ScriptedConnection, streamId: number, count:
   return messagesOf(connection.dataOf(streamId));
 }
 
-/** Responses each message of a paced call with its text in capitals. */
+/** Answers each message of a paced call with its text in capitals. */
 async function answerOne(connection: ScriptedConnection, streamId: number): Promise<void> {
   await received(connection, streamId, 1);
   connection.write(headers(streamId, GRPC_HEADERS));

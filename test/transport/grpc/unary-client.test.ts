@@ -30,7 +30,7 @@ const RESPONSE = latin1("answer");
 
 const withClient = scriptedClient((endpoint, options) => new GrpcUnaryClient(endpoint, options), 0);
 
-/** Responses every request of a connection. */
+/** Answers every request of a connection. */
 async function answerAll(connection: ScriptedConnection, from = 1): Promise<void> {
   for (let streamId = from; ; streamId += 2) {
     await connection.request(streamId);
