@@ -16,7 +16,7 @@ const FAILED_GRACE_MS = 1000;
 /** The parts of a run that its end needs. */
 export interface RunEnding {
   readonly session: Session;
-  readonly sender: Pick<LoadSender, "stop" | "close" | "state" | "totals">;
+  readonly sender: Pick<LoadSender, "stop" | "close" | "progress" | "state" | "totals">;
   readonly signal: RunSignal;
   readonly policy: Pick<FailurePolicy, "log" | "laneErrors">;
   readonly abort: Pick<EarlyAbort, "broken"> | undefined;
@@ -64,15 +64,16 @@ export async function serverDelta(
   before: ServerCounters[] | undefined,
 ): Promise<RunResult["server"]> {
   if (before === undefined || (signal.error !== undefined && !signal.isAborted)) return undefined;
-  const settled = await awaitDelta(session, before, sender.state().completedCount).catch(() => undefined);
+  const settled = await awaitDelta(session, before, sender.progress().completedCount).catch(() => undefined);
   return settled?.delta;
 }
 
 /** Composes the result of a run that has ended. */
-export function composeResult(ending: RunEnding, parts: MeasuredParts): RunResult {
+export async function composeResult(ending: RunEnding, parts: MeasuredParts): Promise<RunResult> {
   const { sender, signal, policy, abort } = ending;
   const { phased, warmup, server, startNs } = parts;
-  const { sentCount, completedCount, failedCount, cancelledCount } = sender.state();
+  const [state, totals] = await Promise.all([sender.state(), sender.totals()]);
+  const { sentCount, completedCount, failedCount, cancelledCount } = state;
   return {
     prepared: ending.prepared,
     ...foundLevels(ending, parts.levels),
@@ -80,7 +81,7 @@ export function composeResult(ending: RunEnding, parts: MeasuredParts): RunResul
     failures: policy.log.list(),
     ...(warmup.sentCount > 0 ? { warmup } : {}),
     ...(phased === undefined ? {} : { phased }),
-    ...sender.totals(),
+    ...totals,
     server,
     isInterrupted: signal.isInterrupted,
     error: signal.error,

@@ -28,13 +28,13 @@ test("a sender tells of what ends, of what fails, and of a load that is too high
   client.answer(0);
   client.answer(1, { kind: "http", status: 500, message: "no" });
   sender.drainRecords();
-  assert.equal(sender.admits({ phaseIndex: 0, level: 9, draw: 0 }), false);
+  assert.equal(await sender.admits({ phaseIndex: 0, level: 9, draw: 0 }), false);
   assert.deepEqual(told, [
     ["failed", "http", 1],
     ["records", 2],
     ["limited", 9],
   ]);
-  const { sentCount, completedCount, failedCount, outstanding } = sender.state();
+  const { sentCount, completedCount, failedCount, outstanding } = await sender.state();
   assert.deepEqual([sentCount, completedCount, failedCount, outstanding], [3, 1, 1, 1]);
   sender.close();
 });

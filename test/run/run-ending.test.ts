@@ -21,7 +21,7 @@ function makeEnding(search: RunEnding["search"]["search"] = "linear"): UnderTest
     sender: context.sender,
     signal,
     abort: undefined,
-    policy: new FailurePolicy(plan, signal, () => context.sender.state()),
+    policy: new FailurePolicy(plan, signal, () => context.sender.progress()),
     search: { unit: "concurrency", levels: { kind: "range", start: 1, end: 8, step: 1 }, search },
     prepared: { plan } as PreparedRun,
     start: (concurrency) => driver.start({ kind: "closed", concurrency }, ENDLESS),
@@ -48,7 +48,7 @@ test("a run that was interrupted cancels requests without a response, instead of
   await ending.start(3);
   ending.signal.interrupt();
   await shutDown(ending, true);
-  const { sentCount, completedCount, failedCount, cancelledCount, isInterrupted } = composeResult(ending, PARTS);
+  const { sentCount, completedCount, failedCount, cancelledCount, isInterrupted } = await composeResult(ending, PARTS);
   assert.deepEqual(
     { sentCount, completedCount, failedCount, cancelledCount, isInterrupted },
     {
@@ -60,7 +60,7 @@ test("a run that was interrupted cancels requests without a response, instead of
 test("a run whose load never started closes at once", async () => {
   const ending = makeEnding();
   await shutDown(ending, false);
-  assert.equal(composeResult(ending, PARTS).sentCount, 0);
+  assert.equal((await composeResult(ending, PARTS)).sentCount, 0);
 });
 
 test("a server that no longer reports its counters leaves them out", async () => {
@@ -68,21 +68,21 @@ test("a server that no longer reports its counters leaves them out", async () =>
   assert.equal(await serverDelta(makeEnding(), undefined), undefined);
 });
 
-test("the levels of a search are in ascending order, with the response of the search", () => {
+test("the levels of a search are in ascending order, with the response of the search", async () => {
   const levels = [levelOf(1, "kept"), levelOf(8, "broken"), levelOf(4, "kept")];
-  const found = composeResult(makeEnding("highest"), { ...PARTS, levels });
+  const found = await composeResult(makeEnding("highest"), { ...PARTS, levels });
   assert.deepEqual(
     found.levels.map(({ level }) => level),
     [1, 4, 8],
   );
   assert.deepEqual(found.findMax, { highest: 4, next: 8, isResolved: true });
-  const swept = composeResult(makeEnding(), { ...PARTS, levels });
+  const swept = await composeResult(makeEnding(), { ...PARTS, levels });
   assert.deepEqual([swept.levels, swept.findMax], [levels, undefined]);
 });
 
-test("warm-up requests are only there when there were some", () => {
+test("warm-up requests are only there when there were some", async () => {
   const ending = makeEnding();
-  assert.equal("warmup" in composeResult(ending, PARTS), false);
+  assert.equal("warmup" in (await composeResult(ending, PARTS)), false);
   const warmup = { sentCount: 5, failedCount: 1 };
-  assert.deepEqual(composeResult(ending, { ...PARTS, warmup }).warmup, warmup);
+  assert.deepEqual((await composeResult(ending, { ...PARTS, warmup })).warmup, warmup);
 });

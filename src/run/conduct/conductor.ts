@@ -68,7 +68,7 @@ export class Conductor implements LevelHost {
       broken: (error) => signal.fail(toRunError(error)),
     });
     const { sender } = this;
-    this.policy = new FailurePolicy(plan, signal, () => sender.state());
+    this.policy = new FailurePolicy(plan, signal, () => sender.progress());
     observer.onProgress?.({ counts: () => sender.counts(), drainRecords: () => sender.drainRecords() });
   }
 
@@ -99,7 +99,7 @@ export class Conductor implements LevelHost {
       if (!signal.isStopped) await peers.waitForEnd(signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
-      signal.fail(explainEnd(error, this.sender.state(), this.policy.log));
+      signal.fail(explainEnd(error, this.sender.progress(), this.policy.log));
     }
     await shutDown(this.ending, this.isSending);
     unwatch();
@@ -208,8 +208,9 @@ export class Conductor implements LevelHost {
     return { session, sender, signal, policy, abort, search: load.search, prepared };
   }
 
-  private toResult(server: RunResult["server"]): RunResult {
-    const { levels, phased, warmup, startNs } = this;
-    return composeResult(this.ending, { levels, phased: phased?.finish(), warmup, server, startNs });
+  private async toResult(server: RunResult["server"]): Promise<RunResult> {
+    const { levels, warmup, startNs } = this;
+    const phased = await this.phased?.finish();
+    return composeResult(this.ending, { levels, phased, warmup, server, startNs });
   }
 }

@@ -1,6 +1,7 @@
 import type { PhasePlace } from "../../result/observer.ts";
 import type { PhaseResult, PhasesResult, PhaseTally } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
+import type { SenderState } from "../send/messages.ts";
 import { LevelRun } from "./level.ts";
 import type { HandOver } from "./level-context.ts";
 import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
@@ -12,15 +13,15 @@ import { type Step, verdictOf } from "./step.ts";
  */
 export class ContinuousPhases implements LevelSequence {
   private readonly host: LevelHost;
-  private readonly results: PhaseResult[] = [];
+  private readonly results: Promise<PhaseResult>[] = [];
   /** The step that runs; undefined before the first one and after the last one. */
   private current: Step | undefined;
   private level: LevelRun | undefined;
   /** The step that is prepared. */
   private next: Step | undefined;
   private phaseStartNs = 0;
-  private before: PhaseTally = NOTHING;
-  private openBefore = 0;
+  /** Where the sender stood at its start. */
+  private before: Promise<Standing> = Promise.resolve({ ...NOTHING, outstanding: 0 });
 
   constructor(host: LevelHost) {
     this.host = host;
@@ -51,15 +52,16 @@ export class ContinuousPhases implements LevelSequence {
   }
 
   /** Returns the counts of all phases, and of what ended after them, when nothing is in flight any more. */
-  finish(): PhasesResult {
+  async finish(): Promise<PhasesResult> {
     const { sender, parts } = this.host;
     // A phase that an error ended.
     if (this.current !== undefined) this.endPhase(this.current, parts.clock.nowNs());
-    const counted = this.results.reduce<PhaseTally>((sum, { tally }) => addTallies(sum, tally, 1), NOTHING);
+    const phases = await Promise.all(this.results);
+    const counted = phases.reduce<PhaseTally>((sum, { tally }) => addTallies(sum, tally, 1), NOTHING);
     return {
-      phases: this.results,
-      after: addTallies(sender.state(), counted, -1),
-      timeline: sender.takeRunTimeline(this.phaseStartNs),
+      phases,
+      after: addTallies(await sender.state(), counted, -1),
+      timeline: await sender.takeRunTimeline(this.phaseStartNs),
     };
   }
 
@@ -81,7 +83,7 @@ export class ContinuousPhases implements LevelSequence {
       if (!signal.isStopped) await this.prepare(step.after("kept"));
     }
     const atNs = clock.nowNs();
-    sender.drain();
+    await sender.drain();
     observer.onRecordsCut?.(undefined);
     this.change(atNs, false);
   }
@@ -112,11 +114,12 @@ export class ContinuousPhases implements LevelSequence {
     const { mode, phase, level, isWarmup } = upcoming;
     const { unit } = phase.load.search;
     observer.onPhase?.({ ...this.placeOf(upcoming), unit, level, isWarmup });
-    this.begin(upcoming, atNs, isCut);
+    this.begin(upcoming, atNs, isCut && current !== undefined);
     this.host.sender.change(mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY);
   }
 
-  private begin(step: Step, atNs: number, isCut: boolean): void {
+  /** @param isKept whether the tokens before the step belong to a level that has just ended */
+  private begin(step: Step, atNs: number, isKept: boolean): void {
     const { policy, sender, abort } = this.host;
     const { isWarmup } = step;
     policy.isWarmingUp = isWarmup;
@@ -128,32 +131,39 @@ export class ContinuousPhases implements LevelSequence {
       sender.warmUpTokens();
       return;
     }
-    if (!isCut || sender.state().sentCount === 0) sender.resetTokens();
+    if (!isKept) sender.resetTokens();
     this.level = new LevelRun(this.host.contextOf(step, this.handOverOf(step)), step.level);
     this.level.continueAt(atNs);
   }
 
   private endPhase(step: Step | undefined, atNs: number): void {
-    const { startNs, sender } = this.host;
-    const now = sender.state();
+    const now = this.host.sender.state();
     if (step !== undefined) {
-      const { isWarmup, phaseIndex } = step;
-      const tally = addTallies(now, this.before, -1);
-      if (isWarmup) this.host.addWarmup(tally);
-      this.results.push({
-        index: phaseIndex,
-        label: labelOf(step),
-        isWarmup,
-        startNs: this.phaseStartNs - startNs,
-        endNs: atNs - startNs,
-        tally,
-        openBeforeCount: this.openBefore,
-        openAfterCount: now.outstanding,
-      });
+      const result = this.resultOf(step, { startNs: this.phaseStartNs, endNs: atNs, before: this.before, after: now });
+      // Whoever awaits the results sees the error.
+      result.catch(() => {});
+      this.results.push(result);
     }
     this.before = now;
-    this.openBefore = now.outstanding;
     this.phaseStartNs = atNs;
+  }
+
+  private async resultOf(step: Step, phase: EndedPhase): Promise<PhaseResult> {
+    const { isWarmup, phaseIndex } = step;
+    const runStartNs = this.host.startNs;
+    const [before, after] = [await phase.before, await phase.after];
+    const tally = addTallies(after, before, -1);
+    if (isWarmup) this.host.addWarmup(tally);
+    return {
+      index: phaseIndex,
+      label: labelOf(step),
+      isWarmup,
+      startNs: phase.startNs - runStartNs,
+      endNs: phase.endNs - runStartNs,
+      tally,
+      openBeforeCount: before.outstanding,
+      openAfterCount: after.outstanding,
+    };
   }
 
   private handOverOf(step: Step): HandOver {
@@ -163,6 +173,17 @@ export class ContinuousPhases implements LevelSequence {
       change: (atNs, isCut) => this.change(atNs, isCut),
     };
   }
+}
+
+/** What a phase needs to know of its sender. */
+type Standing = PhaseTally & Pick<SenderState, "outstanding">;
+
+/** A phase that has ended. */
+interface EndedPhase {
+  readonly startNs: number;
+  readonly endNs: number;
+  readonly before: Promise<Standing>;
+  readonly after: Promise<Standing>;
 }
 
 function labelOf({ phase }: Step): string {

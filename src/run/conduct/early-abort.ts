@@ -77,7 +77,11 @@ export class EarlyAbort {
     if (this.isRunning) return;
     this.isRunning = true;
     this.timers = this.watched.map((watched) =>
-      clock.every(watched.abortAfterMs / SLICES, () => this.guard(() => this.check(watched)), true),
+      clock.every(
+        watched.abortAfterMs / SLICES,
+        () => void this.check(watched).catch((error) => this.fail(error)),
+        true,
+      ),
     );
   }
 
@@ -100,10 +104,10 @@ export class EarlyAbort {
     for (const { recent } of this.watched) recent.addExtracted(values, atNs, group);
   }
 
-  private check(watched: Watched): void {
+  private async check(watched: Watched): Promise<void> {
     const { clock, sender, signal } = this.parts;
     const atNs = clock.nowNs();
-    sender.drain();
+    await sender.drain();
     const slices = watched.recent.cut(atNs);
     // Skips a moment when the thread that counts tokens is behind.
     if (slices === undefined || watched.isAwaiting || signal.isStopped) return;

@@ -50,17 +50,18 @@ export class LevelFrame {
   }
 
   /** Ends the sending of a schedule at the end of its level. What is due and not sent is counted, and not sent any more. */
-  endSchedule(endNs: number): void {
+  async endSchedule(endNs: number): Promise<void> {
     const { sender, isScheduled, plan, handOver } = this.context;
     // Other ranks may still measure.
     if (!isScheduled || plan.client.isMpi) return;
-    this.unsentCount = sender.takeUnsent(endNs);
+    const unsent = sender.takeUnsent(endNs);
     // A phase sends until the next one begins.
     if (handOver === undefined) sender.setQuota(0);
+    this.unsentCount = await unsent;
   }
 
   /** Returns the result of a level measured in one window. */
-  finish(window: Measurement, timeline: readonly TimelineBucket[]): LevelResult {
+  async finish(window: Measurement, timeline: readonly TimelineBucket[]): Promise<LevelResult> {
     const { signal } = this.context;
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
     // A phase may be shorter than any response.
@@ -97,29 +98,37 @@ export class LevelFrame {
   async cutAndChange(handOver: HandOver): Promise<LevelResult> {
     const { sender } = this.context;
     const endNs = this.clock.nowNs();
-    sender.drain();
-    const buckets = sender.takeTimeline(endNs);
-    this.delayedByLimit = sender.delayedByLimit();
-    this.unsentCount = sender.takeUnsent(endNs);
+    const ended = Promise.all([
+      sender.drain(),
+      sender.takeTimeline(endNs),
+      sender.delayedByLimit(),
+      sender.takeUnsent(endNs),
+      // The window ends now; only the server's counters are awaited.
+      this.windows.cut(endNs),
+    ]);
+    ended.catch(() => {});
     this.isHandedOver = true;
-    // The window ends now; only the server's counters are awaited.
-    const cutting = this.windows.cut(endNs);
     handOver.change(endNs, true);
-    return this.finish(await cutting, buckets);
+    const [, buckets, delayedByLimit, unsentCount, window] = await ended;
+    this.delayedByLimit = delayedByLimit;
+    this.unsentCount = unsentCount;
+    return this.finish(window, buckets);
   }
 
   /** Returns the result of the level with this window. */
-  result(
+  async result(
     outcome: LevelResult["outcome"],
     window: Measurement,
     trials: number,
     rest: Partial<LevelResult>,
-  ): LevelResult {
+  ): Promise<LevelResult> {
     // A number of requests has a quota, after which nothing is due.
     const { sender } = this.context;
-    if (!this.isHandedOver && sender.state().quota === Number.POSITIVE_INFINITY) this.endSchedule(this.clock.nowNs());
-    const delayedByLimit = this.isHandedOver ? this.delayedByLimit : (this.delayedByLimit ?? sender.delayedByLimit());
-    const gaps = this.windows.findGaps(window);
+    const hasQuota = sender.progress().quota < Number.POSITIVE_INFINITY;
+    if (!this.isHandedOver && !hasQuota) await this.endSchedule(this.clock.nowNs());
+    if (!this.isHandedOver) this.delayedByLimit ??= await sender.delayedByLimit();
+    const { delayedByLimit } = this;
+    const gaps = await this.windows.findGaps(window);
     return {
       unit: this.context.unit,
       level: this.level,

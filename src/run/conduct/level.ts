@@ -25,15 +25,15 @@ export class LevelRun {
   }
 
   /** Counts what ends before the load is steady, for a run that ends before that; not that of a warm-up. @param startNs start of the load */
-  lead(startNs: number, isWarmup: boolean): void {
+  async lead(startNs: number, isWarmup: boolean): Promise<void> {
     const { windows, context } = this.frame;
     if (isWarmup) context.sender.warmUpTokens();
-    else windows.lead(startNs);
+    else await windows.lead(startNs);
   }
 
   /** Discards earlier records and begins the first window in the middle of a load that was not measured before. */
-  discardAndContinue(startNs: number): void {
-    this.frame.windows.discard();
+  async discardAndContinue(startNs: number): Promise<void> {
+    await this.frame.windows.discard();
     this.continueAt(startNs);
   }
 
@@ -54,7 +54,7 @@ export class LevelRun {
     // Windows until three agree: what ended since the last one belongs to no window.
     if (!signal.isStopped) await handOver.prepare(result.outcome);
     const atNs = frame.clock.nowNs();
-    sender.drain();
+    await sender.drain();
     handOver.change(atNs, false);
     return whole;
   }

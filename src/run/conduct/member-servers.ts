@@ -51,7 +51,7 @@ export class MemberServers {
     const { sender, clock, plan, signal } = this.context;
     const before = this.countersBefore[index];
     if (before === undefined || signal.error !== undefined) return undefined;
-    const isExact = isFromNothing && plan.measurement.mode.kind === "requests" && sender.state().outstanding === 0;
+    const isExact = isFromNothing && plan.measurement.mode.kind === "requests" && sender.progress().outstanding === 0;
     const expected = isExact ? completed : Math.min(1, completed);
     const settled = await awaitDelta(session, before, expected, clock).catch(() => undefined);
     if (settled === undefined) return undefined;

@@ -16,7 +16,7 @@ export class SeparateLevels implements LevelSequence {
   async run(step: Step): Promise<RanStep> {
     const { plan, peers, signal, poller } = this.host.parts;
     await peers.waitForAll(signal);
-    if (!this.host.sender.admits(step.load)) this.host.announce();
+    if (!(await this.host.sender.admits(step.load))) this.host.announce();
     const { warmupRequests, warmupMs = 0 } = plan.measurement;
     const isWarmedUp = warmupRequests + warmupMs > 0;
     const isDrained = isFromNothing(plan, this.host.isWhole, isWarmedUp);

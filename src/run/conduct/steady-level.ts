@@ -47,7 +47,7 @@ export function isFromNothing(plan: Plan, isWhole: boolean, isWarmedUp: boolean)
 export async function measureSteady(level: SteadyLevel): Promise<LevelResult | undefined> {
   const { run, sender, clock, signal, policy } = level;
   const isWarmedUp = level.count + level.durationMs > 0;
-  run.lead(clock.nowNs(), isWarmedUp);
+  await run.lead(clock.nowNs(), isWarmedUp);
   policy.isWarmingUp = isWarmedUp;
   sender.setWarmup(isWarmedUp);
   const leading = leadIn(level);
@@ -59,13 +59,13 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
   policy.isWarmingUp = false;
   sender.setWarmup(false);
   const startNs = clock.nowNs();
-  sender.drain();
+  await sender.drain();
   if (isWarmedUp) {
     // The measurement must not depend on the length of the warm-up.
     sender.rewind();
     void level.onStart(false);
   }
-  run.discardAndContinue(startNs);
+  await run.discardAndContinue(startNs);
   sender.setQuota(level.quota);
   return run.measure();
 }
@@ -78,19 +78,18 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
  */
 async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   const { sender, clock, signal, step, count, durationMs, firstMs = 0 } = level;
-  const before = sender.state();
+  const before = await sender.state();
   const compiledNs = clock.nowNs() + msToNs(Math.min(COMPILE_LIMIT_MS, firstMs));
   await Promise.race([sender.start(step, Number.POSITIVE_INFINITY), signal.stopped]);
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
-  const restOf = (): number => count - (sender.state().sentCount - before.sentCount);
-  for (let rest = count; rest > 0 && !signal.isStopped; rest = restOf())
-    await Promise.race([sender.untilEnded(sender.state().endedCount + rest), signal.stopped]);
+  const restOf = async (): Promise<number> => count - ((await sender.state()).sentCount - before.sentCount);
+  for (let rest = count; rest > 0 && !signal.isStopped; rest = await restOf())
+    await Promise.race([sender.untilMoreEnded(rest), signal.stopped]);
   const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
-  const isSteady = firstRound(level, before.endedCount, limitNs);
-  await sleepUnless(STEADY_LIMIT_MS, Promise.race([isSteady, signal.stopped]), clock);
+  await sleepUnless(STEADY_LIMIT_MS, Promise.race([sender.untilSteady(limitNs), signal.stopped]), clock);
   if (clock.nowNs() < compiledNs && (await isAtFullRate(level)))
     await sleepUnless(Math.max(0, nsToMs(compiledNs - clock.nowNs())), signal.stopped, clock);
-  const { endedCount, failedCount } = sender.state();
+  const { endedCount, failedCount } = await sender.state();
   const failures = failedCount - before.failedCount;
   // The level before has counted the requests that it left in flight.
   const sentCount = Math.max(failures, endedCount - before.endedCount - before.outstanding);
@@ -99,19 +98,8 @@ async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
 
 /** Whether so many requests end that the client's own speed decides how many. */
 async function isAtFullRate({ sender, clock, signal }: SteadyLevel): Promise<boolean> {
-  const { endedCount } = sender.state();
+  const before = await sender.state();
   await sleepUnless(RATE_PROBE_MS, signal.stopped, clock);
-  return sender.state().endedCount - endedCount >= (LEAST_FULL_PER_SEC * RATE_PROBE_MS) / 1000;
-}
-
-/**
- * Resolves when every request that was sent before the first end has ended.
- * @param endedBefore number of requests that ended earlier @param limitNs time from which others wait for ends
- */
-async function firstRound({ sender, clock }: SteadyLevel, endedBefore: number, limitNs: number): Promise<void> {
-  await sender.untilEnded(endedBefore + 1);
-  const firstEndNs = clock.nowNs();
-  const openCount = (): number => sender.openSentNs().filter((sentNs) => sentNs < firstEndNs).length;
-  for (let open = openCount(); open > 0 && clock.nowNs() < limitNs; open = openCount())
-    await sender.untilEnded(sender.state().endedCount + open);
+  const { endedCount } = await sender.state();
+  return endedCount - before.endedCount >= (LEAST_FULL_PER_SEC * RATE_PROBE_MS) / 1000;
 }

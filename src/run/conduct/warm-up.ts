@@ -30,20 +30,21 @@ export function warmUpStep(step: LoadStep, count: number, durationMs: number): L
 
 /** Sends requests until both the number and the duration are reached, and waits for the last response. */
 export async function warmUp({ sender, clock, policy, signal, step, count, durationMs }: WarmUp): Promise<WarmUpTally> {
-  const before = sender.state();
   sender.setWarmup(true);
   policy.isWarmingUp = true;
+  const before = await sender.state();
   await Promise.race([sender.start(step, durationMs > 0 ? Number.POSITIVE_INFINITY : count), signal.stopped]);
   if (durationMs > 0) {
     await sleepUnless(durationMs, signal.stopped, clock);
-    sender.setQuota(Math.max(0, count - (sender.state().sentCount - before.sentCount)));
+    const { sentCount } = await sender.state();
+    sender.setQuota(Math.max(0, count - (sentCount - before.sentCount)));
   }
   await Promise.race([sender.untilFinished(), signal.stopped]);
   await Promise.race([sender.stop(), signal.stopped]);
-  sender.drain();
+  await sender.drain();
   policy.isWarmingUp = false;
   // The measurement must not depend on the length of the warm-up.
   sender.rewind();
-  const { sentCount, failedCount } = sender.state();
+  const { sentCount, failedCount } = await sender.state();
   return { sentCount: sentCount - before.sentCount, failedCount: failedCount - before.failedCount };
 }

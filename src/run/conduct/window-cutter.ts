@@ -15,8 +15,6 @@ export class WindowCutter {
   private readonly members: MemberServers | undefined;
   /** Start of the current window. */
   startNs = 0;
-  /** Number of requests that had ended at its start. */
-  endedBefore = 0;
   private countersBefore: ServerCounters[] | undefined;
   /** Resolves when the first counters are read, for a window that does not wait for them. */
   private countersRead: Promise<void> | undefined;
@@ -34,20 +32,20 @@ export class WindowCutter {
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
   async begin(ready: Promise<void> | undefined): Promise<void> {
     const { sender, clock, session, signal } = this.context;
-    this.discard();
-    this.open(clock.nowNs());
+    await this.discard();
+    await this.open(clock.nowNs());
     const isReady = ready && Promise.race([ready, signal.stopped]);
     [this.countersBefore] = await Promise.all([session.counters(), isReady, this.members?.readCounters()]);
     // Without load, the time for reading the counters must not be part of the window.
-    if (sender.state().activeLanes > 0) return;
+    if ((await sender.state()).activeLanes > 0) return;
     this.startNs = clock.nowNs();
     sender.restartWindow(this.startNs);
   }
 
   /** Discards earlier records. */
-  discard(): void {
+  async discard(): Promise<void> {
     const { sender, observer } = this.context;
-    sender.drain();
+    await sender.drain();
     observer.onRecordsCut?.(undefined);
     sender.resetTokens();
   }
@@ -57,7 +55,7 @@ export class WindowCutter {
    * @param startNs the end of what was measured before
    */
   continueAt(startNs: number): void {
-    this.open(startNs);
+    this.open(startNs).catch((error: unknown) => this.context.fail(error));
     this.countersRead = Promise.all([this.context.session.counters(), this.members?.readCounters()]).then(
       ([counters]) => {
         this.countersBefore = counters;
@@ -70,24 +68,19 @@ export class WindowCutter {
    * Counts what ends before the load is steady, for a run that ends before that. A window begins only with `continueAt`.
    * @param startNs start of the load
    */
-  lead(startNs: number): void {
-    this.discard();
+  async lead(startNs: number): Promise<void> {
+    await this.discard();
     this.context.sender.lead(startNs, this.countOptions());
-    this.startAt(startNs);
-  }
-
-  private open(startNs: number): void {
-    const { sender, abort, observer, poller, isScheduled } = this.context;
-    const windowNumber = sender.beginWindow(startNs, this.countOptions());
-    this.startAt(startNs);
-    abort?.resume(isScheduled);
-    observer.onWindowStart?.(windowNumber);
-    poller?.start();
-  }
-
-  private startAt(startNs: number): void {
     this.startNs = startNs;
-    this.endedBefore = this.context.sender.state().endedCount;
+  }
+
+  private async open(startNs: number): Promise<void> {
+    const { sender, abort, observer, poller, isScheduled } = this.context;
+    const beginning = sender.beginWindow(startNs, this.countOptions());
+    this.startNs = startNs;
+    abort?.resume(isScheduled);
+    poller?.start();
+    observer.onWindowStart?.(await beginning);
   }
 
   private countOptions(): CountOptions {
@@ -102,10 +95,11 @@ export class WindowCutter {
    */
   async cut(endNs: number, last?: LastWindow): Promise<Measurement> {
     const { sender, observer, poller } = this.context;
-    const { window, nextNumber, completedByMember } = sender.cut(endNs, last);
+    const cutting = sender.cut(endNs, last);
     const gpu = poller?.take();
+    this.startNs = endNs;
+    const { window, nextNumber, completedByMember } = await cutting;
     const { startNs } = window;
-    this.startAt(endNs);
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
     observer.onWindowStart?.(nextNumber);
     await this.countersRead;
@@ -123,10 +117,10 @@ export class WindowCutter {
   }
 
   /** Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call after it was cut. */
-  findGaps({ startNs, endNs, latency }: Measurement): CompletionGap[] {
+  async findGaps({ startNs, endNs, latency }: Measurement): Promise<CompletionGap[]> {
     const { sender, runStartNs } = this.context;
-    return sender
-      .findGaps(endNs, latency)
+    const gaps = await sender.findGaps(endNs, latency);
+    return gaps
       .filter((gap) => gap.endNs > startNs && gap.startNs < endNs)
       .map((gap) => ({ ...gap, startNs: gap.startNs - runStartNs, endNs: gap.endNs - runStartNs }));
   }
@@ -138,7 +132,7 @@ export class WindowCutter {
     // After an error the server may not answer; the measurement counts without its times.
     if (before === undefined || (signal.error !== undefined && !signal.isAborted)) return undefined;
     // With nothing outstanding before and after, the counters must include every request; under load, any increase is enough.
-    const isExact = isFromNothing && plan.measurement.mode.kind === "requests" && sender.state().outstanding === 0;
+    const isExact = isFromNothing && plan.measurement.mode.kind === "requests" && sender.progress().outstanding === 0;
     const expected = isExact ? completed : Math.min(1, completed);
     const settled = await awaitDelta(session, before, expected, clock).catch((error: unknown) => {
       // The measurement counts without the server's times.

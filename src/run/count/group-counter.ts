@@ -7,6 +7,7 @@ import type { RequestGroup, RequestGroups } from "../groups/request-groups.ts";
 /** The requests that are counted. */
 export interface CountedSends {
   readonly sentCount: number;
+  readonly endedCount: number;
   readonly activeLanes: number;
   readonly client: { readonly calls: readonly Pick<Call, "isActive" | "slot" | "sendStartNs">[] };
   /** By slot: the step of its request. */

@@ -21,8 +21,8 @@ export interface CountOptions {
 
 /** What the last window of a level knows after sending has stopped. */
 export interface LastWindow {
-  /** Active lanes before that. Default: those now. */
-  readonly laneCount?: number;
+  /** Whether sending was stopped before its end. The lanes are those that were active then. Default: false. */
+  readonly wasStopped?: boolean;
   /** Time after the window in which requests of it were in flight, in nanoseconds. Default: 0. */
   readonly afterEndNs?: number;
   /** End of the time in which requests were due. Default: the end of the window. */
@@ -51,7 +51,11 @@ export interface CounterParts extends TallyParts {
 export class WindowCounter {
   private readonly parts: CounterParts;
   private readonly groups: GroupCounter | undefined;
-  private startNs = 0;
+  /** Start of the current window. */
+  startNs = 0;
+  private endedBefore = 0;
+  /** Lanes that were active when sending was last stopped. */
+  private lanesBeforeStop = 0;
   private sentBefore = 0;
   private canLanesWait = false;
   private timelineNs: number | undefined;
@@ -77,6 +81,16 @@ export class WindowCounter {
     this.count(startNs, "count", options);
   }
 
+  /** Number of requests that have ended in the current window. */
+  get endedCount(): number {
+    return this.parts.sends.endedCount - this.endedBefore;
+  }
+
+  /** Keeps the number of active lanes. Call before sending is stopped. */
+  keepLanes(): void {
+    this.lanesBeforeStop = this.parts.sends.activeLanes;
+  }
+
   private count(startNs: number, way: "begin" | "count", options: CountOptions): void {
     const { sends, meter, health } = this.parts;
     const tallies = talliesOf(this.parts, options.isScheduled);
@@ -84,6 +98,7 @@ export class WindowCounter {
     this.timelineNs = options.timelineNs;
     meter[way](tallies.all, tallies.groups);
     this.sentBefore = sends.sentCount;
+    this.endedBefore = sends.endedCount;
     this.groups?.begin(startNs);
     this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
     this.restart(startNs);
@@ -109,7 +124,8 @@ export class WindowCounter {
     const { startNs, openBefore } = this;
     this.openSentAtCutNs = this.openSentNs();
     const openAfter = sumOpenRequests(this.openSentAtCutNs, endNs);
-    const { laneCount = sends.activeLanes, afterEndNs = 0, sendingEndNs = endNs } = last;
+    const { wasStopped = false, afterEndNs = 0, sendingEndNs = endNs } = last;
+    const laneCount = wasStopped ? this.lanesBeforeStop : sends.activeLanes;
     const sendingNs = Math.max(0, sendingEndNs - startNs);
     const counts = {
       sentCount: sends.sentCount - this.sentBefore,
@@ -123,6 +139,7 @@ export class WindowCounter {
     this.startNs = endNs;
     this.openBefore = openAfter;
     this.sentBefore = sends.sentCount;
+    this.endedBefore = sends.endedCount;
     // The time before the first window has no number.
     const numbers = windowNumber === 0 ? {} : { numbers: { first: windowNumber, last: windowNumber } };
     const window = { ...toMeasurement(tally, frame), ...numbers };

@@ -7,7 +7,7 @@ import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../interrupt.ts";
-import type { SenderState } from "../send/messages.ts";
+import type { SenderProgress } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
 import { Reachability } from "./reachability.ts";
 
@@ -58,13 +58,13 @@ export class FailurePolicy {
   readonly laneErrors: LaneError[] = [];
   private readonly plan: Plan;
   private readonly signal: RunSignal;
-  private readonly state: () => SenderState;
+  private readonly progress: () => SenderProgress;
   private readonly reachability: Reachability;
   private unknownPathCount = 0;
 
-  /** @param state returns where the sender stands */
-  constructor(plan: Plan, signal: RunSignal, state: () => SenderState) {
-    this.state = state;
+  /** @param progress returns the sender's latest counts */
+  constructor(plan: Plan, signal: RunSignal, progress: () => SenderProgress) {
+    this.progress = progress;
     this.plan = plan;
     this.signal = signal;
     this.reachability = new Reachability(Math.max(1, new Set(urlsOf(plan.target)).size));
@@ -92,7 +92,7 @@ export class FailurePolicy {
   /** Ends the run when the ratio of failed requests is above the limit. Call at the end of a measurement. */
   checkRatio(): void {
     const { maxRatio } = this.plan.failures;
-    const { completedCount, failedCount } = this.state();
+    const { completedCount, failedCount } = this.progress();
     const total = completedCount + failedCount;
     if (maxRatio !== null && total > 0 && failedCount / total > maxRatio) this.endForRatio();
   }
@@ -100,13 +100,13 @@ export class FailurePolicy {
   private isTooManyForSure(): boolean {
     const { maxRatio } = this.plan.failures;
     if (maxRatio === null) return false;
-    const { completedCount, failedCount, sentCount, quota } = this.state();
+    const { completedCount, failedCount, sentCount, quota } = this.progress();
     return isRatioExceeded({ maxRatio, completedCount, failedCount, totalCount: sentCount + quota });
   }
 
   private endForRatio(): void {
     const { maxRatio } = this.plan.failures;
-    const { completedCount, failedCount } = this.state();
+    const { completedCount, failedCount } = this.progress();
     const total = completedCount + failedCount;
     const limitPct = Number(((maxRatio ?? 0) * 100).toPrecision(4));
     const example = this.log.list()[0]?.example ?? "";
@@ -122,7 +122,7 @@ export class FailurePolicy {
   /** Ends the run when the server has no such API: each of its responses would cost nothing, and be worth nothing. */
   private checkPath(failure: Failure): void {
     const { plan } = this;
-    if (failure.kind !== "http" || failure.status !== 404 || this.state().completedCount > 0) return;
+    if (failure.kind !== "http" || failure.status !== 404 || this.progress().completedCount > 0) return;
     if (++this.unknownPathCount !== FEW_UNKNOWN || plan.behaviour?.waitsForServer === true || !takesPrompts(plan))
       return;
     const message = `${urlsOf(plan.target).join(", ")} has no such path: ${describeFailure(failure)}`;
@@ -131,7 +131,7 @@ export class FailurePolicy {
 
   /** Ends the run in bounded time when the target no longer responses. */
   private checkReachable(failure: Failure, sentNs: number): void {
-    const { lastSuccessNs, completedCount, outstanding, isSending } = this.state();
+    const { lastSuccessNs, completedCount, outstanding, isSending } = this.progress();
     const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding, sentNs, isSending };
     const reach = this.reachability.judge(failure, context);
     if (reach === "reachable") return;

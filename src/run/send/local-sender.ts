@@ -14,7 +14,16 @@ import { type CountOptions, type CutWindow, type LastWindow, WindowCounter } fro
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { Canceller } from "./canceller.ts";
 import type { Driver } from "./driver.ts";
-import type { Drained, LoadSender, LoadStep, QueryMinimums, SenderState, SenderTotals } from "./messages.ts";
+import type {
+  Drained,
+  LoadSender,
+  LoadStep,
+  QueryMinimums,
+  SenderProgress,
+  SenderState,
+  SenderTotals,
+} from "./messages.ts";
+import { untilRoundEnds, untilSteady } from "./rounds.ts";
 import type { SessionFeed } from "./session-feed.ts";
 
 /**
@@ -63,6 +72,10 @@ export function driveOf(
   return mostRequests === undefined ? drive : limitConcurrency(drive, mostRequests);
 }
 
+function roundSizeOf(drive: Drive): number | undefined {
+  return drive.kind === "closed" ? drive.concurrency : undefined;
+}
+
 /** Sends from the conductor's own thread. */
 export class LocalSender implements LoadSender {
   private readonly parts: LocalSenderParts;
@@ -70,6 +83,9 @@ export class LocalSender implements LoadSender {
   private readonly counter: WindowCounter;
   /** Begins the level that was prepared. */
   private next: ((quota: number) => void) | undefined;
+  /** Number of requests that a closed loop keeps in flight; undefined for other loads. */
+  private roundSize: number | undefined;
+  private nextRoundSize: number | undefined;
 
   constructor(parts: LocalSenderParts) {
     this.parts = parts;
@@ -81,22 +97,27 @@ export class LocalSender implements LoadSender {
     return this.driver.prepare(driveOf(this.parts, step));
   }
 
-  admits(step: LoadStep): boolean {
+  async admits(step: LoadStep): Promise<boolean> {
     return this.driver.admits(driveOf(this.parts, step));
   }
 
   start(step: LoadStep, quota: number): Promise<void> {
-    return this.driver.start(driveOf(this.parts, step), quota);
+    const drive = driveOf(this.parts, step);
+    this.roundSize = roundSizeOf(drive);
+    return this.driver.start(drive, quota);
   }
 
   async prepareChange(step: LoadStep): Promise<void> {
     this.next = undefined;
-    this.next = await prepareChange(this.driver, driveOf(this.parts, step));
+    const drive = driveOf(this.parts, step);
+    this.nextRoundSize = roundSizeOf(drive);
+    this.next = await prepareChange(this.driver, drive);
   }
 
   change(quota: number): void {
     const { next } = this;
     this.next = undefined;
+    this.roundSize = this.nextRoundSize;
     this.driver.onAllSent = undefined;
     next?.(quota);
   }
@@ -128,6 +149,7 @@ export class LocalSender implements LoadSender {
   }
 
   stop(): Promise<void> {
+    this.counter.keepLanes();
     return this.driver.stop();
   }
 
@@ -140,8 +162,17 @@ export class LocalSender implements LoadSender {
     this.parts.health.stop();
   }
 
-  untilEnded(count: number): Promise<void> {
-    return this.driver.reachEnded(count);
+  untilMoreEnded(count: number): Promise<void> {
+    return this.driver.reachEnded(this.driver.endedCount + count);
+  }
+
+  untilSteady(limitNs: number): Promise<void> {
+    return untilSteady(this.driver, () => this.counter.openSentNs(), limitNs);
+  }
+
+  untilRoundEnds(): Promise<void> {
+    const { startNs, endedCount } = this.counter;
+    return untilRoundEnds(this.driver, { size: this.roundSize, startNs, endedCount });
   }
 
   untilAllSent(): Promise<void> {
@@ -156,26 +187,21 @@ export class LocalSender implements LoadSender {
     this.driver.onSend = undefined;
   }
 
-  state(): SenderState {
-    const { sentCount, endedCount, outstanding, quota, isSending, activeLanes, ended } = this.driver;
-    const { completedCount, failedCount, cancelledCount, lastSuccessNs, longestNs } = ended;
-    const counts = { completedCount, failedCount, cancelledCount, lastSuccessNs, longestNs };
-    return { sentCount, endedCount, outstanding, quota, isSending, activeLanes, ...counts };
+  async state(): Promise<SenderState> {
+    const { sentCount, endedCount, outstanding, activeLanes, ended } = this.driver;
+    const { completedCount, failedCount, cancelledCount } = ended;
+    return { sentCount, endedCount, outstanding, activeLanes, completedCount, failedCount, cancelledCount };
   }
 
-  delayedByLimit(): DelayedRequests | undefined {
+  async delayedByLimit(): Promise<DelayedRequests | undefined> {
     return this.driver.delayedByLimit;
   }
 
-  takeUnsent(atNs: number): number {
+  async takeUnsent(atNs: number): Promise<number> {
     return this.driver.load.takeUnsent?.(atNs) ?? 0;
   }
 
-  openSentNs(): readonly number[] {
-    return this.counter.openSentNs();
-  }
-
-  totals(): SenderTotals {
+  async totals(): Promise<SenderTotals> {
     const { connectionCount, resendCount, received, servers } = this.driver.client;
     const statuses = [...(received?.statusCounts.entries() ?? [])].filter(([, count]) => count > 0);
     return {
@@ -187,6 +213,12 @@ export class LocalSender implements LoadSender {
       servers,
       sessions: this.parts.sessions?.tally,
     };
+  }
+
+  progress(): SenderProgress {
+    const { sentCount, outstanding, quota, isSending, ended } = this.driver;
+    const { completedCount, failedCount, lastSuccessNs } = ended;
+    return { sentCount, outstanding, completedCount, failedCount, quota, isSending, lastSuccessNs };
   }
 
   counts(): ProgressCounts {
@@ -202,13 +234,13 @@ export class LocalSender implements LoadSender {
     this.driver.ended.drainRecords();
   }
 
-  drain(): Drained {
+  async drain(): Promise<Drained> {
     this.driver.drain();
     const { lastEndNs, lastSendNs, collected } = this.parts.meter;
     return { lastEndNs, lastSendNs, collected };
   }
 
-  beginWindow(startNs: number, options: CountOptions): number {
+  async beginWindow(startNs: number, options: CountOptions): Promise<number> {
     return this.counter.begin(startNs, options);
   }
 
@@ -220,7 +252,7 @@ export class LocalSender implements LoadSender {
     this.counter.restart(startNs);
   }
 
-  cut(endNs: number, last?: LastWindow): CutWindow {
+  async cut(endNs: number, last?: LastWindow): Promise<CutWindow> {
     const cut = this.counter.cut(endNs, last);
     this.parts.tokens?.cut({ startNs: cut.window.startNs, endNs });
     return cut;
@@ -230,25 +262,25 @@ export class LocalSender implements LoadSender {
     this.parts.meter.pause();
   }
 
-  takeTimeline(endNs: number): readonly TimelineBucket[] {
+  async takeTimeline(endNs: number): Promise<readonly TimelineBucket[]> {
     const { meter } = this.parts;
     const { timeline } = meter;
     meter.timeline = undefined;
-    return timeline?.finish(endNs, this.openSentNs()) ?? [];
+    return timeline?.finish(endNs, this.counter.openSentNs()) ?? [];
   }
 
   beginRunTimeline(startNs: number): void {
     this.parts.meter.runTimeline = new Timeline(startNs);
   }
 
-  takeRunTimeline(leastEndNs: number): readonly TimelineBucket[] {
+  async takeRunTimeline(leastEndNs: number): Promise<readonly TimelineBucket[]> {
     const { meter } = this.parts;
     const { runTimeline } = meter;
     meter.runTimeline = undefined;
     return runTimeline?.finish(Math.max(leastEndNs, runTimeline.lastEndNs)) ?? [];
   }
 
-  findGaps(endNs: number, latency: Sketch): readonly CompletionGap[] {
+  async findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[]> {
     return this.counter.findGaps(endNs, latency);
   }
 
@@ -256,7 +288,7 @@ export class LocalSender implements LoadSender {
     this.parts.meter.mlperf = new MlperfTally(samplesPerQuery);
   }
 
-  queries(): MlperfSample | undefined {
+  async queries(): Promise<MlperfSample | undefined> {
     return this.parts.meter.mlperf?.sample();
   }
 

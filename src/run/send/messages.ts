@@ -10,8 +10,9 @@ import type { Failure } from "../../transport/failure.ts";
 import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 
 /**
- * What a conductor and a sender say to each other. Everything that passes is plain data, so that a sender may live in another thread or on
- * another host; in the conductor's own thread the messages are calls.
+ * What a conductor and a sender say to each other. Everything that passes is plain data, and what is asked is answered by a promise, so that
+ * a sender may live in another thread or on another host; in the conductor's own thread the messages are calls. A sender handles messages in
+ * the order in which they were sent, those sent without a pause without a pause, and replies in that order.
  */
 
 /** A level of the plan's load. The sender prepares the load itself. */
@@ -41,19 +42,25 @@ export interface SenderState {
   /** Requests that have ended, whether or not they were judged yet. */
   readonly endedCount: number;
   readonly outstanding: number;
-  /** Number of requests still to send; infinite when time decides. */
-  readonly quota: number;
-  /** Whether the load still sends requests. */
-  readonly isSending: boolean;
   /** Lanes that can have a request outstanding. */
   readonly activeLanes: number;
   readonly completedCount: number;
   readonly failedCount: number;
   readonly cancelledCount: number;
+}
+
+/** The latest counts that the conductor has of a sender, without asking. They may be a moment old, but not older than an earlier reply. */
+export interface SenderProgress {
+  readonly sentCount: number;
+  readonly outstanding: number;
+  readonly completedCount: number;
+  readonly failedCount: number;
+  /** Number of requests still to send; infinite when time decides. */
+  readonly quota: number;
+  /** Whether the load still sends requests. */
+  readonly isSending: boolean;
   /** Time of the last success; initially the start. */
   readonly lastSuccessNs: number;
-  /** Longest latency of a success. */
-  readonly longestNs: number;
 }
 
 /** What has ended so far in the current window, and when. */
@@ -73,7 +80,7 @@ export interface LoadSender {
   /** Opens the connections of a level, so that its first requests do not wait for them. */
   prepare(step: LoadStep): Promise<void>;
   /** Whether the limit of outstanding requests allows a level from its start. If not, reports it, and sends nothing more. */
-  admits(step: LoadStep): boolean;
+  admits(step: LoadStep): Promise<boolean>;
   /** Starts a level, or changes to another one without a pause. */
   start(step: LoadStep, quota: number): Promise<void>;
   /** Prepares another level while the current one continues. */
@@ -94,48 +101,55 @@ export interface LoadSender {
   /** Fails outstanding requests and closes the connections. @param cancelMessage set: cancel them for this reason instead */
   close(cancelMessage?: string): void;
 
-  /** Resolves when this number of requests has ended. A new wait resolves the previous one. */
-  untilEnded(count: number): Promise<void>;
+  /** Resolves when this number of requests more has ended. A new wait resolves the previous one. */
+  untilMoreEnded(count: number): Promise<void>;
+  /**
+   * Resolves when every request that was sent before the first end after this call has ended.
+   * @param limitNs time from which only the next end is awaited
+   */
+  untilSteady(limitNs: number): Promise<void>;
+  /** Resolves at the end of a round of a closed loop, at once for other loads. See {@link untilRoundEnds}. */
+  untilRoundEnds(): Promise<void>;
   /** Resolves when the quota is used up. */
   untilAllSent(): Promise<void>;
   /** Resolves when the quota is used up and nothing is outstanding. */
   untilFinished(): Promise<void>;
 
-  state(): SenderState;
-  /** Requests delayed by the load's limit of outstanding requests; undefined without a limit. */
-  delayedByLimit(): DelayedRequests | undefined;
-  /** Returns the number of requests that are due by then and not sent, and skips them. */
-  takeUnsent(atNs: number): number;
-  /** Returns the send time of each request in flight. */
-  openSentNs(): readonly number[];
-  totals(): SenderTotals;
+  progress(): SenderProgress;
+  /** Like `progress`, for a display. */
   counts(): ProgressCounts;
+  state(): Promise<SenderState>;
+  /** Requests delayed by the load's limit of outstanding requests; undefined without a limit. */
+  delayedByLimit(): Promise<DelayedRequests | undefined>;
+  /** Returns the number of requests that are due by then and not sent, and skips them. */
+  takeUnsent(atNs: number): Promise<number>;
+  totals(): Promise<SenderTotals>;
   /** Passes the records of what was judged. */
   drainRecords(): void;
 
   /** Judges and counts what has ended. */
-  drain(): Drained;
+  drain(): Promise<Drained>;
   /** Begins a window. Requests in flight then are counted when they end. Returns its number. */
-  beginWindow(startNs: number, options: CountOptions): number;
+  beginWindow(startNs: number, options: CountOptions): Promise<number>;
   /** Counts what ends before the load is steady, without a window. */
   lead(startNs: number, options: CountOptions): void;
   /** Moves the start of the window, in which nothing was sent yet. */
   restartWindow(startNs: number): void;
   /** Ends the window and begins the next one. */
-  cut(endNs: number, last?: LastWindow): CutWindow;
+  cut(endNs: number, last?: LastWindow): Promise<CutWindow>;
   /** Counts nothing until a window begins. */
   pauseCounting(): void;
   /** Ends the level's time line, and returns it; nothing without one. */
-  takeTimeline(endNs: number): readonly TimelineBucket[];
+  takeTimeline(endNs: number): Promise<readonly TimelineBucket[]>;
   /** Begins a time line over several levels. */
   beginRunTimeline(startNs: number): void;
   /** Ends it. @param leastEndNs it ends then, or with what ended last */
-  takeRunTimeline(leastEndNs: number): readonly TimelineBucket[];
+  takeRunTimeline(leastEndNs: number): Promise<readonly TimelineBucket[]>;
   /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual. */
-  findGaps(endNs: number, latency: Sketch): readonly CompletionGap[];
+  findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[]>;
   /** Counts the queries of MLPerf. */
   countQueries(samplesPerQuery: number): Promise<void>;
-  queries(): MlperfSample | undefined;
+  queries(): Promise<MlperfSample | undefined>;
 
   /** Begins to measure tokens, if the plan does. */
   beginTokens(startNs: number, options: BeginOptions): void;

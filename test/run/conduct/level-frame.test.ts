@@ -20,18 +20,19 @@ test("the latency limit is compared in whole milliseconds", () => {
   assert.equal(frame.isOverLimit(makeWindow({ latenciesNs: [] })), false);
 });
 
-test("merged windows are counted, and the result is their sum", () => {
+test("merged windows are counted, and the result is their sum", async () => {
   const frame = frameOf();
   assert.equal(frame.windowCount, 1);
   const merged = frame.merge([makeWindow({ latenciesNs: [1e6, 2e6] }), makeWindow({ latenciesNs: [3e6] })]);
   assert.deepEqual([frame.windowCount, merged.requestCount], [2, 3]);
-  assert.deepEqual([frame.result("measured", merged, 2, {}).level, frame.hasHandedOver], [3, false]);
+  assert.deepEqual([(await frame.result("measured", merged, 2, {})).level, frame.hasHandedOver], [3, false]);
 });
 
-test("one window without any request is an error, unless the next load follows", () => {
+test("one window without any request is an error, unless the next load follows", async () => {
   const empty = makeWindow({ latenciesNs: [] });
-  assert.throws(() => frameOf().finish(empty, []), LevelError);
+  await assert.rejects(frameOf().finish(empty, []), LevelError);
   const { context } = makeLevel();
   const handOver = { isLast: false, prepare: () => Promise.resolve(), change: () => undefined };
-  assert.equal(new LevelFrame({ ...context, handOver }, 1).finish(empty, []).outcome, "measured");
+  const { outcome } = await new LevelFrame({ ...context, handOver }, 1).finish(empty, []);
+  assert.equal(outcome, "measured");
 });

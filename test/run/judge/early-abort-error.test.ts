@@ -30,7 +30,7 @@ async function run(
 ): Promise<number | undefined> {
   const clock = new FakeClock();
   const sender = {
-    drain: () => ({ lastEndNs: 0, lastSendNs: 0, collected: 0 }),
+    drain: async () => ({ lastEndNs: 0, lastSendNs: 0, collected: 0 }),
     takeRecentTokens: async () => undefined,
   };
   const signal = new RunSignal();

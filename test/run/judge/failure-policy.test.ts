@@ -5,24 +5,24 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
 import { FailurePolicy } from "../../../src/run/judge/failure-policy.ts";
-import type { SenderState } from "../../../src/run/send/messages.ts";
+import type { SenderProgress } from "../../../src/run/send/messages.ts";
 import { nowNs } from "../../../src/runtime/clock.ts";
 import type { Failure, FailureKind } from "../../../src/transport/failure.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 
-const stateOf = (counts: Partial<SenderState>): SenderState => ({
-  ...{ sentCount: 0, endedCount: 0, outstanding: 0, quota: Number.POSITIVE_INFINITY, isSending: true, activeLanes: 1 },
-  ...{ completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: nowNs(), longestNs: 0, ...counts },
+const progressOf = (counts: Partial<SenderProgress>): SenderProgress => ({
+  ...{ sentCount: 0, outstanding: 0, quota: Number.POSITIVE_INFINITY, isSending: true },
+  ...{ completedCount: 0, failedCount: 0, lastSuccessNs: nowNs(), ...counts },
 });
 
 function makePolicy(
   maxRatio: number | null,
-  counts: Partial<SenderState> = {},
+  counts: Partial<SenderProgress> = {},
 ): { policy: FailurePolicy; signal: RunSignal } {
   const signal = new RunSignal();
-  const state = stateOf(counts);
+  const progress = progressOf(counts);
   const plan = makePlan({ failures: { maxRatio }, client: { stallTimeoutMs: 100 } });
-  return { policy: new FailurePolicy(plan, signal, () => state), signal };
+  return { policy: new FailurePolicy(plan, signal, () => progress), signal };
 }
 
 for (const [kind, errorKind] of [
@@ -140,7 +140,7 @@ test("a server that has no such path ends a run of prompts, and no other", () =>
   const missing: Failure = { kind: "http", status: 404, message: "HTTP status 404" };
   const endOf = (plan: Plan, completedCount: number, failure = missing): string | undefined => {
     const signal = new RunSignal();
-    const policy = new FailurePolicy(plan, signal, () => stateOf({ completedCount }));
+    const policy = new FailurePolicy(plan, signal, () => progressOf({ completedCount }));
     for (let count = 1; count <= 8; count++) {
       assert.equal(signal.error, undefined, `after ${count - 1}`);
       policy.add(failure, 0, nowNs());

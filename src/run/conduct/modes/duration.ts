@@ -2,7 +2,6 @@ import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { formatDurationNs, msToNs, nsToMs } from "../../../plan/units.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
-import { drainLimitNs } from "../../send/end-waits.ts";
 import type { LevelFrame } from "../level-frame.ts";
 
 /**
@@ -18,39 +17,22 @@ export async function measureDuration(
   const stopNs = frame.windows.startNs + msToNs(durationMs);
   await sleepUnless(Math.max(0, nsToMs(stopNs - frame.clock.nowNs())), signal.stopped, frame.clock);
   if (handOver !== undefined && !signal.isStopped) await handOver.prepare("measured");
-  if (graceMs === undefined) await finishRound(frame);
+  if (graceMs === undefined) await Promise.race([sender.untilRoundEnds(), signal.stopped]);
   if (handOver !== undefined) return frame.cutAndChange(handOver);
-  const laneCount = sender.state().activeLanes;
-  frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
+  await frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
   const nowNs = frame.clock.nowNs();
-  const { lastEndNs } = sender.drain();
+  const { lastEndNs } = await sender.drain();
   const isWhole = graceMs !== undefined && !signal.isStopped;
   // After sending has stopped, only responses extend the window, not the wait for missing ones.
   const endNs = isWhole ? Math.max(stopNs, lastEndNs) : nowNs;
-  const buckets = sender.takeTimeline(endNs);
+  const buckets = await sender.takeTimeline(endNs);
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
   const sendingEndNs = isWhole ? stopNs : endNs;
-  return frame.finish(await frame.windows.cut(endNs, { laneCount, afterEndNs, sendingEndNs }), buckets);
-}
-
-/** Longest wait for the end of a round, in rounds. A server that stalls must not delay the end of the level for longer than a drain. */
-const MOST_ROUNDS = 3;
-
-/**
- * Waits until the number of requests that ended in the window is a multiple of those that the loop keeps in flight. Throughput is then free
- * of the moment at which the time was over.
- */
-async function finishRound({ context, windows, clock }: LevelFrame): Promise<void> {
-  const { sender, signal, roundSize } = context;
-  const { activeLanes, endedCount: allEnded, longestNs } = sender.state();
-  if (roundSize === undefined || activeLanes === 0 || signal.isStopped) return;
-  const endedCount = allEnded - windows.endedBefore;
-  const missing = roundSize - (endedCount % roundSize);
-  const roundNs = (clock.nowNs() - windows.startNs) / Math.max(1, endedCount / roundSize);
-  const limitNs = Math.min(MOST_ROUNDS * roundNs, drainLimitNs(longestNs));
-  const ended = sender.untilEnded(allEnded + missing);
-  await sleepUnless(nsToMs(limitNs), Promise.race([ended, signal.stopped]), clock);
+  return frame.finish(
+    await frame.windows.cut(endNs, { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs }),
+    buckets,
+  );
 }
 
 /** Stops sending and waits for outstanding requests, up to the grace period. Returns the number of cancelled requests and the time. */
@@ -59,9 +41,9 @@ async function awaitLast(
   graceMs: number,
 ): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
   const { sender, signal } = frame.context;
-  frame.delayedByLimit = sender.delayedByLimit();
+  frame.delayedByLimit = await sender.delayedByLimit();
   await sleepUnless(graceMs, Promise.race([sender.stop(), signal.stopped]), frame.clock);
-  const { outstanding } = sender.state();
+  const { outstanding } = await sender.state();
   if (outstanding === 0 || signal.isStopped) return undefined;
   const cancelled = { count: outstanding, atNs: frame.clock.nowNs() };
   sender.cancel(`cancelled without a response at the end of the grace period of ${formatDurationNs(msToNs(graceMs))}`);

@@ -19,12 +19,12 @@ export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Pr
   await Promise.race([sender.untilFinished(), signal.stopped]);
   const nowNs = frame.clock.nowNs();
   // Nothing happens after the last response, so the window ends with it.
-  const { lastEndNs, lastSendNs } = sender.drain();
+  const { lastEndNs, lastSendNs } = await sender.drain();
   const { startNs } = frame.windows;
   const hasEnd = !signal.isStopped && lastEndNs > startNs;
   const isDue = hasEnd && frame.context.isScheduled;
   const window = await frame.windows.cut(hasEnd ? lastEndNs : nowNs, isDue ? { sendingEndNs: lastSendNs } : {});
-  return judgeQueries(frame, mode, startNs, frame.finish(window, []));
+  return judgeQueries(frame, mode, startNs, await frame.finish(window, []));
 }
 
 /**
@@ -53,7 +53,7 @@ async function judgeQueries(
 ): Promise<LevelResult> {
   const rules = mlperfRulesOf(context.plan);
   if (rules === undefined) return result;
-  const sample = context.sender.queries();
+  const sample = await context.sender.queries();
   if (sample === undefined) return result;
   const { judgeMlperf } = await import("../../../measure/mlperf/judge-mlperf.ts");
   const { sampleTokens } = await import("../../../measure/mlperf/token-sample.ts");

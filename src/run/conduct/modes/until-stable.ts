@@ -56,12 +56,12 @@ function judgeWindow(frame: LevelFrame, judge: StabilityJudge, window: Measureme
   return judge.isStable || judge.isOverLimit;
 }
 
-function judged(
+async function judged(
   frame: LevelFrame,
   windows: readonly Measurement[],
   judge: StabilityJudge,
   trials: number,
-): LevelResult {
+): Promise<LevelResult> {
   if (windows.some(({ requestCount }) => requestCount === 0)) throw new LevelError();
   const isLatencyUnstable = frame.context.isAsync && !judge.isStable && judge.isThroughputStable;
   const isStable = judge.isStable || isLatencyUnstable;
@@ -102,7 +102,7 @@ async function waitForWindow({ context, clock }: LevelFrame, mode: WindowsMode):
   let collected = 0;
   do {
     await sleepUnless(COUNT_POLL_MS, signal.stopped, clock);
-    collected = sender.drain().collected;
+    ({ collected } = await sender.drain());
     context.checkFailures();
   } while (!signal.isStopped && collected < mode.requestsPerWindow);
 }
