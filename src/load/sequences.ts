@@ -1,4 +1,5 @@
 import type { SequencesPlan } from "../plan/sequences.ts";
+import { countOf, numberOf, type Share, WHOLE } from "./share.ts";
 
 /** Number of requests in a sequence when neither the plan nor the data gives one. */
 export const DEFAULT_SEQUENCE_LENGTH = 20;
@@ -10,6 +11,8 @@ export interface SequenceOptions {
   readonly streamLengths: readonly number[];
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
+  /** Which sender of how many has the sequences: its ids and lengths are those of every `count`-th one. Default: the only one. */
+  readonly senders?: Share | undefined;
 }
 
 /** Position of a request in its sequence. */
@@ -42,9 +45,14 @@ export class Sequences {
   private readonly taken = new Set<number>();
   private idsTaken = 0;
   private begunCount = 0;
+  private readonly senders: Share;
+  /** Number of lengths of other senders' sequences before the next one of this sender. */
+  private skipCount: number;
 
   constructor(options: SequenceOptions) {
     this.options = options;
+    this.senders = options.senders ?? WHOLE;
+    this.skipCount = this.senders.index;
   }
 
   /** Returns the position of a sequence's next request, by the sequence's index from 0. Starts a new sequence after its end. */
@@ -78,7 +86,7 @@ export class Sequences {
   private begin(sequence: Running): void {
     const { plan, streamLengths } = this.options;
     sequence.id = this.takeId(sequence.id);
-    sequence.stream = this.begunCount++ % Math.max(1, streamLengths.length);
+    sequence.stream = numberOf(this.begunCount++, this.senders) % Math.max(1, streamLengths.length);
     const ofStream = plan.length === null ? streamLengths[sequence.stream] : undefined;
     sequence.length = ofStream ?? this.vary(plan.length ?? DEFAULT_SEQUENCE_LENGTH);
     sequence.sentCount = 0;
@@ -86,9 +94,10 @@ export class Sequences {
 
   private takeId(lastId: number): number {
     const { startId, idCount } = this.options.plan;
-    if (idCount === null) return startId + this.idsTaken++;
-    for (let tried = 0; tried < idCount; tried++) {
-      const id = startId + (this.idsTaken++ % idCount);
+    if (idCount === null) return startId + numberOf(this.idsTaken++, this.senders);
+    const ownCount = countOf(idCount, this.senders);
+    for (let tried = 0; tried < ownCount; tried++) {
+      const id = startId + numberOf(this.idsTaken++ % ownCount, this.senders);
       if (this.taken.has(id)) {
         // This sequence has ended, so its own id is free.
         if (lastId >= 0) return lastId;
@@ -98,11 +107,14 @@ export class Sequences {
       this.taken.add(id);
       return id;
     }
-    throw new RangeError(`${idCount} ids are too few for ${this.running.length} sequences`);
+    throw new RangeError(`${ownCount} ids are too few for ${this.running.length} sequences`);
   }
 
   private vary(length: number): number {
-    const offset = Math.trunc((2 * this.options.random() - 1) * (this.options.plan.lengthVariationPct / 100) * length);
+    const { random } = this.options;
+    for (; this.skipCount > 0; this.skipCount--) random();
+    this.skipCount = this.senders.count - 1;
+    const offset = Math.trunc((2 * random() - 1) * (this.options.plan.lengthVariationPct / 100) * length);
     return Math.max(1, length + offset);
   }
 }

@@ -55,6 +55,9 @@ export interface Buckets {
   readonly counts: readonly number[];
 }
 
+/** What a histogram has counted, as plain data. */
+export type HistogramCounts = Pick<ExponentialHistogram, "offset" | "counts" | "count" | "sumNs">;
+
 /** Counts durations. Memory is bounded, and little for durations that are alike; the cost of each is constant. */
 export class ExponentialHistogram {
   /** Index of the first of `counts`. */
@@ -73,7 +76,7 @@ export class ExponentialHistogram {
   }
 
   /** Adds the durations of another histogram. */
-  addAll({ offset, counts, count, sumNs }: ExponentialHistogram): void {
+  addAll({ offset, counts, count, sumNs }: HistogramCounts): void {
     for (let i = 0; i < counts.length; i++) if (counts[i] !== 0) this.addTo(offset + i, counts[i] as number);
     this.count += count;
     this.sumNs += sumNs;

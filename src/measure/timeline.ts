@@ -1,4 +1,4 @@
-import { ExponentialHistogram } from "./exponential-histogram.ts";
+import { ExponentialHistogram, type HistogramCounts } from "./exponential-histogram.ts";
 import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "./records.ts";
 
 /** A last column shorter than this ratio of the others is merged into the one before, because its rates would be unreliable. */
@@ -71,6 +71,37 @@ export interface TimelineLatency {
   readonly p99Ns: number;
 }
 
+/** What happened in the time of a column. */
+type CellData = Pick<Cell, "failedCount" | "cancelledCount" | "openedCount" | "openedNs"> &
+  Readonly<Record<"latency" | "firstResponse", HistogramCounts>>;
+
+/** A time line that has ended, as plain data. */
+export interface FinishedTimeline {
+  readonly startNs: number;
+  readonly columnNs: number;
+  readonly mostColumns: number;
+  /** End of the last request. */
+  readonly lastNs: number;
+  readonly cells: readonly CellData[];
+}
+
+/**
+ * Returns the columns up to a time of senders that sent at the same time, without their histograms; none without any.
+ * @param endNs monotonic, not before the end of the last response
+ */
+export function toBuckets(parts: readonly FinishedTimeline[], endNs: number): TimelineBucket[] {
+  const [first] = parts;
+  if (first === undefined) return [];
+  const { startNs, columnNs, mostColumns } = first;
+  const whole = new Timeline(startNs, { columnNs, mostColumns });
+  for (const part of parts) whole.addAll(part);
+  return whole.columns(endNs).map(({ latency, firstResponse: _, ...column }) => {
+    const [p50Ns = 0, p99Ns = 0] = latency.quantiles([0.5, 0.99]) ?? [];
+    const times = latency.count === 0 ? {} : { latency: { meanNs: latency.meanNs, p50Ns, p99Ns } };
+    return { ...column, ...times };
+  });
+}
+
 class Cell {
   failedCount = 0;
   cancelledCount = 0;
@@ -82,7 +113,7 @@ class Cell {
   openedNs = 0;
 
   /** @param laterNs how much later the other one starts */
-  merge(other: Cell, laterNs: number): void {
+  merge(other: CellData, laterNs: number): void {
     this.failedCount += other.failedCount;
     this.cancelledCount += other.cancelledCount;
     this.latency.addAll(other.latency);
@@ -150,17 +181,23 @@ export class Timeline {
   }
 
   /**
-   * Returns the columns up to a time, without their histograms. Nothing may be added afterwards.
-   * @param endNs monotonic, not before the end of the last response
-   * @param openSentNs send times of the requests in flight at that time
+   * Ends the time line. Nothing may be added afterwards.
+   * @param openSentNs send times of the requests that are still in flight
    */
-  finish(endNs: number, openSentNs: readonly number[] = []): TimelineBucket[] {
+  finish(openSentNs: readonly number[] = []): FinishedTimeline {
     for (const sentNs of openSentNs) this.addOpen(sentNs, 1);
-    return this.columns(endNs).map(({ latency, firstResponse: _, ...column }) => {
-      const [p50Ns = 0, p99Ns = 0] = latency.quantiles([0.5, 0.99]) ?? [];
-      const times = latency.count === 0 ? {} : { latency: { meanNs: latency.meanNs, p50Ns, p99Ns } };
-      return { ...column, ...times };
-    });
+    const { startNs, columnNs, mostColumns, lastNs, cells } = this;
+    return { startNs, columnNs, mostColumns, lastNs, cells };
+  }
+
+  /** Adds one that began at the same time. */
+  addAll(other: FinishedTimeline): void {
+    const added = new Timeline(other.startNs, { columnNs: other.columnNs });
+    added.cells = other.cells.map((cell) => sumOf([cell]));
+    while (added.columnNs < this.columnNs) added.join();
+    while (this.columnNs < added.columnNs) this.join();
+    for (const [index, cell] of added.cells.entries()) this.cellAt(index).merge(cell, 0);
+    this.lastNs = Math.max(this.lastNs, other.lastNs);
   }
 
   /**
@@ -277,7 +314,7 @@ export class Timeline {
 }
 
 /** @param columnNs width of each */
-function sumOf(cells: readonly Cell[], columnNs = 0): Cell {
+function sumOf(cells: readonly CellData[], columnNs = 0): Cell {
   const sum = new Cell();
   for (const [index, cell] of cells.entries()) sum.merge(cell, index * columnNs);
   return sum;

@@ -32,15 +32,19 @@ export const BY_MEMBER: Choice = { field: "member", pick: ({ member = 0 }) => me
 export class ServerTurns implements Choice {
   readonly field = "server";
   private readonly count: number;
-  private next = 0;
+  private next: number;
+  private readonly step: number;
 
-  constructor(count: number) {
+  /** @param first the first server @param step how many servers further the next one is. Default: 1 */
+  constructor(count: number, first = 0, step = 1) {
     this.count = count;
+    this.next = first % count;
+    this.step = step;
   }
 
   pick(): number {
     const index = this.next;
-    this.next = (index + 1) % this.count;
+    this.next = (index + this.step) % this.count;
     return index;
   }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
-import { Timeline, type TimelineBucket } from "../../src/measure/timeline.ts";
+import { Timeline, type TimelineBucket, toBuckets } from "../../src/measure/timeline.ts";
 import { fill, type Row } from "./make-records.ts";
 
 /** @param durationNs of what is measured; undefined: not known */
@@ -17,7 +17,7 @@ function timelineOf(
   const records = new RecordColumns((columns, count) => timeline.add(columns, count));
   for (const row of rows) fill(records, row);
   records.drain();
-  return timeline.finish(endNs, openSentNs);
+  return toBuckets([structuredClone(timeline.finish(openSentNs))], endNs);
 }
 
 const sumOf = (buckets: readonly TimelineBucket[], pick: (bucket: TimelineBucket) => number): number =>

@@ -9,7 +9,7 @@ import { mergeInTime } from "../../src/measure/merge.ts";
 import { type OpenRequests, sumOpenRequests } from "../../src/measure/open-requests.ts";
 import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
 import { toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
-import { Timeline } from "../../src/measure/timeline.ts";
+import { Timeline, toBuckets } from "../../src/measure/timeline.ts";
 import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
 import { measureColumns } from "../../src/measure/tokens/token-tally.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
@@ -136,7 +136,7 @@ test("reports of random requests in random windows agree with themselves", () =>
       });
       const level: LevelResult = {
         ...makeLevel({ unit: "request-rate", level: 5, window: { ...mergeInTime(windows), tokens, isStreamed: true } }),
-        timeline: timeline.finish(endMs * MS, openAt(all, endMs * MS)),
+        timeline: toBuckets([timeline.finish(openAt(all, endMs * MS))], endMs * MS),
       };
       const plan = makePlan({ measurement: { tokens: TOKENS }, assertions: [GOOD] });
       const { requestCount, failedCount, cancelledCount, sentCount, openBeforeCount } = level.window;

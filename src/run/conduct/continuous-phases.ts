@@ -1,3 +1,4 @@
+import { toBuckets } from "../../measure/timeline.ts";
 import type { PhasePlace } from "../../result/observer.ts";
 import type { PhaseResult, PhasesResult, PhaseTally } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
@@ -57,11 +58,13 @@ export class ContinuousPhases implements LevelSequence {
     // A phase that an error ended.
     if (this.current !== undefined) this.endPhase(this.current, parts.clock.nowNs());
     const phases = await Promise.all(this.results);
+    const timelines = await sender.takeRunTimeline();
+    const endNs = timelines.reduce((latest, { lastNs }) => Math.max(latest, lastNs), this.phaseStartNs);
     const counted = phases.reduce<PhaseTally>((sum, { tally }) => addTallies(sum, tally, 1), NOTHING);
     return {
       phases,
       after: addTallies(await sender.state(), counted, -1),
-      timeline: await sender.takeRunTimeline(this.phaseStartNs),
+      timeline: toBuckets(timelines, endNs),
     };
   }
 

@@ -1,7 +1,7 @@
 import { type Measurement, withTokens } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
 import { stabilizingLatencyNs } from "../../measure/metrics.ts";
-import type { TimelineBucket } from "../../measure/timeline.ts";
+import { type TimelineBucket, toBuckets } from "../../measure/timeline.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { RunError } from "../../plan/problem.ts";
 import { formatCount, nsToMs } from "../../plan/units.ts";
@@ -100,7 +100,7 @@ export class LevelFrame {
     const endNs = this.clock.nowNs();
     const ended = Promise.all([
       sender.drain(),
-      sender.takeTimeline(endNs),
+      sender.takeTimeline(),
       sender.delayedByLimit(),
       sender.takeUnsent(endNs),
       // The window ends now; only the server's counters are awaited.
@@ -109,10 +109,10 @@ export class LevelFrame {
     ended.catch(() => {});
     this.isHandedOver = true;
     handOver.change(endNs, true);
-    const [, buckets, delayedByLimit, unsentCount, window] = await ended;
+    const [, timelines, delayedByLimit, unsentCount, window] = await ended;
     this.delayedByLimit = delayedByLimit;
     this.unsentCount = unsentCount;
-    return this.finish(window, buckets);
+    return this.finish(window, toBuckets(timelines, endNs));
   }
 
   /** Returns the result of the level with this window. */

@@ -2,6 +2,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { largestLevel } from "../../load/levels.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import { Sequences } from "../../load/sequences.ts";
+import { type Share, WHOLE } from "../../load/share.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
@@ -17,11 +18,17 @@ import { MixedFeed } from "./mixed-feed.ts";
 /** Seed for sequence lengths and data streams, in a run with seed 0. */
 const SEQUENCE_SEED = 5489;
 
-/** Creates the source of requests for known models. @throws RunError when sequences or sessions are not possible */
-export function createFeed(plan: Plan, search: LevelSearch, session: Session, lanes: LaneOptions): Promise<Feed> {
+/** Creates the source of requests for known models. @param senders which sender of how many sends them. Default: the only one @throws RunError when sequences or sessions are not possible */
+export function createFeed(
+  plan: Plan,
+  search: LevelSearch,
+  session: Session,
+  lanes: LaneOptions,
+  senders = WHOLE,
+): Promise<Feed> {
   return session.members === undefined
-    ? createTargetFeed(plan, search, session, lanes)
-    : createMixedFeed(plan, session, lanes);
+    ? createTargetFeed(plan, search, session, lanes, senders)
+    : createMixedFeed(plan, session, lanes, senders);
 }
 
 /** Like {@link createFeed}, for a target that is not a mix. */
@@ -30,15 +37,16 @@ export async function createTargetFeed(
   search: LevelSearch,
   session: TargetSession,
   lanes: LaneOptions,
+  senders = WHOLE,
 ): Promise<RequestFeed> {
   const { service, dataset, shared } = session;
   const { isSync } = lanes;
-  if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(session);
+  if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(session, senders);
   const usesIds = !isSync || service.wire === "grpc-stream";
-  const sequences = service.isSequence ? await createSequences(plan, search, dataset, isSync) : undefined;
+  const sequences = service.isSequence ? await createSequences(plan, search, dataset, { isSync, senders }) : undefined;
   const isInOrder =
     inputKindOf(plan.inputs).isInOrder?.(plan.inputs) === true || loadModeOf(plan.load).sharesSteps === true;
-  return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder });
+  return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder, senders });
 }
 
 /** A member's requests come from any lane, so each takes the next step of the member's data. */
@@ -46,29 +54,34 @@ async function createMixedFeed(
   { target }: Plan,
   { dataset, members }: MixSession,
   { isSync }: LaneOptions,
+  senders: Share,
 ): Promise<Feed> {
   const feeds = members.map(({ session }, index) => {
     const usesIds = !isSync || session.service.wire === "grpc-stream";
-    const feed = new RequestFeed(session.service, session.dataset, { usesIds, isInOrder: true });
+    const feed = new RequestFeed(session.service, session.dataset, { usesIds, isInOrder: true, senders });
+    // The mix skips the steps of other senders.
+    feed.ownPart(WHOLE);
     const stepCount = dataset.streams[index]?.length ?? 0;
     return { feed, stepCount, weight: membersOf(target)[index]?.weight ?? 1 };
   });
-  return new MixedFeed(feeds);
+  const mixed = new MixedFeed(feeds);
+  mixed.ownPart(senders);
+  return mixed;
 }
 
-async function createSessionFeed({ service, dataset }: TargetSession): Promise<RequestFeed> {
+async function createSessionFeed({ service, dataset }: TargetSession, senders: Share): Promise<RequestFeed> {
   if (service.conversations === undefined) {
     const message = "this kind of server has no conversations, which sessions need";
     throw new RunError("unsupported", message, "Use a concurrency or a request rate.");
   }
-  return new SessionFeed(service, dataset, await service.conversations());
+  return new SessionFeed(service, dataset, await service.conversations(), senders);
 }
 
 async function createSequences(
   plan: Plan,
   search: LevelSearch,
   dataset: Session["dataset"],
-  isSync: boolean,
+  { isSync, senders }: { readonly isSync: boolean; readonly senders: Share },
 ): Promise<Sequences> {
   if (!LEVEL_UNITS[search.unit].isScheduled && !isSync) checkEnd(search);
   checkIds(plan, search);
@@ -82,6 +95,7 @@ async function createSequences(
     plan: plan.sequences,
     streamLengths: dataset.isFromJson ? dataset.streams.map((steps) => steps.length) : [],
     random: createRandom(seedOfNumber(SEQUENCE_SEED, "draw", plan.seed ?? 0)),
+    senders,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { ExpectedOutput } from "../../inputs/batches.ts";
+import { type Share, WHOLE } from "../../load/share.ts";
 import type { RequestContent } from "../../service/service.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { Feed, RequestFeed } from "../send/feed.ts";
@@ -55,6 +56,9 @@ export class MixedFeed implements Feed {
   readonly isCut = false;
   readonly sequences = undefined;
   private readonly members: readonly MemberFeed[];
+  private share = WHOLE;
+  /** Number of turns of other senders before the next one of this sender. */
+  private skipCount = 0;
   /** By member: the number of its first step. */
   private readonly starts: readonly number[];
   private readonly memberTurns: WeightedTurns;
@@ -81,12 +85,21 @@ export class MixedFeed implements Feed {
     for (const { feed } of this.members) feed.shareSteps();
   }
 
+  ownPart(share: Share): void {
+    this.share = share;
+    this.skipCount = share.index;
+  }
+
   rewind(): void {
+    this.skipCount = this.share.index;
     this.memberTurns.rewind();
     for (const { feed } of this.members) feed.rewind();
   }
 
   next(lane: number, sequence: number, slot = lane): WireRequest {
+    // What other senders send belongs to the order of turns and of data too.
+    for (; this.skipCount > 0; this.skipCount--) this.members[this.memberTurns.next()]?.feed.skip();
+    this.skipCount = this.share.count - 1;
     const member = this.memberTurns.next();
     const { feed } = this.members[member] as MemberFeed;
     const request = feed.next(lane, sequence, slot);

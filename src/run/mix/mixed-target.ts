@@ -1,5 +1,6 @@
 import type { DataStep } from "../../inputs/dataset.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Share } from "../../load/share.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
@@ -28,10 +29,13 @@ export async function openMixedTarget(
   observer: RunObserver,
   search: LevelSearch,
   signal: RunSignal,
+  senders?: Share,
 ): Promise<Target<MixSession>> {
   const plans = memberPlansOf(plan);
   const names = plans.map(({ name }) => name);
-  const opening = await Promise.allSettled(plans.map((member) => openTarget(member, { observer, search, signal })));
+  const opening = await Promise.allSettled(
+    plans.map((member) => openTarget(member, { observer, search, signal, senders })),
+  );
   const members = opening.flatMap((opened, index): OpenMember[] =>
     opened.status === "fulfilled"
       ? [{ name: names[index] ?? "", plan: plans[index] ?? plan, target: opened.value }]

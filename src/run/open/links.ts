@@ -1,3 +1,4 @@
+import { type Share, WHOLE } from "../../load/share.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { networkOf, type ServerTargetPlan } from "../../registry/service-kinds.ts";
@@ -27,12 +28,13 @@ export interface Links {
   close?(): Promise<void>;
 }
 
-/** Loads the clients for a target's address. */
+/** Loads the clients for a target's address. @param senders which sender of how many uses them. Default: the only one */
 export async function connect(
   plan: Plan,
   target: ServerTargetPlan,
   address: ServiceAddress,
   readStreamed: ReadStreamed | undefined,
+  senders: Share = WHOLE,
 ): Promise<Links> {
   const { moreUrls, tls } = networkOf(target);
   const endpoint = resolveEndpoint(address, tls);
@@ -46,7 +48,8 @@ export async function connect(
   const isPlain = compression === undefined && successStatuses === undefined && acceptsEncodings !== true;
   const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && isPlain;
   const createFirst = isControlFit ? createControl : await loadFor(endpoint);
-  const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
+  const createClient =
+    others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, { loadFor, senders });
   const serverNames = [endpoint, ...others].map(({ authority }) => maskSecrets(authority));
   const named = others.length > 0 ? { serverNames } : {};
   const createControlAt = (url: string): Promise<CreateClient> =>
@@ -69,11 +72,12 @@ async function balance(
   createFirst: CreateClient,
   first: Endpoint,
   others: readonly Endpoint[],
-  loadFor: (endpoint: Endpoint) => Promise<CreateClient>,
+  { loadFor, senders }: { readonly loadFor: (endpoint: Endpoint) => Promise<CreateClient>; readonly senders: Share },
 ): Promise<CreateClient> {
+  const { index, count } = senders;
   const servers = [{ name: first.authority, createClient: createFirst }];
   for (const endpoint of others) servers.push({ name: endpoint.authority, createClient: await loadFor(endpoint) });
-  return (options) => new FanOutClient(servers, new ServerTurns(servers.length), options);
+  return (options) => new FanOutClient(servers, new ServerTurns(servers.length, index, count), options);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { HeldEntries } from "../../inputs/held-entries.ts";
 import { applyShapes } from "../../inputs/shapes.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Share } from "../../load/share.ts";
 import { startEmbedded } from "../../mock/embedded.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -140,12 +141,14 @@ export interface TargetOptions {
   readonly signal: RunSignal;
   /** The entries of the plan's input file. Default: the file is read. */
   readonly held?: HeldEntries | undefined;
+  /** Which sender of how many opens it. Default: the only one. */
+  readonly senders?: Share | undefined;
 }
 
 /** Opens the plan's target; starts the embedded one first. */
 export async function openTarget(
   plan: Plan,
-  { observer, search, signal, held }: TargetOptions,
+  { observer, search, signal, held, senders }: TargetOptions,
 ): Promise<Target<TargetSession>> {
   const started = await startTarget(plan.target);
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
@@ -154,7 +157,7 @@ export async function openTarget(
   const front = await kind.open(target);
   const links =
     kind.startServer === undefined
-      ? await connect(plan, target, address, front.readStreamed)
+      ? await connect(plan, target, address, front.readStreamed, senders)
       : toLinks(await kind.startServer(target));
   const control = new QueryClients(openControl(plan, address, links.createControl, observer), async (url) => {
     const create = (await links.createControlAt?.(url)) ?? links.createControl;

@@ -1,3 +1,4 @@
+import { WHOLE } from "../../load/share.ts";
 import type { CancellationPlan } from "../../plan/cancellation.ts";
 import { formatDurationNs, msToNs, nsToMs } from "../../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
@@ -12,6 +13,9 @@ export class Canceller {
   private readonly sharePct: number;
   private readonly delayNs: number;
   private readonly random: Random;
+  /** Number of draws of other senders before the next one of this sender, and between two. */
+  private skipCount: number;
+  private readonly others: number;
   private readonly failure: Failure;
   private readonly clock: Clock;
   private cancel: (slot: number, failure: Failure) => void = () => {};
@@ -20,7 +24,10 @@ export class Canceller {
   /** By slot: stops its timer. */
   private readonly waits = new Map<number, Cancel>();
 
-  constructor({ sharePct, delayMs, seed }: CancellationPlan, clock = systemClock) {
+  /** @param senders which sender of how many cancels: it draws for every `count`-th request. Default: the only one */
+  constructor({ sharePct, delayMs, seed }: CancellationPlan, clock = systemClock, senders = WHOLE) {
+    this.skipCount = senders.index;
+    this.others = senders.count - 1;
     this.clock = clock;
     this.sharePct = sharePct;
     this.delayNs = msToNs(delayMs);
@@ -36,9 +43,15 @@ export class Canceller {
 
   /** Call after a request was handed to the client. Decides whether to cancel it. */
   add(call: Call): void {
-    const isChosen = this.isEnabled && this.random() * 100 < this.sharePct;
+    const isChosen = this.isEnabled && this.draw() * 100 < this.sharePct;
     this.chosen[call.slot] = isChosen;
     if (isChosen && !call.isSending) this.waitFor(call);
+  }
+
+  private draw(): number {
+    for (; this.skipCount > 0; this.skipCount--) this.random();
+    this.skipCount = this.others;
+    return this.random();
   }
 
   /** Call when all bytes of a request are with the socket. */

@@ -1,5 +1,6 @@
 import { type Drive, leastInFlightOf, maxInFlightOf } from "../../load/drive.ts";
 import type { Sequences } from "../../load/sequences.ts";
+import type { Share } from "../../load/share.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { Call, Lanes, LoadClient, ResponseNeeds } from "../../transport/client.ts";
@@ -57,6 +58,8 @@ export class Driver implements DriveHost {
   private readonly backoff: Backoff;
   private opening: Promise<unknown> = Promise.resolve();
   private outstandingCount = 0;
+  /** Number of active lanes of the whole load, when this driver owns a part of it. */
+  private wholeLanes: number | undefined;
   private readonly waits = new EndWaits();
 
   constructor(options: DriverOptions) {
@@ -146,10 +149,12 @@ export class Driver implements DriveHost {
     return this.reserve(maxInFlightOf(drive) ?? this.laneCount);
   }
 
-  /** Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more. */
-  admits(drive: Drive): boolean {
-    const wanted = leastInFlightOf(drive);
-    if (wanted <= this.maxOutstanding) return true;
+  /**
+   * Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more.
+   * @param wanted number of requests in flight to report. Default: that of the load
+   */
+  admits(drive: Drive, wanted = leastInFlightOf(drive)): boolean {
+    if (leastInFlightOf(drive) <= this.maxOutstanding) return true;
     this.endSending();
     this.work?.onLimit?.(wanted);
     return false;
@@ -160,12 +165,15 @@ export class Driver implements DriveHost {
     this.quota = 0;
   }
 
-  /** Starts a level, or changes to another one without a pause. @param quota maximum number of requests */
-  async start(drive: Drive, quota: number): Promise<void> {
+  /**
+   * Starts a level, or changes to another one without a pause.
+   * @param quota maximum number of requests @param atNs start of a schedule. Default: now
+   */
+  async start(drive: Drive, quota: number, atNs?: number): Promise<void> {
     this.quota = quota;
     this.isStopped = false;
     const turn = ++this.turn;
-    return startDrive(this, drive, () => turn === this.turn);
+    return startDrive(this, drive, { isCurrent: () => turn === this.turn, atNs });
   }
 
   /** Changes to another load without a pause: requests in flight end under it. @param begin starts it */
@@ -225,8 +233,14 @@ export class Driver implements DriveHost {
     this.ended.drainRecords();
   }
 
+  /** Owns a part of the load from now on. @param activeLanes number of active lanes of the whole load. Default: all lanes */
+  ownPart(share: Share, activeLanes = Number.POSITIVE_INFINITY): void {
+    this.wholeLanes = Math.min(activeLanes, this.laneCount * share.count);
+    this.feed?.ownPart(share);
+  }
+
   setActiveLanes(count: number): void {
-    this.feed?.setActiveLanes(Math.min(count, this.laneCount));
+    this.feed?.setActiveLanes(this.wholeLanes ?? Math.min(count, this.laneCount));
   }
 
   shareSteps(): void {

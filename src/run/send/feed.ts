@@ -2,6 +2,7 @@ import { assembleContent, assembleExpected, type ExpectedOutput } from "../../in
 import type { DataStep, Dataset } from "../../inputs/dataset.ts";
 import { LaneIds } from "../../load/lane-ids.ts";
 import type { SequencePlace, Sequences } from "../../load/sequences.ts";
+import { numberOf, type Share, WHOLE } from "../../load/share.ts";
 import type { RequestContent, Service } from "../../service/service.ts";
 import { joinBytes } from "../../service/tensor.ts";
 import type { WireRequest } from "../../transport/request.ts";
@@ -22,6 +23,8 @@ export interface FeedOptions {
   readonly shared?: SharedTensors | undefined;
   /** Whether every request takes the next step of the data, whatever its lane. Default: false. */
   readonly isInOrder?: boolean | undefined;
+  /** Which sender of how many has the lanes. Default: the only one. */
+  readonly senders?: Share | undefined;
 }
 
 /** What a sender and a judge need of a source of requests. */
@@ -35,6 +38,7 @@ export type Feed = Pick<
   | "sequences"
   | "hasExpectations"
   | "setActiveLanes"
+  | "ownPart"
   | "shareSteps"
   | "rewind"
   | "next"
@@ -72,12 +76,21 @@ export class RequestFeed {
   private readonly encodedBySlot: Map<number, WireRequest>[] = [];
   /** Active lanes: the stride with which a lane goes through the data. */
   private activeLanes = 1;
+  /** What the sender owns of the load: lanes count among those of all senders. */
+  protected share = WHOLE;
   /** Number of requests while lanes share the data; negative when each lane goes through it separately. */
   private sharedTurns: number;
   private readonly isInOrder: boolean;
+  private readonly senders: Share;
 
-  constructor(service: Service, dataset: Dataset, { usesIds, sequences, shared, isInOrder = false }: FeedOptions) {
+  constructor(
+    service: Service,
+    dataset: Dataset,
+    { usesIds, sequences, shared, isInOrder = false, senders = WHOLE }: FeedOptions,
+  ) {
     this.shared = shared;
+    this.senders = senders;
+    this.share = senders;
     this.isInOrder = isInOrder;
     this.sharedTurns = isInOrder ? 0 : -1;
     this.service = service;
@@ -107,6 +120,12 @@ export class RequestFeed {
     for (const [key, request] of encoded) if (key < MAX_ID_DIGITS * MAX_STAMP_BYTES) this.encoded.set(key, request);
   }
 
+  /** Owns a part of the load from now on. */
+  ownPart(share: Share): void {
+    this.share = share;
+  }
+
+  /** @param count number of active lanes of all senders */
   setActiveLanes(count: number): void {
     this.activeLanes = Math.max(1, count);
     if (!this.isInOrder) this.sharedTurns = -1;
@@ -115,6 +134,11 @@ export class RequestFeed {
   /** Makes every request take the next step, whatever its lane. When lanes come and go, strides would repeat some steps and skip others. */
   shareSteps(): void {
     this.sharedTurns = Math.max(0, this.sharedTurns);
+  }
+
+  /** Leaves out the next step of data that is sent in order. */
+  skip(): void {
+    this.sharedTurns++;
   }
 
   /** Restarts every lane at its first step, like perf_analyzer after a warm-up. */
@@ -182,7 +206,7 @@ export class RequestFeed {
     if (!this.usesIds) return undefined;
     let ids = this.laneIds[lane];
     if (ids === undefined) {
-      ids = new LaneIds(lane);
+      ids = new LaneIds(numberOf(lane, this.senders));
       this.laneIds[lane] = ids;
     }
     return ids.next();
@@ -217,10 +241,10 @@ export class RequestFeed {
   private nextStep(lane: number): number {
     const count = (this.dataset.streams[0] ?? []).length;
     if (!this.dataset.isFromJson || count <= 1) return 0;
-    if (this.sharedTurns >= 0) return (this.sharedTurns++ * this.service.batchSize) % count;
+    if (this.sharedTurns >= 0) return (numberOf(this.sharedTurns++, this.share) * this.service.batchSize) % count;
     const turn = this.turns[lane] ?? 0;
     this.turns[lane] = turn + 1;
-    return ((lane + turn * this.activeLanes) * this.service.batchSize) % count;
+    return ((numberOf(lane, this.share) + turn * this.activeLanes) * this.service.batchSize) % count;
   }
 
   /** Returns the stream that contains a step, and the step's index in it. */

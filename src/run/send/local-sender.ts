@@ -1,9 +1,10 @@
-import { type Drive, limitConcurrency } from "../../load/drive.ts";
+import { type Drive, leastInFlightOf, limitConcurrency } from "../../load/drive.ts";
 import type { PreparedLoad } from "../../load/load-mode.ts";
+import { countOf, divideDrive, type Share, shareOfDrive, WHOLE } from "../../load/share.ts";
 import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
 import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import { Timeline, type TimelineBucket } from "../../measure/timeline.ts";
+import { type FinishedTimeline, Timeline } from "../../measure/timeline.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
@@ -31,11 +32,11 @@ import type { SessionFeed } from "./session-feed.ts";
  * number of requests it may send. Requests in flight end under the new load. Loads that assign sequences, or lanes that wait for their
  * responses, wait for them first.
  */
-export async function prepareChange(driver: Driver, drive: Drive): Promise<(quota: number) => void> {
+export async function prepareChange(driver: Driver, drive: Drive, atNs?: number): Promise<(quota: number) => void> {
   await driver.prepare(drive);
   const { closedLoad, lanes } = driver;
   const { createNextLoad } = await import("./scheduled-load.ts");
-  const { load, begin } = await createNextLoad(driver, lanes, drive, closedLoad);
+  const { load, begin } = await createNextLoad(driver, lanes, drive, closedLoad, atNs);
   const isSame = load === closedLoad && load === driver.load;
   if (!isSame && (driver.sequences !== undefined || driver.isSync)) await driver.stop();
   return (quota) => {
@@ -57,10 +58,14 @@ export interface LocalSenderParts extends TallyParts {
   /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: RunTokens | undefined;
   /** Set for a load of sessions. */
-  readonly sessions: Pick<SessionFeed, "tally"> | undefined;
+  readonly sessions: Pick<SessionFeed, "tally" | "turnCount" | "turnCountOf"> | undefined;
+  /** What this sender owns of the load. Default: all of it. */
+  readonly share?: Share | undefined;
+  /** See {@link LoadSender.rehearse}. Default: nothing. */
+  rehearse?(): Promise<void>;
 }
 
-/** Returns how to send at a level. */
+/** Returns how to send at a level, all senders together. */
 export function driveOf(
   { load, timestampsMs }: Pick<LocalSenderParts, "load" | "timestampsMs">,
   step: LoadStep,
@@ -72,8 +77,11 @@ export function driveOf(
   return mostRequests === undefined ? drive : limitConcurrency(drive, mostRequests);
 }
 
-function roundSizeOf(drive: Drive): number | undefined {
-  return drive.kind === "closed" ? drive.concurrency : undefined;
+/** A load, and the part of it that a sender owns. */
+interface OwnedDrive {
+  readonly whole: Drive;
+  readonly share: Share;
+  readonly drive: Drive;
 }
 
 /** Sends from the conductor's own thread. */
@@ -83,52 +91,79 @@ export class LocalSender implements LoadSender {
   private readonly counter: WindowCounter;
   /** Begins the level that was prepared. */
   private next: ((quota: number) => void) | undefined;
-  /** Number of requests that a closed loop keeps in flight; undefined for other loads. */
-  private roundSize: number | undefined;
-  private nextRoundSize: number | undefined;
+  private readonly whole: Share;
+  /** What the sender owns of the load that runs, and of the one that is prepared. */
+  private owned: OwnedDrive | undefined;
+  private nextOwned: OwnedDrive | undefined;
 
   constructor(parts: LocalSenderParts) {
     this.parts = parts;
+    this.whole = parts.share ?? WHOLE;
     this.driver = parts.driver;
     this.counter = new WindowCounter({ ...parts, sends: parts.driver });
   }
 
+  async rehearse(): Promise<void> {
+    await this.parts.rehearse?.();
+  }
+
   prepare(step: LoadStep): Promise<void> {
-    return this.driver.prepare(driveOf(this.parts, step));
+    return this.driver.prepare(this.own(step).drive);
   }
 
   async admits(step: LoadStep): Promise<boolean> {
-    return this.driver.admits(driveOf(this.parts, step));
+    const { drive, whole } = this.own(step);
+    return this.driver.admits(drive, leastInFlightOf(whole));
   }
 
   start(step: LoadStep, quota: number): Promise<void> {
-    const drive = driveOf(this.parts, step);
-    this.roundSize = roundSizeOf(drive);
-    return this.driver.start(drive, quota);
+    const owned = this.own(step);
+    this.use(owned);
+    return this.driver.start(owned.drive, this.shareOf(quota, owned.share), step.atNs);
   }
 
   async prepareChange(step: LoadStep): Promise<void> {
     this.next = undefined;
-    const drive = driveOf(this.parts, step);
-    this.nextRoundSize = roundSizeOf(drive);
-    this.next = await prepareChange(this.driver, drive);
+    const owned = this.own(step);
+    this.nextOwned = owned;
+    this.next = await prepareChange(this.driver, owned.drive, step.atNs);
+  }
+
+  private own(step: LoadStep): OwnedDrive {
+    const whole = driveOf(this.parts, step);
+    const { sequences, lanes } = this.driver;
+    const share = shareOfDrive(whole, this.whole, sequences === undefined ? undefined : lanes.sequenceCount);
+    return { whole, share, drive: divideDrive(whole, share) };
+  }
+
+  private use(owned: OwnedDrive): void {
+    this.owned = owned;
+    const { whole, share } = owned;
+    if (share.count > 1) this.driver.ownPart(share, whole.kind === "closed" ? whole.concurrency : undefined);
+  }
+
+  /** Returns the sender's share of a number of requests of the load that runs. Sessions are not divided. */
+  private shareOf(requestCount: number, share = this.owned?.share ?? WHOLE): number {
+    const { sessions } = this.parts;
+    return requestCount === sessions?.turnCount ? sessions.turnCountOf(share) : countOf(requestCount, share);
   }
 
   change(quota: number): void {
-    const { next } = this;
+    const { next, nextOwned } = this;
     this.next = undefined;
-    this.roundSize = this.nextRoundSize;
+    if (nextOwned !== undefined) this.use(nextOwned);
     this.driver.onAllSent = undefined;
-    next?.(quota);
+    next?.(this.shareOf(quota));
   }
 
   setQuota(quota: number): void {
-    this.driver.quota = quota;
+    this.driver.quota = this.shareOf(quota);
   }
 
   /** The requests of a query are sent at once: the first one decides for all. */
-  endAtMinimums({ startNs, minDurationNs, leastCount, samplesPerQuery }: QueryMinimums): void {
+  endAtMinimums({ startNs, minDurationNs, leastCount: wholeCount, samplesPerQuery }: QueryMinimums): void {
     const { driver } = this;
+    const leastCount = this.shareOf(wholeCount);
     let sentCount = 0;
     driver.onSend = (intendedNs) => {
       if (sentCount++ % samplesPerQuery > 0 || sentCount - 1 + samplesPerQuery < leastCount) return;
@@ -163,16 +198,19 @@ export class LocalSender implements LoadSender {
   }
 
   untilMoreEnded(count: number): Promise<void> {
-    return this.driver.reachEnded(this.driver.endedCount + count);
+    return this.driver.reachEnded(this.driver.endedCount + this.shareOf(count));
   }
 
   untilSteady(limitNs: number): Promise<void> {
+    if (this.driver.activeLanes === 0) return Promise.resolve();
     return untilSteady(this.driver, () => this.counter.openSentNs(), limitNs);
   }
 
   untilRoundEnds(): Promise<void> {
     const { startNs, endedCount } = this.counter;
-    return untilRoundEnds(this.driver, { size: this.roundSize, startNs, endedCount });
+    const { drive } = this.owned ?? {};
+    const size = drive?.kind === "closed" ? drive.concurrency : undefined;
+    return untilRoundEnds(this.driver, { size, startNs, endedCount });
   }
 
   untilAllSent(): Promise<void> {
@@ -262,22 +300,22 @@ export class LocalSender implements LoadSender {
     this.parts.meter.pause();
   }
 
-  async takeTimeline(endNs: number): Promise<readonly TimelineBucket[]> {
+  async takeTimeline(): Promise<readonly FinishedTimeline[]> {
     const { meter } = this.parts;
     const { timeline } = meter;
     meter.timeline = undefined;
-    return timeline?.finish(endNs, this.counter.openSentNs()) ?? [];
+    return timeline === undefined ? [] : [timeline.finish(this.counter.openSentNs())];
   }
 
   beginRunTimeline(startNs: number): void {
     this.parts.meter.runTimeline = new Timeline(startNs);
   }
 
-  async takeRunTimeline(leastEndNs: number): Promise<readonly TimelineBucket[]> {
+  async takeRunTimeline(): Promise<readonly FinishedTimeline[]> {
     const { meter } = this.parts;
     const { runTimeline } = meter;
     meter.runTimeline = undefined;
-    return runTimeline?.finish(Math.max(leastEndNs, runTimeline.lastEndNs)) ?? [];
+    return runTimeline === undefined ? [] : [runTimeline.finish()];
   }
 
   async findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[]> {

@@ -2,7 +2,7 @@ import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import type { TimelineBucket } from "../../measure/timeline.ts";
+import type { FinishedTimeline } from "../../measure/timeline.ts";
 import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { DelayedRequests, RunResult } from "../../result/run-result.ts";
@@ -25,6 +25,8 @@ export interface LoadStep {
   readonly draw: number;
   /** Number of requests of a load that cannot keep more in flight. Absent: no limit. */
   readonly mostRequests?: number;
+  /** Start of a schedule, in monotonic nanoseconds, which several senders have in common. Absent: when the sender starts it. */
+  readonly atNs?: number;
 }
 
 /** Ends a load with the first query that completes both. */
@@ -75,8 +77,13 @@ export interface Drained {
 /** What a sender reports about its connections at the end. */
 export type SenderTotals = Pick<RunResult, "connectionCount" | "resendCount" | "received" | "servers" | "sessions">;
 
-/** Sends a plan's load, and counts what ends. */
+/**
+ * Sends a plan's load, and counts what ends. Numbers of requests are those of the whole load: each of several senders takes its share of
+ * them, see {@link Share}.
+ */
 export interface LoadSender {
+  /** Sends requests to nobody, so that the client's code is compiled, see {@link rehearse}. */
+  rehearse(): Promise<void>;
   /** Opens the connections of a level, so that its first requests do not wait for them. */
   prepare(step: LoadStep): Promise<void>;
   /** Whether the limit of outstanding requests allows a level from its start. If not, reports it, and sends nothing more. */
@@ -139,12 +146,12 @@ export interface LoadSender {
   cut(endNs: number, last?: LastWindow): Promise<CutWindow>;
   /** Counts nothing until a window begins. */
   pauseCounting(): void;
-  /** Ends the level's time line, and returns it; nothing without one. */
-  takeTimeline(endNs: number): Promise<readonly TimelineBucket[]>;
+  /** Ends the level's time line, and returns it, one for each sender; none without one. */
+  takeTimeline(): Promise<readonly FinishedTimeline[]>;
   /** Begins a time line over several levels. */
   beginRunTimeline(startNs: number): void;
-  /** Ends it. @param leastEndNs it ends then, or with what ended last */
-  takeRunTimeline(leastEndNs: number): Promise<readonly TimelineBucket[]>;
+  /** Ends it, and returns it like `takeTimeline`. */
+  takeRunTimeline(): Promise<readonly FinishedTimeline[]>;
   /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual. */
   findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[]>;
   /** Counts the queries of MLPerf. */

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from "../../runtime/clock.ts";
  */
 export const DELAY_TOLERANCE_NS = 1e6;
 
-/** The due times of lanes, starting when it is created. Times are the clock's nanoseconds. */
+/** The due times of lanes. Times are the clock's nanoseconds. */
 export class Schedule {
   private readonly clock: Clock;
   private readonly startNs: number;
@@ -18,9 +18,10 @@ export class Schedule {
   /** By lane: whether its next request was already due when the previous one was sent. */
   private readonly behind: boolean[] = [];
 
-  constructor(arrivals: Arrivals, laneCount: number, clock = systemClock) {
+  /** @param startNs its start. Default: now */
+  constructor(arrivals: Arrivals, laneCount: number, clock = systemClock, startNs = clock.nowNs()) {
     this.clock = clock;
-    this.startNs = clock.nowNs();
+    this.startNs = startNs;
     this.pacer = new Pacer(arrivals, laneCount);
     for (let lane = 0; lane < laneCount; lane++) this.push(lane, this.nextDueNs(lane));
   }

@@ -59,11 +59,12 @@ export async function createNextLoad(
   lanes: LaneOptions,
   drive: Drive,
   closed: ClosedLoad,
+  atNs?: number,
 ): Promise<NextLoad> {
   if (drive.kind === "closed" || drive.kind === "ramp") return { load: closed, begin: () => closed.change(drive) };
   if (drive.kind !== "scheduled") throw new Error(`a load cannot change to ${drive.kind}`);
   const load = await createScheduledLoad(sender, lanes, drive.maxOutstanding);
-  return { load, begin: () => load.start(drive.arrivals) };
+  return { load, begin: () => load.start(drive.arrivals, atNs) };
 }
 
 /** Creates a scheduled load and, with sequences, their assignment. @param maxOutstanding see {@link ScheduledLoad} */
@@ -113,14 +114,14 @@ export class ScheduledLoad implements ActiveLoad {
     return this.limit?.delayedByLimit(this.schedule?.firstDueNs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Starts a schedule. Requests that are outstanding keep their slots until they end. */
-  start(arrivals: Arrivals): void {
+  /** Starts a schedule. Requests that are outstanding keep their slots until they end. @param atNs its start. Default: now */
+  start(arrivals: Arrivals, atNs?: number): void {
     const { laneCount, slots, clock } = this.sender;
     this.sender.setActiveLanes(laneCount);
     slots.grow(laneCount);
     slots.assignLanes(laneCount, (slot) => this.sender.isIdle(slot));
     yieldBackgroundThreads();
-    this.schedule = new Schedule(arrivals, laneCount, clock);
+    this.schedule = new Schedule(arrivals, laneCount, clock, atNs);
     this.timer.set(this.schedule.firstDueNs);
   }
 

@@ -1,4 +1,5 @@
 import type { Dataset } from "../../inputs/dataset.ts";
+import { countOf, numberOf, type Share, WHOLE } from "../../load/share.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { SessionTally } from "../../result/run-result.ts";
@@ -46,24 +47,32 @@ export class SessionFeed extends RequestFeed {
   /** By step: turns that were sent and not judged. */
   private readonly inFlight = new Map<number, { readonly session: ActiveSession; readonly sent: Payload }>();
   private onTurn: OnTurn = () => {};
-  private nextStream = 0;
+  private begunCount = 0;
   private cutCount = 0;
   private unsentCount = 0;
   private unreadReason: string | undefined;
 
-  /** @param open starts a conversation */
-  constructor(service: Service, dataset: Dataset, open: () => Conversation) {
-    super(service, dataset, { usesIds: false });
+  /** @param open starts a conversation @param senders which sender of how many holds the sessions. Default: the only one */
+  constructor(service: Service, dataset: Dataset, open: () => Conversation, senders = WHOLE) {
+    super(service, dataset, { usesIds: false, senders });
     this.open = open;
     let count = 0;
     for (const turns of dataset.streams) count += turns.length;
     this.turnCount = count;
   }
 
+  /** Returns the number of turns in a sender's sessions. */
+  turnCountOf(share: Share): number {
+    return this.dataset.streams.reduce(
+      (sum, turns, stream) => (stream % share.count === share.index ? sum + turns.length : sum),
+      0,
+    );
+  }
+
   get tally(): SessionTally {
     const { cutCount, unsentCount, unreadReason } = this;
     const reason = unreadReason === undefined ? {} : { unreadReason };
-    return { sessionCount: this.dataset.streams.length, cutCount, unsentCount, ...reason };
+    return { sessionCount: countOf(this.dataset.streams.length, this.share), cutCount, unsentCount, ...reason };
   }
 
   /** Sets the callback for judged turns. */
@@ -82,9 +91,9 @@ export class SessionFeed extends RequestFeed {
 
   /** Starts the next session on the slot and encodes its first turn. Returns false when no session is left. */
   begin(slot: number): boolean {
-    const stream = this.nextStream;
+    const stream = numberOf(this.begunCount, this.share);
     if (stream >= this.dataset.streams.length) return false;
-    this.nextStream++;
+    this.begunCount++;
     const session: ActiveSession = { slot, conversation: this.open(), stream, turn: 0, ready: undefined, reads: [] };
     this.active[slot] = session;
     this.encodeTurn(session);

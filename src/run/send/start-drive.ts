@@ -18,40 +18,47 @@ export interface DriveHost extends Sender {
   halt(): Promise<void>;
 }
 
-/** @param isCurrent whether no other start or stop has followed; a start does nothing more after another one */
-type Starter<D> = (host: DriveHost, drive: D, isCurrent: () => boolean) => Promise<void>;
+/** How a drive starts. */
+export interface StartOptions {
+  /** Whether no other start or stop has followed; a start does nothing more after another one. */
+  isCurrent(): boolean;
+  /** Start of a schedule. Default: now. */
+  readonly atNs?: number | undefined;
+}
+
+type Starter<D> = (host: DriveHost, drive: D, options: StartOptions) => Promise<void>;
 
 const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
   closed: (host, { concurrency }) => host.use(host.closedLoad).hold(concurrency),
   ramp: (host, drive) => host.use(host.closedLoad).ramp(drive),
-  periodic: async (host, drive, isCurrent) => {
+  periodic: async (host, drive, { isCurrent }) => {
     const { PeriodicLoad } = await import("./groups/periodic-load.ts");
     if (!isCurrent()) return;
     return host.use(new PeriodicLoad(host, drive)).start();
   },
-  groups: async (host, { size }, isCurrent) => {
+  groups: async (host, { size }, { isCurrent }) => {
     const { GroupLoad } = await import("./groups/group-load.ts");
     if (!isCurrent()) return;
     return host.use(new GroupLoad(host, size)).start();
   },
-  sessions: async (host, { concurrency }, isCurrent) => {
+  sessions: async (host, { concurrency }, { isCurrent }) => {
     const { SessionLoad } = await import("./session-load.ts");
     if (!isCurrent()) return;
     return host.use(new SessionLoad(host, sessionsOf(host.feed) as SessionFeed)).start(concurrency);
   },
-  scheduled: async (host, { arrivals, maxOutstanding }, isCurrent) => {
+  scheduled: async (host, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
     const { createScheduledLoad } = await import("./scheduled-load.ts");
     if (!isCurrent()) return;
     // Slots that wait after a failure get their place like all others.
     await host.halt();
     await host.reserve(host.laneCount);
     const load = await createScheduledLoad(host, host.lanes, maxOutstanding);
-    if (isCurrent()) host.use(load).start(arrivals);
+    if (isCurrent()) host.use(load).start(arrivals, atNs);
   },
 };
 
-/** Starts a drive on its sender. @param isCurrent whether no other start or stop has followed */
-export function startDrive(host: DriveHost, drive: Drive, isCurrent: () => boolean): Promise<void> {
+/** Starts a drive on its sender. */
+export function startDrive(host: DriveHost, drive: Drive, options: StartOptions): Promise<void> {
   const start = STARTERS[drive.kind] as Starter<Drive>;
-  return start(host, drive, isCurrent);
+  return start(host, drive, options);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
-import { Timeline } from "../../../src/measure/timeline.ts";
+import { Timeline, toBuckets } from "../../../src/measure/timeline.ts";
 import { msToNs, nsToSec } from "../../../src/plan/units.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { toTimelineJson } from "../../../src/report/json/level-parts.ts";
@@ -178,8 +178,8 @@ test("time lines in JSON, on the page and live have the counts and percentiles o
       });
       const { steps } = run.toJson(START_NS, START_NS + endNs);
       const lines: readonly (readonly [what: string, told: Told[]])[] = [
-        ["level", toldByJson(toTimelineJson(level.finish(START_NS + endNs)))],
-        ["phases", toldByJson(toTimelineJson(phases.finish(START_NS + endNs)))],
+        ["level", toldByJson(toTimelineJson(toBuckets([level.finish()], START_NS + endNs)))],
+        ["phases", toldByJson(toTimelineJson(toBuckets([phases.finish()], START_NS + endNs)))],
         ["page", toldByPage(steps)],
         ["watch page", toldByWatchPage(all, endNs)],
       ];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { WindowTally } from "../../../src/measure/tally/window-tally.ts";
-import { Timeline } from "../../../src/measure/timeline.ts";
+import { Timeline, toBuckets } from "../../../src/measure/timeline.ts";
 import { LevelMeter } from "../../../src/run/count/level-meter.ts";
 import { fill, type Row } from "../../measure/make-records.ts";
 
@@ -44,7 +44,7 @@ test("a time line gets the same records while there is one", () => {
   add({ sendStartNs: 0, endNs: 10e6 });
   meter.timeline = undefined;
   add({ sendStartNs: 0, endNs: 20e6 });
-  assert.equal(timeline.finish(100e6)[0]?.requestCount, 1);
+  assert.equal(toBuckets([timeline.finish()], 100e6)[0]?.requestCount, 1);
 });
 
 test("before a level begins nothing is counted", () => {

@@ -34,7 +34,7 @@ test("a start that another one overtakes does nothing", async () => {
       scheduled: scheduled(0),
     };
     const { load } = driver;
-    await startDrive(driver satisfies DriveHost, drives[kind], () => false);
+    await startDrive(driver satisfies DriveHost, drives[kind], { isCurrent: () => false });
     assert.deepEqual([client.sent.length, driver.load === load], [0, true], kind);
     driver.close();
   }

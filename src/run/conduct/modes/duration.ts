@@ -1,3 +1,4 @@
+import { toBuckets } from "../../../measure/timeline.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { formatDurationNs, msToNs, nsToMs } from "../../../plan/units.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
@@ -26,7 +27,7 @@ export async function measureDuration(
   const isWhole = graceMs !== undefined && !signal.isStopped;
   // After sending has stopped, only responses extend the window, not the wait for missing ones.
   const endNs = isWhole ? Math.max(stopNs, lastEndNs) : nowNs;
-  const buckets = await sender.takeTimeline(endNs);
+  const buckets = toBuckets(await sender.takeTimeline(), endNs);
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
   const sendingEndNs = isWhole ? stopNs : endNs;
   return frame.finish(
