@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { SentSettings } from "./cli/genai-perf/profile/token-work.ts";
 import type { TokenThreadData } from "./measure/tokens/token-thread.ts";
 import { ERROR_FORM } from "./plan/sent-error.ts";
+import type { SenderThreadData } from "./run/fleet/sender-thread.ts";
 import { lowerThreadPriority } from "./runtime/thread-priority.ts";
 import { serveCalls } from "./runtime/worker-calls.ts";
 import type { WorkerRole } from "./runtime/workers.ts";
@@ -13,6 +14,9 @@ if (parentPort === null) throw new Error("worker.ts is started by Rampart, not b
 if (role === "mock") {
   const { startWarmMock } = await import("./mock/warm-up.ts");
   serveCalls(parentPort, startWarmMock, ERROR_FORM);
+} else if (role === "send") {
+  const { serveSenderThread } = await import("./run/fleet/sender-thread.ts");
+  await serveSenderThread(parentPort, data as SenderThreadData);
 } else if (role === "measure-tokens") {
   const { serveTokenMeter } = await import("./measure/tokens/token-thread.ts");
   lowerThreadPriority();

@@ -8,6 +8,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "client.maxOutstanding": "maxOutstanding (--max-outstanding)",
   "client.requestTimeoutMs": "requestTimeout",
   "client.stallTimeoutMs": "stallTimeout",
+  "client.workers": "workers (--workers)",
   "failures.maxRatio": "maxFailureRatio",
   "inputs.audio.channelCount": "inputs.audio.channels",
   "inputs.audio.depthsBits": "inputs.audio.depthsBits",

@@ -127,7 +127,15 @@ export const MESSAGES = {
 /** The settings that texts speak of, by the part of the Plan that they are in; with `=`, one value of a setting. */
 interface Settings {
   checkpoint: "folder";
-  client: "callMode=async" | "isMpi" | "kind" | "maxLanes" | "maxOutstanding" | "requestTimeoutMs" | "stallTimeoutMs";
+  client:
+    | "callMode=async"
+    | "isMpi"
+    | "kind"
+    | "maxLanes"
+    | "maxOutstanding"
+    | "requestTimeoutMs"
+    | "stallTimeoutMs"
+    | "workers";
   failures: "maxRatio";
   inputs: "count" | "data" | "entries" | "file" | "file=other" | "file=rankings" | "format" | "tokenizer";
   "inputs.audio": "channelCount" | "depthsBits" | "lengthS" | "sampleRatesHz";

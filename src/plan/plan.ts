@@ -140,6 +140,9 @@ export type ClientPlan = PlanOf<typeof clientSchema>;
 
 export type CallModePlan = ClientPlan["callMode"];
 
+/** Most threads that send. */
+export const MOST_WORKERS = 256;
+
 /** Schema of the client. */
 export function clientSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
@@ -154,6 +157,8 @@ export function clientSchema() {
     callMode: v.picklist(["sync", "async", "auto"], "must be sync, async or auto"),
     /** Maximum number of lanes (perf_analyzer's worker threads); null: as many as the load needs. */
     maxLanes: v.nullable(count),
+    /** Number of threads that send, each a share of the load. Absent: the main thread sends all of it. */
+    workers: v.exactOptional(v.pipe(count, v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))),
     /** A request fails when it receives no byte for this time. */
     stallTimeoutMs: positive,
     /** A request fails when its response is not complete after this time. Absent: no limit. */

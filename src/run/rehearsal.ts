@@ -5,18 +5,25 @@ import type { Plan } from "../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
+import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
+import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
 import type { OpenSocket } from "../runtime/socket.ts";
+import { isThisHost } from "../runtime/this-host.ts";
+import { raiseThreadPriority } from "../runtime/thread-priority.ts";
 import type { ResponseCheck } from "../transport/response-check.ts";
 import { openHttp1Sink } from "../transport/sink/http1-sink.ts";
 import { openHttp2Sink } from "../transport/sink/http2-sink.ts";
 import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import { LevelMeter } from "./count/level-meter.ts";
+import { takesPrompts } from "./judge/failure-policy.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { type LaneOptions, laneOptionsOf } from "./lanes.ts";
 import { createTargetFeed } from "./mix/create-feed.ts";
+import { parseUrl } from "./open/endpoint.ts";
 import type { TargetSession } from "./open/session.ts";
+import { openBurstSharing } from "./send/burst-sharing.ts";
 import { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
 import type { EndedCounts } from "./send/ended-requests.ts";
@@ -163,4 +170,43 @@ function countRecords({ service }: TargetSession): DriverWork["onRecords"] {
   const countsReading = service.wire === "http";
   meter.begin(() => new WindowTally({ isScheduled: false, countsReading, isDecoupled: service.isDecoupled }));
   return (records, count) => meter.add(records, count);
+}
+
+interface RehearsalParts {
+  readonly search: LevelSearch;
+  readonly observer: RunObserver;
+  readonly driver: Driver;
+  /** Registers what to undo after the run. */
+  atEnd(undo: () => void): void;
+}
+
+/** Returns what runs while connections are opened, before the first request. */
+export function prepareRehearsal(
+  rehearsed: readonly Rehearsed[],
+  { search, observer, driver, atEnd }: RehearsalParts,
+): () => Promise<void> {
+  const startsEarly = ({ plan }: Rehearsed): boolean => plan.behaviour?.startsEarly === true;
+  // Late code would be visible in the time to first token of prompts.
+  const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
+  const boundsOf = (one: Rehearsed): RehearsalBounds => {
+    if (hasTime(one)) return PROMPT_BOUNDS;
+    if (startsEarly(one)) return SHORT_BOUNDS;
+    return targetKindOf(one.plan.target).toServer === undefined ? SERVER_BOUNDS : EMBEDDED_BOUNDS;
+  };
+  const rehearseAll = async (): Promise<void> => {
+    for (const one of rehearsed) await rehearse(one, search, observer, boundsOf(one));
+  };
+  const isTimed = (one: Rehearsed): boolean =>
+    hasTime(one) && one.plan.target.isStreaming && one.plan.client.kind === "own";
+  const streamed = rehearsed.find(isTimed);
+  if (streamed === undefined) return rehearseAll;
+  const urls = urlsOf(streamed.plan.target);
+  return async () => {
+    await rehearseAll();
+    // Hot code is compiled now; other background work must not delay the tokens' times.
+    yieldBackgroundThreads();
+    // A local server on the same cores would have to wait.
+    if (!urls.some((url) => isThisHost(parseUrl(url, 0).host))) atEnd(raiseThreadPriority());
+    driver.sharing = await openBurstSharing();
+  };
 }

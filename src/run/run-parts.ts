@@ -1,4 +1,5 @@
 import type { PhasedLoad } from "../load/load-mode.ts";
+import type { Share } from "../load/share.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
@@ -35,6 +36,10 @@ export interface SenderParts extends RunParts {
   readonly canceller: Canceller | undefined;
   /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: RunTokens | undefined;
+  /** Runs while connections are opened, before the first request. Default: nothing. */
+  rehearse?(): Promise<void>;
+  /** What the sender owns of the load. Default: all of it. */
+  readonly share?: Share | undefined;
 }
 
 /** What the conductor of a run needs. */
@@ -57,8 +62,6 @@ export interface ConductorParts extends RunParts {
   /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: MetricsPoller | undefined;
   readonly peers: Peers;
-  /** Runs while connections are opened, before the first request. */
-  readonly rehearse: () => Promise<void>;
   /** Start of the run, before the first request. A rehearsal moves it. */
   readonly startNs: number;
   /** Rejects when the plan is not valid. */

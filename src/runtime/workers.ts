@@ -4,7 +4,7 @@ import { isExecutable } from "./runtime.ts";
 
 /** The role of a thread. Threads run `src/worker.ts`. */
 export interface WorkerRole {
-  readonly role: "mock" | "make-prompts" | "token-work" | "measure-tokens";
+  readonly role: "mock" | "send" | "make-prompts" | "token-work" | "measure-tokens";
   /** Plain data. */
   readonly data: unknown;
 }

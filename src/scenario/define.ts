@@ -143,6 +143,11 @@ export interface ScenarioDefinition<
    * MiB (a quarter of the free memory, if that is less), and as the open files and ports of this host allow.
    */
   readonly maxOutstanding?: number;
+  /**
+   * Number of threads that send, each a share of the load on a core of its own; the report is that of one. Not with `check`, `onRecord`,
+   * `defineTarget` and other functions that are called during the load. Default: 1, the main thread.
+   */
+  readonly workers?: number;
 }
 
 /**

@@ -135,6 +135,7 @@ function buildPlan(
       ...(requestTimeout === undefined ? {} : { requestTimeoutMs: toMs(requestTimeout) }),
       ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
       ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
+      ...(definition.workers === undefined ? {} : { workers: definition.workers }),
       isMpi: false,
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },

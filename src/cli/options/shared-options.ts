@@ -1,5 +1,5 @@
 import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
-import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import { MOST_WORKERS, type OutputFilesPlan, type Plan } from "../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { msToSec } from "../../plan/units.ts";
 import { resolveOtlpUrl } from "../../report/live/otlp/otlp-settings.ts";
@@ -218,6 +218,16 @@ const OPTIONS: readonly SharedOption[] = [
     example: 50_000,
     defaultText: "what memory, open files and ports allow",
     help: "Most requests in flight, above which the run ends with its report and exit code 66.",
+  },
+  {
+    name: "workers",
+    kind: "whole",
+    setting: "client.workers",
+    min: 1,
+    max: MOST_WORKERS,
+    example: 4,
+    defaultText: "1, the main thread",
+    help: "Number of threads that send, each a share of the load on a core of its own. The report is that of one. Not with files of single requests, shared memory, targets inside this process or functions of a scenario.",
   },
   {
     name: "live",

@@ -84,7 +84,7 @@ export class Conductor implements LevelHost {
       const first = Step.first(load, plan);
       // The window cannot begin without its connections.
       if (first !== undefined && this.isWhole) void this.sender.prepare(first.load);
-      await this.parts.rehearse();
+      await this.sender.rehearse();
       this.startNs = nowNs();
       if (hasTokens)
         this.sender.beginTokens(this.startNs, {

@@ -119,7 +119,7 @@ export class WindowCutter {
   /** Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call after it was cut. */
   async findGaps({ startNs, endNs, latency }: Measurement): Promise<CompletionGap[]> {
     const { sender, runStartNs } = this.context;
-    const gaps = await sender.findGaps(endNs, latency);
+    const gaps = (await sender.findGaps(endNs, latency)) ?? [];
     return gaps
       .filter((gap) => gap.endNs > startNs && gap.startNs < endNs)
       .map((gap) => ({ ...gap, startNs: gap.startNs - runStartNs, endNs: gap.endNs - runStartNs }));

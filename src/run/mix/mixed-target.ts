@@ -4,7 +4,7 @@ import type { Share } from "../../load/share.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
-import { memberPlansOf } from "../../registry/mix.ts";
+import { memberPlansOf, membersOf } from "../../registry/mix.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { ServiceTraits } from "../../service/service.ts";
 import type { ResponseNeeds } from "../../transport/client.ts";
@@ -47,6 +47,10 @@ export async function openMixedTarget(
   }
   const responses = members.map((): ResponseNeeds => ({ keepBodies: true }));
   return {
+    served: serveMembers(
+      plan,
+      members.map(({ target }) => target.served.target),
+    ),
     setTrace: undefined,
     isQueried: () => members.some(({ target }) => target.isQueried()),
     setUp: async () => {
@@ -73,6 +77,15 @@ export async function openMixedTarget(
       ),
     close: () => closeAll(members),
   };
+}
+
+/** Returns the plan of a mix with other targets of its members. */
+function serveMembers(plan: Plan, targets: readonly Plan["target"][]): Plan {
+  const members = membersOf(plan.target).map((member, index) => ({
+    ...member,
+    target: targets[index] ?? member.target,
+  }));
+  return { ...plan, target: { ...plan.target, members } as Plan["target"] };
 }
 
 async function closeAll(members: readonly OpenMember[]): Promise<string[]> {

@@ -90,6 +90,8 @@ export interface Target<S extends Session = Session> {
   /** Whether the server has been queried, which opens a connection. */
   isQueried(): boolean;
   createClient(options: ClientOptions): LoadClient;
+  /** The plan, with the server that was started in place of the embedded target. */
+  readonly served: Plan;
   /** Applies the plan's trace settings and returns a function that restores the previous ones. Undefined when the plan has none. */
   readonly setTrace: (() => Promise<() => Promise<void>>) | undefined;
   /** Returns why shared memory could not be unregistered. */
@@ -174,6 +176,7 @@ export async function openTarget(
   let codec: InferCodec | undefined;
   let shared: SharedTensors | undefined;
   return {
+    served: started === undefined ? plan : { ...plan, target },
     setTrace: trace === null ? undefined : async () => setServerTrace(trace, front, ask, observer),
     isQueried: () => isQueried,
     setUp: async () => {

@@ -318,7 +318,9 @@ export class LocalSender implements LoadSender {
     return runTimeline === undefined ? [] : [runTimeline.finish()];
   }
 
-  async findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[]> {
+  async findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined> {
+    const { index, count } = this.owned?.share ?? WHOLE;
+    if (index >= count) return undefined;
     return this.counter.findGaps(endNs, latency);
   }
 

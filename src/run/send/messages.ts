@@ -152,8 +152,11 @@ export interface LoadSender {
   beginRunTimeline(startNs: number): void;
   /** Ends it, and returns it like `takeTimeline`. */
   takeRunTimeline(): Promise<readonly FinishedTimeline[]>;
-  /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual. */
-  findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[]>;
+  /**
+   * Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual; undefined when the
+   * sender owns nothing of the load.
+   */
+  findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined>;
   /** Counts the queries of MLPerf. */
   countQueries(samplesPerQuery: number): Promise<void>;
   queries(): Promise<MlperfSample | undefined>;

@@ -6,8 +6,8 @@ import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import { Conductor } from "../../../src/run/conduct/conductor.ts";
 import { hostLimitsOf } from "../../../src/run/host-limits.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
+import { openSender } from "../../../src/run/open-sender.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";
-import { openSender } from "../../../src/run/run-plan.ts";
 import { nowNs, systemClock, toEpochNs } from "../../../src/runtime/clock.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { FakeClient, makeDataset, makeDriver, makeService } from "../send/fake-client.ts";
@@ -42,17 +42,17 @@ test("a run begins once its rehearsal is over, and before its first request", as
       counters: async () => undefined,
     },
   };
+  const rehearse = async (): Promise<void> => {
+    rehearsedNs = nowNs();
+  };
   const run = new Conductor({
     ...parts,
     signal: new RunSignal(),
     createSender: (listener) =>
-      openSender({ ...parts, feed, driver, canceller: undefined, tokens: undefined }, listener),
+      openSender({ ...parts, feed, driver, canceller: undefined, tokens: undefined, rehearse }, listener),
     ...{ clock: systemClock, laneCount: driver.laneCount, timestampsMs: [], hasTokens: false, poller: undefined },
     hostLimits: hostLimitsOf(plan, prepareLoad(plan.load).search),
     peers: ALONE,
-    rehearse: async () => {
-      rehearsedNs = nowNs();
-    },
     startNs: nowNs(),
     check: () => Promise.resolve(),
   });

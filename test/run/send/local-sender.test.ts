@@ -9,8 +9,8 @@ import type { RunResult } from "../../../src/result/run-result.ts";
 import { Conductor } from "../../../src/run/conduct/conductor.ts";
 import { hostLimitsOf } from "../../../src/run/host-limits.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
+import { openSender, timestampsOf } from "../../../src/run/open-sender.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";
-import { openSender, timestampsOf } from "../../../src/run/run-plan.ts";
 import type { LoadSender, SenderListener } from "../../../src/run/send/messages.ts";
 import { nowNs, systemClock } from "../../../src/runtime/clock.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
@@ -90,7 +90,7 @@ function run(plan: Plan, isCloned: boolean): Promise<RunResult> {
         : openSender({ ...parts, ...sending }, listener),
     ...{ clock: systemClock, laneCount: driver.laneCount, timestampsMs: timestampsOf(parts), hasTokens: false },
     ...{ hostLimits: hostLimitsOf(plan, load.search), poller: undefined, peers: ALONE },
-    ...{ rehearse: () => Promise.resolve(), startNs: nowNs(), check: () => Promise.resolve() },
+    ...{ startNs: nowNs(), check: () => Promise.resolve() },
   }).execute();
 }
 

@@ -4,7 +4,7 @@ import type { RequestTokens } from "../../src/measure/tokens/request-tokens.ts";
 import type { RunTokens } from "../../src/measure/tokens/run-tokens.ts";
 import { RunError } from "../../src/plan/problem.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
-import { followTokens } from "../../src/run/run-plan.ts";
+import { followTokens } from "../../src/run/followers.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeResult } from "../report/make-result.ts";
 

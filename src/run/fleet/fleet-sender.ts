@@ -1,0 +1,330 @@
+import { joinGaps } from "../../measure/gaps/completion-gaps.ts";
+import { joinParallel } from "../../measure/merge.ts";
+import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
+import type { Sketch } from "../../measure/sketch.ts";
+import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { msToNs } from "../../plan/units.ts";
+import type { ProgressCounts } from "../../result/observer.ts";
+import type { DelayedRequests, SessionTally } from "../../result/run-result.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
+import type { ServerLoad } from "../../transport/client.ts";
+import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
+import type {
+  Drained,
+  LoadSender,
+  LoadStep,
+  QueryMinimums,
+  SenderProgress,
+  SenderState,
+  SenderTotals,
+} from "../send/messages.ts";
+
+/** Time from the message that starts a level to its start, in which the message reaches every sender. */
+const START_AHEAD_NS = msToNs(2);
+
+/**
+ * Several senders as one. Each message goes to all of them, each takes its share of the load, and what they return is joined. No message
+ * passes for a single request.
+ */
+export class FleetSender implements LoadSender {
+  private readonly senders: readonly LoadSender[];
+  private readonly clock: Clock;
+
+  /** @param senders one or more, in the order of their shares */
+  constructor(senders: readonly LoadSender[], clock = systemClock) {
+    this.senders = senders;
+    this.clock = clock;
+  }
+
+  private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {
+    return this.senders.map(ask);
+  }
+
+  private async all(ask: (sender: LoadSender) => Promise<unknown>): Promise<void> {
+    await Promise.all(this.each(ask));
+  }
+
+  /** Returns the step with the start that the schedules of all senders have in common. */
+  private timed(step: LoadStep): LoadStep {
+    return { ...step, atNs: this.clock.nowNs() + START_AHEAD_NS };
+  }
+
+  rehearse(): Promise<void> {
+    return this.all((sender) => sender.rehearse());
+  }
+
+  prepare(step: LoadStep): Promise<void> {
+    return this.all((sender) => sender.prepare(step));
+  }
+
+  async admits(step: LoadStep): Promise<boolean> {
+    return (await Promise.all(this.each((sender) => sender.admits(step)))).every((isAdmitted) => isAdmitted);
+  }
+
+  start(step: LoadStep, quota: number): Promise<void> {
+    const timed = this.timed(step);
+    return this.all((sender) => sender.start(timed, quota));
+  }
+
+  prepareChange(step: LoadStep): Promise<void> {
+    return this.all((sender) => sender.prepareChange(step));
+  }
+
+  change(quota: number): void {
+    for (const sender of this.senders) sender.change(quota);
+  }
+
+  setQuota(quota: number): void {
+    for (const sender of this.senders) sender.setQuota(quota);
+  }
+
+  endAtMinimums(minimums: QueryMinimums): void {
+    for (const sender of this.senders) sender.endAtMinimums(minimums);
+  }
+
+  setWarmup(isWarmup: boolean): void {
+    for (const sender of this.senders) sender.setWarmup(isWarmup);
+  }
+
+  rewind(): void {
+    for (const sender of this.senders) sender.rewind();
+  }
+
+  stop(): Promise<void> {
+    return this.all((sender) => sender.stop());
+  }
+
+  cancel(message: string, which?: "all" | "unsent"): void {
+    for (const sender of this.senders) sender.cancel(message, which);
+  }
+
+  close(cancelMessage?: string): void {
+    for (const sender of this.senders) sender.close(cancelMessage);
+  }
+
+  untilMoreEnded(count: number): Promise<void> {
+    return this.all((sender) => sender.untilMoreEnded(count));
+  }
+
+  untilSteady(limitNs: number): Promise<void> {
+    return this.all((sender) => sender.untilSteady(limitNs));
+  }
+
+  untilRoundEnds(): Promise<void> {
+    return this.all((sender) => sender.untilRoundEnds());
+  }
+
+  untilAllSent(): Promise<void> {
+    return this.all((sender) => sender.untilAllSent());
+  }
+
+  untilFinished(): Promise<void> {
+    return this.all((sender) => sender.untilFinished());
+  }
+
+  progress(): SenderProgress {
+    const parts = this.each((sender) => sender.progress());
+    return {
+      ...sumsOf(parts, ["sentCount", "outstanding", "completedCount", "failedCount", "quota"]),
+      isSending: parts.some(({ isSending }) => isSending),
+      lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
+    };
+  }
+
+  counts(): ProgressCounts {
+    const keys = ["sentCount", "completedCount", "failedCount", "cancelledCount", "outstanding"] as const;
+    return sumsOf(
+      this.each((sender) => sender.counts()),
+      [...keys, "openResponses"],
+    );
+  }
+
+  async state(): Promise<SenderState> {
+    const parts = await Promise.all(this.each((sender) => sender.state()));
+    const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
+    return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+  }
+
+  async delayedByLimit(): Promise<DelayedRequests | undefined> {
+    const parts = known(await Promise.all(this.each((sender) => sender.delayedByLimit())));
+    if (parts.length === 0) return undefined;
+    return { ...sumsOf(parts, ["count"]), longestNs: Math.max(...parts.map(({ longestNs }) => longestNs)) };
+  }
+
+  async takeUnsent(atNs: number): Promise<number> {
+    return sum(await Promise.all(this.each((sender) => sender.takeUnsent(atNs))));
+  }
+
+  async totals(): Promise<SenderTotals> {
+    const parts = await Promise.all(this.each((sender) => sender.totals()));
+    const received = known(parts.map((part) => part.received));
+    const servers = known(parts.map((part) => part.servers));
+    const sessions = known(parts.map((part) => part.sessions));
+    return {
+      ...sumsOf(parts, ["connectionCount", "resendCount"]),
+      ...(received.length === 0
+        ? {}
+        : { received: { ...sumsOf(received, ["bytes"]), statuses: addStatuses(received) } }),
+      servers: servers.length === 0 ? undefined : servers.reduce(addServers),
+      sessions: sessions.length === 0 ? undefined : sessions.reduce(addSessions),
+    };
+  }
+
+  drainRecords(): void {
+    for (const sender of this.senders) sender.drainRecords();
+  }
+
+  async drain(): Promise<Drained> {
+    const parts = await Promise.all(this.each((sender) => sender.drain()));
+    return {
+      ...sumsOf(parts, ["collected"]),
+      lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
+      lastSendNs: Math.max(...parts.map(({ lastSendNs }) => lastSendNs)),
+    };
+  }
+
+  async beginWindow(startNs: number, options: CountOptions): Promise<number> {
+    const [number = 0] = await Promise.all(this.each((sender) => sender.beginWindow(startNs, options)));
+    return number;
+  }
+
+  lead(startNs: number, options: CountOptions): void {
+    for (const sender of this.senders) sender.lead(startNs, options);
+  }
+
+  restartWindow(startNs: number): void {
+    for (const sender of this.senders) sender.restartWindow(startNs);
+  }
+
+  async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
+    const { afterEndNs: _, ...others } = last;
+    // The time in flight after the end is that of all requests together.
+    const parts = await Promise.all(this.each((sender, index) => sender.cut(endNs, index === 0 ? last : others)));
+    const byMember = known(parts.map(({ completedByMember }) => completedByMember));
+    return {
+      window: joinParallel(parts.map(({ window }) => window)),
+      nextNumber: parts[0]?.nextNumber ?? 0,
+      ...(byMember.length === 0
+        ? {}
+        : { completedByMember: byMember.reduce((a, b) => a.map((count, member) => count + (b[member] ?? 0))) }),
+    };
+  }
+
+  pauseCounting(): void {
+    for (const sender of this.senders) sender.pauseCounting();
+  }
+
+  async takeTimeline(): ReturnType<LoadSender["takeTimeline"]> {
+    return (await Promise.all(this.each((sender) => sender.takeTimeline()))).flat();
+  }
+
+  beginRunTimeline(startNs: number): void {
+    for (const sender of this.senders) sender.beginRunTimeline(startNs);
+  }
+
+  async takeRunTimeline(): ReturnType<LoadSender["takeRunTimeline"]> {
+    return (await Promise.all(this.each((sender) => sender.takeRunTimeline()))).flat();
+  }
+
+  async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {
+    const parts = known(await Promise.all(this.each((sender) => sender.findGaps(endNs, latency))));
+    return parts.length === 0 ? undefined : (joinGaps(parts, "parallel") ?? []);
+  }
+
+  countQueries(samplesPerQuery: number): Promise<void> {
+    return this.all((sender) => sender.countQueries(samplesPerQuery));
+  }
+
+  async queries(): Promise<MlperfSample | undefined> {
+    const parts = known(await Promise.all(this.each((sender) => sender.queries())));
+    return parts.length === 0 ? undefined : joinQueries(parts);
+  }
+
+  beginTokens(startNs: number, options: BeginOptions): void {
+    for (const sender of this.senders) sender.beginTokens(startNs, options);
+  }
+
+  warmUpTokens(): void {
+    for (const sender of this.senders) sender.warmUpTokens();
+  }
+
+  resetTokens(): void {
+    for (const sender of this.senders) sender.resetTokens();
+  }
+
+  resumeTokens(): void {
+    for (const sender of this.senders) sender.resumeTokens();
+  }
+
+  async mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
+    return joinLevelTokens(await Promise.all(this.each((sender) => sender.mergeTokens(windowCount))));
+  }
+
+  async takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
+    return joinLevelTokens(await Promise.all(this.each((sender) => sender.takeRecentTokens(tap))));
+  }
+}
+
+function known<T>(parts: readonly (T | undefined)[]): T[] {
+  return parts.filter((part) => part !== undefined);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function sumsOf<K extends string>(
+  parts: readonly Readonly<Record<K, number>>[],
+  keys: readonly K[],
+): Record<K, number> {
+  return Object.fromEntries(keys.map((key) => [key, sum(parts.map((part) => part[key]))])) as Record<K, number>;
+}
+
+function addStatuses(
+  parts: readonly { readonly statuses: Readonly<Record<string, number>> }[],
+): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { statuses } of parts)
+    for (const [status, count] of Object.entries(statuses)) counts[status] = (counts[status] ?? 0) + count;
+  return counts;
+}
+
+/** Adds the counts of the same servers, which every sender has in the same order. */
+function addServers(a: readonly ServerLoad[], b: readonly ServerLoad[]): readonly ServerLoad[] {
+  return a.map(({ name, ...counts }, index) => ({
+    name,
+    ...sumsOf([counts, b[index] ?? { sentCount: 0, failedCount: 0 }], ["sentCount", "failedCount"]),
+  }));
+}
+
+function addSessions(a: SessionTally, b: SessionTally): SessionTally {
+  const unreadReason = a.unreadReason ?? b.unreadReason;
+  return {
+    ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
+    ...(unreadReason === undefined ? {} : { unreadReason }),
+  };
+}
+
+function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
+  const joined = (pick: (part: MlperfSample) => Float64Array): Float64Array =>
+    Float64Array.from(parts.flatMap((part) => [...pick(part)])).sort();
+  return {
+    sampleLatenciesNs: joined(({ sampleLatenciesNs }) => sampleLatenciesNs),
+    queryLatenciesNs: joined(({ queryLatenciesNs }) => queryLatenciesNs),
+    ...sumsOf(parts, ["failedCount", "failedQueryCount"]),
+    lastDueNs: Math.max(...parts.map(({ lastDueNs }) => lastDueNs)),
+    lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
+  };
+}
+
+/** Joins the tokens of senders, and those of each group of requests. Single requests are kept by no fleet. */
+function joinLevelTokens(parts: readonly (LevelTokens | undefined)[]): LevelTokens | undefined {
+  const all = known(parts);
+  const tokens = joinTokens(all.map((part) => part.tokens));
+  if (tokens === undefined) return undefined;
+  const groups = known(all.map(({ groupTokens }) => groupTokens));
+  if (groups.length === 0) return { tokens };
+  const ofGroup = (group: number): TokenMeasurement | undefined => joinTokens(known(groups.map((one) => one[group])));
+  return { tokens, groupTokens: groups[0]?.map((_, group) => ofGroup(group)) ?? [] };
+}

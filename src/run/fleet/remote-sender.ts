@@ -1,0 +1,129 @@
+import type { RecordColumns } from "../../measure/records.ts";
+import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
+import type { ProgressCounts } from "../../result/observer.ts";
+import type { LoadSender, SenderListener, SenderProgress } from "../send/messages.ts";
+
+/** A message to a sender elsewhere. */
+export interface SentMessage {
+  readonly id: number;
+  readonly name: MessageName;
+  readonly args: readonly unknown[];
+}
+
+/** Messages that pass; the latest counts come by themselves. */
+export type MessageName = Exclude<keyof LoadSender, "progress" | "counts">;
+
+/** The latest counts of a sender. */
+export interface SentCounts {
+  readonly progress: SenderProgress;
+  readonly counts: ProgressCounts;
+}
+
+/** What a sender elsewhere reports. */
+export type SenderEvent =
+  | ({ readonly kind: "counts" } & SentCounts)
+  | ({ readonly kind: "reply"; readonly id: number; readonly value: unknown } & SentCounts)
+  | { readonly kind: "refusal"; readonly id: number; readonly error: SentError }
+  | { readonly kind: "records"; readonly columns: Readonly<Record<string, ArrayBufferView>>; readonly count: number }
+  | { readonly kind: "listener"; readonly name: "extracted" | "failed" | "limited"; readonly args: readonly unknown[] }
+  | { readonly kind: "broken"; readonly error: SentError };
+
+/** The way to a sender elsewhere, in order and without loss. */
+export interface SenderChannel {
+  /** Sends messages, which are handled without a pause. */
+  send(messages: readonly SentMessage[]): void;
+}
+
+/** The conductor's side of a sender in another thread or on another host. */
+export class RemoteSender {
+  /** What the conductor talks to. */
+  readonly sender: LoadSender;
+  private readonly channel: SenderChannel;
+  private readonly listener: SenderListener;
+  private readonly waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  private unsent: SentMessage[] = [];
+  private nextId = 0;
+  private latest: SentCounts;
+  private end: Error | undefined;
+
+  /** @param latest the counts before the first message */
+  constructor(channel: SenderChannel, listener: SenderListener, latest: SentCounts) {
+    this.channel = channel;
+    this.listener = listener;
+    this.latest = latest;
+    this.sender = this.createSender();
+  }
+
+  /** Handles what the sender reports. */
+  receive(event: SenderEvent): void {
+    switch (event.kind) {
+      case "counts":
+        this.latest = event;
+        return;
+      case "reply":
+        this.latest = event;
+        this.settle(event.id)?.resolve(event.value);
+        return;
+      case "refusal":
+        this.settle(event.id)?.reject(ERROR_FORM.receive(event.error));
+        return;
+      case "records":
+        this.listener.records(event.columns as unknown as RecordColumns, event.count);
+        return;
+      case "broken":
+        this.listener.broken(ERROR_FORM.receive(event.error));
+        return;
+      default:
+        (this.listener[event.name] as (...args: readonly unknown[]) => void)(...event.args);
+    }
+  }
+
+  /** The sender is gone: nothing is answered any more. @param error why; the run ends with it unless it has ended */
+  fail(error: Error): void {
+    if (this.end !== undefined) return;
+    this.end = error;
+    for (const { reject } of this.waiting.values()) reject(error);
+    this.waiting.clear();
+    this.listener.broken(error);
+  }
+
+  private settle(id: number): PromiseWithResolvers<unknown> | undefined {
+    const waiting = this.waiting.get(id);
+    this.waiting.delete(id);
+    return waiting;
+  }
+
+  private createSender(): LoadSender {
+    const local: Partial<LoadSender> = {
+      progress: () => this.latest.progress,
+      counts: () => this.latest.counts,
+    };
+    return new Proxy(local as LoadSender, {
+      get: (target, name) =>
+        Reflect.get(target, name) ?? ((...args: readonly unknown[]) => this.call(String(name) as MessageName, args)),
+    });
+  }
+
+  /** Messages sent without a pause go together. */
+  private call(name: MessageName, args: readonly unknown[]): Promise<unknown> {
+    if (this.end !== undefined) return unheard(Promise.reject(this.end));
+    const id = this.nextId++;
+    const waiting = Promise.withResolvers<unknown>();
+    this.waiting.set(id, waiting);
+    if (this.unsent.length === 0) queueMicrotask(() => this.flush());
+    this.unsent.push({ id, name, args });
+    return unheard(waiting.promise);
+  }
+
+  private flush(): void {
+    const messages = this.unsent;
+    this.unsent = [];
+    if (this.end === undefined) this.channel.send(messages);
+  }
+}
+
+/** Not every reply is awaited. */
+function unheard<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

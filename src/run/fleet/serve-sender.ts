@@ -1,0 +1,74 @@
+import type { RecordColumns } from "../../measure/records.ts";
+import { ERROR_FORM } from "../../plan/sent-error.ts";
+import type { LoadSender, SenderListener } from "../send/messages.ts";
+import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
+
+/** Time between two reports of a sender's counts. */
+const COUNTS_MS = 50;
+
+/** Sends events to a conductor. @param transfer buffers that may be transferred instead of copied */
+export type SendEvent = (event: SenderEvent, transfer?: readonly ArrayBuffer[]) => void;
+
+/** Returns what a sender's events become on the way to its conductor. @param sendsRecords whether the conductor wants the records */
+export function listenFor(send: SendEvent, sendsRecords: boolean): SenderListener {
+  return {
+    records: (records, count) => {
+      if (sendsRecords) sendRecords(send, records, count);
+    },
+    extracted: (...args) => send({ kind: "listener", name: "extracted", args }),
+    failed: (...args) => send({ kind: "listener", name: "failed", args }),
+    limited: (...args) => send({ kind: "listener", name: "limited", args }),
+    broken: (error) => send({ kind: "broken", error: ERROR_FORM.send(error) }),
+  };
+}
+
+/** The columns are reused, so their rows are copied. */
+function sendRecords(send: SendEvent, records: RecordColumns, count: number): void {
+  const columns = Object.fromEntries(
+    Object.entries(records).flatMap(([name, column]) =>
+      column instanceof Float64Array || column instanceof Uint32Array || column instanceof Uint8Array
+        ? [[name, column.slice(0, count)] as const]
+        : [],
+    ),
+  );
+  send(
+    { kind: "records", columns, count },
+    Object.values(columns).map(({ buffer }) => buffer),
+  );
+}
+
+/** The side of a sender whose conductor is elsewhere: handles messages in the order in which they come. */
+export class ServedSender {
+  private readonly sender: LoadSender;
+  private readonly send: SendEvent;
+  private readonly timer: ReturnType<typeof setInterval>;
+
+  constructor(sender: LoadSender, send: SendEvent) {
+    this.sender = sender;
+    this.send = send;
+    this.timer = setInterval(() => send({ kind: "counts", ...this.counts() }), COUNTS_MS);
+  }
+
+  /** Handles messages without a pause. */
+  handle(messages: readonly SentMessage[]): void {
+    for (const message of messages) void this.reply(message);
+  }
+
+  /** Reports nothing more. */
+  end(): void {
+    clearInterval(this.timer);
+  }
+
+  private async reply({ id, name, args }: SentMessage): Promise<void> {
+    try {
+      const value = await (this.sender[name] as (...given: readonly unknown[]) => unknown)(...args);
+      this.send({ kind: "reply", id, value, ...this.counts() });
+    } catch (error) {
+      this.send({ kind: "refusal", id, error: ERROR_FORM.send(error) });
+    }
+  }
+
+  private counts(): SentCounts {
+    return { progress: this.sender.progress(), counts: this.sender.counts() };
+  }
+}

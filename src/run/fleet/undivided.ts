@@ -1,0 +1,40 @@
+import type { Plan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import { membersOf } from "../../registry/mix.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
+import type { RunObserver } from "../../result/observer.ts";
+
+/** Why a plan's load cannot be divided among several threads. */
+
+const PATH = "client.workers";
+const HINT = "Send with one worker.";
+
+/** Returns what in a plan or its outputs only one worker can do. */
+export function findUndivided(plan: Plan, observer: RunObserver): Problem[] {
+  const targets = [plan.target, ...membersOf(plan.target).map(({ target }) => target)];
+  const reasons = [
+    ...(targets.some((target) => targetKindOf(target).isInProcess === true)
+      ? ["several workers cannot share a target that runs inside this process"]
+      : []),
+    ...(targets.some((target) => "sharedMemory" in target && target.sharedMemory !== "none")
+      ? ["several workers cannot share the regions of shared memory"]
+      : []),
+    ...(namesFunction(plan) ? ["several workers cannot call the functions of a scenario"] : []),
+    ...(observer.onRecord === undefined && observer.onTokens === undefined && observer.onTrace === undefined
+      ? []
+      : ["several workers write no single requests: no records, profile export or trace"]),
+    ...(plan.measurement.tokens?.keepsAllWindows === true
+      ? ["several workers do not keep the tokens of each request, from which this mode computes its statistics"]
+      : []),
+    ...(plan.client.isMpi ? ["several workers cannot be one rank of an MPI job"] : []),
+  ];
+  return reasons.map((reason) => problem("unsupported", PATH, reason, HINT, String(plan.client.workers)));
+}
+
+/** Whether a plan names a function of its scenario. */
+function namesFunction(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const names = Object.keys(value);
+  if (names.length === 1 && names[0] === "function") return true;
+  return Object.values(value).some(namesFunction);
+}

@@ -1,0 +1,211 @@
+import type { HeldEntries } from "../inputs/held-entries.ts";
+import type { PhasedLoad } from "../load/load-mode.ts";
+import { type Share, WHOLE } from "../load/share.ts";
+import type { RunTokens } from "../measure/tokens/run-tokens.ts";
+import type { TokenLink } from "../measure/tokens/token-link.ts";
+import type { Plan } from "../plan/plan.ts";
+import { maxResponseBytesOf } from "../plan/response-limit.ts";
+import { msToNs } from "../plan/units.ts";
+import { memberPlansOf, membersOf } from "../registry/mix.ts";
+import { urlsOf } from "../registry/service-kinds.ts";
+import type { RunObserver } from "../result/observer.ts";
+import { sleepUnless, systemClock } from "../runtime/clock.ts";
+import type { Failure } from "../transport/failure.ts";
+import type { RequestGroups } from "./groups/request-groups.ts";
+import { groupRequests } from "./groups/request-tags.ts";
+import type { RunSignal } from "./interrupt.ts";
+import { createContentCheck } from "./judge/content-check.ts";
+import { cannotConnect } from "./judge/failure-policy.ts";
+import { openTokens as measureTokens, type OpenTokens } from "./judge/open-tokens.ts";
+import { type LaneOptions, laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
+import { createFeed } from "./mix/create-feed.ts";
+import { openMixedTarget } from "./mix/mixed-target.ts";
+import { openTarget, type Session, type Target, type TargetOptions } from "./open/session.ts";
+import { openSender } from "./open-sender.ts";
+import { prepareRehearsal } from "./rehearsal.ts";
+import { Canceller } from "./send/canceller.ts";
+import { Driver } from "./send/driver.ts";
+import type { LoadSender, SenderListener } from "./send/messages.ts";
+import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
+
+/** A server that takes longer to connect to may be reachable all the same. */
+const MOST_PROBE_MS = 1000;
+
+/** What opening a sender needs besides its plan. */
+export interface SendingOptions extends Omit<TargetOptions, "search"> {
+  readonly load: PhasedLoad;
+  readonly signal: RunSignal;
+  readonly held?: HeldEntries | undefined;
+  /** Measures the tokens of responses and stays open. Default: a separate thread, if the plan measures tokens. */
+  readonly meter?: TokenLink | undefined;
+  /** Maximum number of outstanding requests of this sender. */
+  readonly maxOutstanding: number;
+  /** Whether other threads or hosts send. The target is opened all the same, to query it. Default: false. */
+  readonly sendsElsewhere?: boolean | undefined;
+}
+
+/** A plan's target, opened for sending from this thread. */
+export interface Sending {
+  /** The plan, with the server that was started in place of the embedded target. */
+  readonly served: Plan;
+  readonly session: Session;
+  readonly groups: RequestGroups | undefined;
+  /** Undefined when the plan measures no tokens, or others send. */
+  readonly tokens: RunTokens | undefined;
+  readonly sessions: SessionFeed | undefined;
+  readonly laneCount: number;
+  /** Opens the sender. @param observer decides with its callbacks what is read of responses */
+  createSender(listener: SenderListener, observer: RunObserver): LoadSender;
+  /** Closes everything, and restores what was changed at the server. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a plan's target for sending from this thread.
+ * @throws RunError or UserError when no run is possible; nothing is left open then
+ */
+export async function openSending(plan: Plan, options: SendingOptions): Promise<Sending> {
+  const { load, observer, sendsElsewhere = false, meter, senders = WHOLE } = options;
+  const target = await openAnyTarget(plan, { ...options, search: load.search });
+  const closers: (() => unknown)[] = [
+    async () => {
+      for (const reason of await target.close()) observer.onWarning?.({ kind: "memory-kept", reason });
+    },
+  ];
+  const close = async (): Promise<void> => {
+    for (const one of closers.splice(0).reverse()) await one();
+  };
+  // The thread loads its tokenizer while the server is queried and the data is created.
+  const openingTokens = meter === undefined && !sendsElsewhere ? openTokens(plan) : undefined;
+  if (openingTokens !== undefined) closers.push(() => closeTokens(openingTokens));
+  openingTokens?.catch(() => {});
+  try {
+    // One sender changes the server for all.
+    const restoreTrace = senders.index === 0 ? await target.setTrace?.() : undefined;
+    if (restoreTrace !== undefined) closers.push(restoreTrace);
+    return await openParts({ plan, options, target, openingTokens, closers, close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface OpeningParts {
+  readonly plan: Plan;
+  readonly options: SendingOptions;
+  readonly target: Target;
+  readonly openingTokens: Promise<OpenTokens> | undefined;
+  readonly closers: (() => unknown)[];
+  close(): Promise<void>;
+}
+
+async function openParts({ plan, options, target, openingTokens, closers, close }: OpeningParts): Promise<Sending> {
+  const { load, observer, signal, meter, senders = WHOLE } = options;
+  const { search } = load;
+  // Create the driver and open its first connection while the server answers.
+  const settingUp = target.setUp();
+  settingUp.catch(() => {});
+  const canceller = plan.cancellation && new Canceller(plan.cancellation, systemClock, senders);
+  const { driver, refusal } = openDriver(plan, { options, target, canceller });
+  closers.push(() => driver.close());
+  // Until the server is queried, the data may still be refused.
+  if (target.isQueried()) void driver.reserve(1);
+  const session = await signal.unlessInterrupted(settingUp);
+  const lanes = divideLanes(laneOptionsOf(plan, search, session.service), senders);
+  driver.setLanes(lanes);
+  const feed = await createFeed(plan, search, session, lanes, senders);
+  if (!target.isQueried() && plan.behaviour?.waitsForServer !== true && urlsOf(plan.target).length === 1) {
+    await signal.unlessInterrupted(sleepUnless(MOST_PROBE_MS, driver.reserve(1)));
+    const found = refusal();
+    if (found !== undefined) throw cannotConnect(plan, found);
+  }
+  const groups = await openGroups(plan, session);
+  const tokens = meter ?? (openingTokens && (await (await signal.unlessInterrupted(openingTokens)).measure(groups)));
+  const rehearsed = session.members === undefined ? [{ plan, session, feed }] : session.members;
+  const atEnd = (undo: () => void): number => closers.push(undo);
+  const rehearse = prepareRehearsal(rehearsed, { search, observer, driver, atEnd });
+  const { check: named } = plan;
+  const createCheck = named && ((of: Plan) => createContentCheck(of, named));
+  return {
+    served: target.served,
+    ...{ session, groups, tokens, sessions: sessionsOf(feed), laneCount: driver.laneCount, close },
+    createSender: (listener, followers) =>
+      openSender(
+        {
+          ...{ plan, load, session, groups, feed, driver, createCheck, canceller, tokens, rehearse },
+          ...{ observer: followers, share: senders },
+        },
+        listener,
+      ),
+  };
+}
+
+/** Creates the driver. `refusal` returns why its first connection failed; undefined when it did not. */
+function openDriver(
+  plan: Plan,
+  {
+    options: { load, maxOutstanding, senders = WHOLE },
+    target,
+    canceller,
+  }: { readonly options: SendingOptions; readonly target: Target; readonly canceller: Canceller | undefined },
+): { readonly driver: Driver; readonly refusal: () => Failure | undefined } {
+  const { stallTimeoutMs, requestTimeoutMs } = plan.client;
+  let refusal: Failure | undefined;
+  const driver = new Driver({
+    canceller,
+    onConnectFailure: (failure) => {
+      refusal ??= failure;
+    },
+    ...divideLanes(laneOptionsOf(plan, load.search, UNKNOWN_MODEL), senders),
+    stallTimeoutNs: msToNs(stallTimeoutMs),
+    requestTimeoutNs: requestTimeoutMs === undefined ? undefined : msToNs(requestTimeoutMs),
+    maxResponseBytes: maxResponseBytesOf(plan.client),
+    maxOutstanding,
+    endsDrain: plan.behaviour?.usesWholeHost !== true,
+    createClient: (given) => target.createClient(given),
+  });
+  return { driver, refusal: () => refusal };
+}
+
+/** Each sender has as many lanes, so that the lane of a request follows from its number. */
+function divideLanes(lanes: LaneOptions, { count }: Share): LaneOptions {
+  return count === 1 ? lanes : { ...lanes, laneCount: Math.ceil(lanes.laneCount / count) };
+}
+
+/** Whether a plan measures the tokens of responses. */
+export function measuresTokens(plan: Plan): boolean {
+  return plansOf(plan).some(({ measurement }) => measurement.tokens !== undefined);
+}
+
+/** Returns the plans of the members of a mix, or the run's only one. */
+function plansOf(plan: Plan): readonly Plan[] {
+  const members = memberPlansOf(plan);
+  return members.length > 0 ? members : [plan];
+}
+
+/** Starts what measures the tokens of the plans' targets; undefined when none are measured. */
+function openTokens(plan: Plan): Promise<OpenTokens> | undefined {
+  return measuresTokens(plan) ? measureTokens(plansOf(plan)) : undefined;
+}
+
+/** Splits the requests into groups; undefined when they have no tags. @throws UserError when tags are not usable */
+async function openGroups(plan: Plan, session: Session): Promise<RequestGroups | undefined> {
+  const { tags, assertions } = plan;
+  const isAsked = tags !== undefined || assertions.some(({ where }) => where !== undefined);
+  if (!isAsked && session.members === undefined && session.dataset.hasTags !== true) return undefined;
+  return groupRequests(plan, session);
+}
+
+/** Opens the plan's target, or the targets of a mix. */
+async function openAnyTarget(plan: Plan, options: TargetOptions): Promise<Target> {
+  if (membersOf(plan.target).length === 0) return openTarget(plan, options);
+  return openMixedTarget(plan, options.observer, options.search, options.signal, options.senders);
+}
+
+/** Ignores an opening error, which was reported where it was awaited. */
+async function closeTokens(opening: Promise<OpenTokens>): Promise<void> {
+  await opening.then(
+    (tokens) => tokens.close(),
+    () => {},
+  );
+}
