@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { SentSettings } from "./cli/genai-perf/profile/token-work.ts";
+import type { TokenWorkData } from "./cli/genai-perf/profile/token-work.ts";
 import type { TokenThreadData } from "./measure/tokens/token-thread.ts";
 import { ERROR_FORM } from "./plan/sent-error.ts";
 import type { SenderThreadData } from "./run/fleet/sender-thread.ts";
@@ -27,5 +27,5 @@ if (role === "mock") {
 } else {
   const { serveTokenWork } = await import("./cli/genai-perf/profile/token-work.ts");
   lowerThreadPriority();
-  serveTokenWork(parentPort, data as SentSettings);
+  serveTokenWork(parentPort, data as TokenWorkData);
 }

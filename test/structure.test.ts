@@ -192,6 +192,27 @@ test("sweeps, searches, repeated runs and checkpoints know nothing of genai-perf
   assert.ok(knowing.length > 0);
 });
 
+/** The files of genai-perf mode that run what was planned. */
+const AFTER_PLAN = /^cli\/genai-perf\/(?:analyze\/|checkpoint\/|profile\/|dry-run\.ts)/;
+
+test("genai-perf mode reads its options until it has a plan, and then the plan", () => {
+  const readers = sources.filter(
+    ({ path, imports }) =>
+      AFTER_PLAN.test(path) && imports.some((one) => /\/options\/settings(?:-builder)?\.ts$/.test(one)),
+  );
+  assert.deepEqual(
+    readers.map(({ path }) => path),
+    [],
+  );
+  const knowing = sources.filter(({ text }) => /\bGenaiOutputs\b|\boutputs\.genaiPerf\b/.test(withoutComments(text)));
+  const others = knowing.filter(({ path }) => !/^(?:cli|report)\/genai-perf\//.test(path));
+  assert.deepEqual(
+    others.map(({ path }) => path),
+    [],
+    "only GenAI-Perf's own outputs need these",
+  );
+});
+
 test("src contains only the entries and the folders of the list", () => {
   const unknown = readdirSync(SRC).filter((name) => ![...ORDER, ...ENTRIES, GUIDE].includes(name));
   assert.deepEqual(unknown, []);

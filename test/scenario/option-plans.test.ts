@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseCommand } from "../../src/cli/genai-perf/options/parse.ts";
+import { toProfilePlan } from "../../src/cli/genai-perf/plan/to-plan.ts";
+import { headersOf } from "../../src/cli/genai-perf/plan/to-target.ts";
 import { applyPoint, axesOf } from "../../src/cli/genai-perf/points.ts";
-import { headersOf } from "../../src/cli/genai-perf/profile/headers.ts";
-import {
-  toPromptSettings as toGenaiPrompts,
-  toPayloadSettings,
-} from "../../src/cli/genai-perf/profile/prompt-settings.ts";
-import { toProfilePlan } from "../../src/cli/genai-perf/profile/to-plan.ts";
 import { readSettings as readGenaiSettings } from "../../src/cli/genai-perf/read-settings.ts";
 import { parseOptions, readSettings } from "../../src/cli/perf-analyzer/read-settings.ts";
 import { toPlan as toPerfAnalyzerPlan } from "../../src/cli/perf-analyzer/to-plan.ts";
@@ -590,10 +586,11 @@ describe("a scenario has the plan of genai-perf's", () => {
         "/",
       );
       assert.ok(plan.inputs.kind === "prompts");
-      const { isRanking: _, ...theirs } = toGenaiPrompts(settings, given);
+      const { body, extraJson, prompts: made } = toProfilePlan(settings, given, "f", []).requests;
+      const { isRanking: _, ...theirs } = made;
       const { isRanking: __, ...ours } = toPromptSettings(plan.inputs, inSessions ? "in-sessions" : "in-turn");
       assert.deepEqual(withMedia(ours), withMedia(theirs));
-      const { extra, asksUsage } = toPayloadSettings(settings);
-      assert.deepEqual([plan.inputs.extra, plan.inputs.isUsageLeftOut !== true], [extra, asksUsage]);
+      assert.deepEqual(plan.inputs.extra, JSON.parse(extraJson));
+      assert.equal(plan.inputs.isUsageLeftOut !== true, body.kind === "format" && body.asksUsage);
     });
 });

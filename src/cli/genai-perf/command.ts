@@ -6,8 +6,8 @@ import type { CommandIo } from "../execute.ts";
 import { withNames } from "../setting-names.ts";
 import { type CommandUsage, type LoadedCommand, type ShownOption, showArgparseOption } from "../shown-usage.ts";
 import { runAnalyze } from "./analyze/run-analyze.ts";
-import { runKeptProfile } from "./checkpoint/keep.ts";
-import { dryRun } from "./dry-run.ts";
+import { openCheckpoint, runKeptProfile } from "./checkpoint/keep.ts";
+import { dryRun, dryRunSweep } from "./dry-run.ts";
 import { ABOUT, defaultOf, formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
 import { mergeExports } from "./merge/merge-exports.ts";
@@ -18,7 +18,9 @@ import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings } from "./options/settings-builder.ts";
 import { isDryRun } from "./options/shared-settings.ts";
 import { flagsOf, SUBCOMMANDS } from "./options/subcommands.ts";
-import { checkPassed, findPassedProblems } from "./profile/passed-plan.ts";
+import { checkPassed, findPassedProblems } from "./plan/passed-plan.ts";
+import { planProfile, planRun } from "./plan/plan-profile.ts";
+import { planSweep } from "./plan/plan-sweep.ts";
 import { isOfRanks, runAsRank } from "./profile/rank-run.ts";
 import { runProfile } from "./profile/run-profile.ts";
 import { findFurther, readSettings } from "./read-settings.ts";
@@ -118,26 +120,31 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   for (const warning of checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
   const run = async (peers?: Peers): Promise<number> =>
     (await runAsked(resolved, given, io, peers)) ? EXIT.done : EXIT.failed;
-  if (!isOfRanks(resolved) || isDryRun(resolved)) return run();
-  return runAsRank(resolved, io, (peers) => explain(io, () => run(peers)));
+  if (!isOfRanks(resolved.passed) || isDryRun(resolved)) return run();
+  return runAsRank(severalRunsOf(resolved), io, (peers) => explain(io, () => run(peers)));
+}
+
+/** Returns what makes the command have several runs; undefined if it has one. */
+function severalRunsOf({ subcommand, output }: GenaiSettings): string | undefined {
+  if (subcommand === "analyze") return subcommand;
+  return output.isCheckpointing ? "--enable-checkpointing" : undefined;
 }
 
 /** Returns whether the command succeeded. Loads modules that a plain profile does not need only when they are used. */
 async function runAsked(settings: GenaiSettings, given: GivenSettings, io: CommandIo, peers?: Peers): Promise<boolean> {
-  if (settings.subcommand === "process-export-files") {
-    return mergeExports(settings, io);
-  }
+  const { modelNames, output, subcommand } = settings;
+  if (subcommand === "process-export-files") return mergeExports(settings, io);
+  const sweep = subcommand === "analyze" ? planSweep(settings, given) : undefined;
   if (isDryRun(settings)) {
-    await dryRun(settings, given, io);
+    await (sweep === undefined ? dryRun(planProfile(settings, given), io) : dryRunSweep(sweep, io));
     return true;
   }
-  if (settings.subcommand === "analyze") {
-    return runAnalyze(settings, given, io);
-  }
-  if (settings.output.isCheckpointing) {
-    return runKeptProfile(settings, given, io);
-  }
-  return (await runProfile(settings, given, io, { peers })).isPassed;
+  const openKept = () =>
+    openCheckpoint(modelNames[0] ?? "", output.isCheckpointing ? output.checkpointDir : undefined, io);
+  if (sweep !== undefined) return runAnalyze(sweep, await openKept(), io);
+  if (output.isCheckpointing) return runKeptProfile(planRun(settings, given), await openKept(), io);
+  const suffix = peers !== undefined && peers.count > 1 ? `-rank${peers.rank}` : "";
+  return (await runProfile(planRun(settings, given, { suffix }), io, { peers })).isPassed;
 }
 
 function isMeasuring({ subcommand }: GenaiSettings): boolean {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { combineAxes } from "../../campaign/sweep.ts";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
 import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
@@ -6,59 +5,54 @@ import { msToSec } from "../../plan/units.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import { formatPoint, type PointParameters } from "../../result/sweep.ts";
+import { formatPoint } from "../../result/sweep.ts";
 import { formatJson } from "../../service/json-text.ts";
+import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../execute.ts";
-import type { GenaiSettings } from "./options/settings.ts";
-import type { GivenSettings } from "./options/settings-builder.ts";
-import { applyPoint, axesOf } from "./points.ts";
-import { nameFolder } from "./profile/folder-name.ts";
-import { headersOf } from "./profile/headers.ts";
-import { toPassedPlan } from "./profile/passed-plan.ts";
-import { neededEntries, withEntryCount } from "./profile/to-plan.ts";
+import type { SweepPlan } from "./plan/plan-sweep.ts";
+import type { ProfilePlan } from "./plan/to-plan.ts";
 import { openTokenizer } from "./profile/token-work.ts";
-import { type CheckedInputs, checkInputs } from "./profile/write-inputs.ts";
+import { type CheckedInputs, checkInputs, toWriteTask, withEntryCount } from "./profile/write-inputs.ts";
 
 /** `--dry-run`: creates and checks everything, but writes no files and contacts no server. */
 
 const MOST_BODY_CHARACTERS = 400;
 
 /**
- * Prints the plan as JSON on stdout (for a sweep, an array of plans), and a description on stderr. Leaves out secrets in headers.
+ * Prints the plan as JSON on stdout, and a description on stderr. Leaves out secrets in headers.
  * @throws UserError for errors that a run would report, RunError for a tokenizer that cannot be loaded
  */
-export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<void> {
-  const tokenizer = await openTokenizer(settings);
-  const planOf = async (point: GenaiSettings, folder: string): Promise<Plan> => {
-    const draft = toPassedPlan(point, given, folder, headersOf(point, process.env));
-    const task = { settings: point, given, folder, load: draft.load, entryLimit: neededEntries(draft) };
-    const inputs = await checkInputs(task, tokenizer);
-    const plan = withEntryCount(draft, inputs.entryCount);
-    checkPlan(plan);
-    for (const note of inputs.notes) io.err(`rampart: ${note}\n`);
-    io.err(describePlan(plan, inputs, folder));
-    return withoutSecrets(plan);
-  };
-  const place = (point: GenaiSettings, values?: PointParameters): string =>
-    join(point.output.artifactDir, nameFolder(point, values));
-  if (settings.subcommand !== "analyze") {
-    io.out(`${JSON.stringify(await planOf(settings, place(settings)), null, 2)}\n`);
-    return;
-  }
+export async function dryRun(plan: ProfilePlan, io: CommandIo): Promise<void> {
+  const checked = await checkProfile(plan, await openTokenizer(plan), io);
+  io.out(`${JSON.stringify(checked, null, 2)}\n`);
+}
+
+/** Prints the plans of a sweep's points like {@link dryRun}, as an array. @throws UserError, RunError */
+export async function dryRunSweep({ axes, planPoint }: SweepPlan, io: CommandIo): Promise<void> {
   const plans: object[] = [];
-  for (const values of combineAxes(axesOf(settings.analyze.sweeps))) {
-    io.err(`${formatPoint(values)}:\n`);
-    const point = applyPoint(settings, values);
-    plans.push({
-      point: Object.fromEntries(values),
-      plan: await planOf(point, place(point, values)),
-    });
+  let opening: Promise<Tokenizer | undefined> | undefined;
+  for (const point of combineAxes(axes)) {
+    const plan = planPoint(point);
+    opening ??= openTokenizer(plan);
+    const tokenizer = await opening;
+    io.err(`${formatPoint(point)}:\n`);
+    plans.push({ point: Object.fromEntries(point), plan: await checkProfile(plan, tokenizer, io) });
   }
   io.out(`${JSON.stringify(plans, null, 2)}\n`);
 }
 
-function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: string): string {
-  const { target, measurement, telemetry } = plan;
+/** Creates the requests of a plan, describes it, and returns it without secrets. */
+async function checkProfile(draft: ProfilePlan, tokenizer: Tokenizer | undefined, io: CommandIo): Promise<Plan> {
+  const inputs = await checkInputs(toWriteTask(draft), tokenizer);
+  const plan = withEntryCount(draft, inputs.entryCount);
+  checkPlan(plan);
+  for (const note of inputs.notes) io.err(`rampart: ${note}\n`);
+  io.err(describePlan(plan, inputs));
+  return withoutSecrets(plan);
+}
+
+function describePlan(plan: ProfilePlan, { entryCount, first }: CheckedInputs): string {
+  const { target, measurement, outputs, telemetry } = plan;
   const body = maskSecrets(formatJson(first ?? {}));
   const shown =
     body.length > MOST_BODY_CHARACTERS ? `${body.slice(0, MOST_BODY_CHARACTERS)}… (${body.length} characters)` : body;
@@ -81,7 +75,7 @@ function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: 
     `  inputs:       ${entryCount} different requests`,
     `  the first:    ${shown}`,
     `  metrics from: ${urls.join(", ")}${isAsked ? "" : ", if it is there"}`,
-    `  files in:     ${folder}`,
+    `  files in:     ${outputs.genaiPerf.folder}`,
   ];
   return `${lines.join("\n")}\n`;
 }

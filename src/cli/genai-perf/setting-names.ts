@@ -2,7 +2,7 @@ import type { SettingPath } from "../../plan/messages.ts";
 import { OPTIONS as PASSED_OPTIONS } from "../perf-analyzer/options/table.ts";
 import type { GenaiOption } from "./options/genai-option.ts";
 import { ALL_OPTIONS } from "./options/subcommands.ts";
-import { PASSED_REFUSALS } from "./profile/passed-refusals.ts";
+import { PASSED_REFUSALS } from "./plan/passed-refusals.ts";
 
 /** Names that no single option has, or that read better as a phrase. */
 const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {

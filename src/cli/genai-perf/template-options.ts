@@ -1,6 +1,5 @@
 import { fileSystem } from "../../runtime/files.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
-import type { GenaiSettings } from "./options/settings.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
 /** GenAI-Perf's named templates. */
@@ -19,23 +18,20 @@ export interface TemplateOptions {
 }
 
 /** Splits the extra inputs. */
-export function readTemplateOptions(extra: GenaiSettings["input"]["extra"]): TemplateOptions {
+export function readTemplateOptions(extra: Readonly<Record<string, unknown>> | null): TemplateOptions {
   const { payload_template: template, response_field: responseField, ...others } = extra ?? {};
   const textOf = (value: unknown): string | undefined =>
     value === undefined || value === null || value === "" ? undefined : String(value);
   return { template: textOf(template), responseField: textOf(responseField), others };
 }
 
-/** Returns the file of a template; undefined for a named template and for a text. */
-export function templateFileOf(settings: GenaiSettings): string | undefined {
-  const { usesTemplate } = ENDPOINT_TYPES[settings.endpoint.type];
-  const { template } = readTemplateOptions(usesTemplate ? settings.input.extra : null);
-  if (template === undefined || Object.hasOwn(NAMED_TEMPLATES, template)) return undefined;
+/** Reports whether a template is the path of a file, and not the text. */
+export function isTemplateFile(template: string): boolean {
   try {
-    return fileSystem().statSync(template).isFile() ? template : undefined;
+    return fileSystem().statSync(template).isFile();
   } catch {
     // A text is not a path, and can be too long for one.
-    return undefined;
+    return false;
   }
 }
 

@@ -23,7 +23,11 @@ export function artifactFiles(folder: string, profileExportFile: string) {
     /** Written if a server returned metrics, as is the CSV. */
     serverMetricsJson: join(folder, "server_metrics_export_genai_perf_rampart.json"),
     serverMetricsCsv: join(folder, "server_metrics_export.csv"),
-    /** A folder. */
-    plots: join(folder, "plots"),
+    plots: plotsFolder(folder),
   };
+}
+
+/** Returns the folder of a run's plots. @param folder of its files */
+export function plotsFolder(folder: string): string {
+  return join(folder, "plots");
 }

@@ -18,10 +18,13 @@ export type ArtifactKey = Exclude<keyof ArtifactFiles, "plots" | "profileExport"
 
 /** Formats each file; undefined if there is nothing to write. */
 const FORMATS: Readonly<Record<ArtifactKey, (measured: Measured, sink: TextSink) => string | undefined>> = {
-  genaiPerfJson: ({ result, about }) => formatGenAiPerfJson(result, about.inputConfig),
+  genaiPerfJson: ({ result, outputs }) => formatGenAiPerfJson(result, outputs.inputConfig),
   genaiPerfCsv: ({ result }) => formatGenAiPerfCsv(result),
-  genaiPerfRampart: (measured, { nameOf }) =>
-    formatRampartJson(measured, [...measured.doubts.map((doubt) => word(doubt, nameOf)), ...measured.warnings]),
+  genaiPerfRampart: (measured, { nameOf }) => {
+    const { models, outputs, result, doubts, warnings } = measured;
+    const about = { ...outputs, models, isStreaming: result.isStreaming };
+    return formatRampartJson({ ...measured, about }, [...doubts.map((doubt) => word(doubt, nameOf)), ...warnings]);
+  },
   serverMetricsJson: ({ run }) => run?.scrape && formatServerMetricsJson(run.scrape),
   serverMetricsCsv: ({ run }) => run?.scrape && formatServerMetricsCsv(run.scrape),
 };

@@ -1,52 +1,25 @@
 import { lagWarnings } from "../../measure/client-lag.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { measureColumns } from "../../measure/tokens/token-tally.ts";
 import { tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Text } from "../../plan/messages.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { isMeasured } from "../../result/is-measured.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
-import type { PlotFormat } from "../plot.ts";
 import { familyOf } from "./layout.ts";
-import type { PythonJson } from "./python-format.ts";
+import type { GenaiOutputs } from "./outputs.ts";
 import { type GenAiPerfResult, type TelemetryStatistics, toGenAiPerfResult } from "./result.ts";
 import { reliabilityWarnings } from "./run-notes.ts";
 import { type RunSummary, summarizeRun } from "./run-summary.ts";
 import { toGpuSamples, toTelemetryStatistics } from "./telemetry/telemetry.ts";
 
-/** What GenAI-Perf's reports say about a run besides its results. */
-export interface GenaiPerfPlan {
-  readonly models: readonly string[];
-  /** GenAI-Perf's name: `chat`, `vision`, … */
-  readonly endpointType: string;
-  /** The endpoint type whose title the reports have. Absent: the kind of the responses decides. */
-  readonly titledType?: string;
-  readonly isStreaming: boolean;
-  /** Absent: no goodput. */
-  readonly goodput?: GoodputLimits;
-  /** The whole configuration, for the JSON. */
-  readonly inputConfig: PythonJson;
-  /** Empty: no plots. */
-  readonly plotFormats: readonly PlotFormat[];
-  /** Whether prompts are generated, so that there can be more of them. */
-  readonly isSynthetic: boolean;
-  /** Print all tables. */
-  readonly isVerbose: boolean;
-}
-
-declare module "../../plan/plan.ts" {
-  interface OutputsPlan {
-    /** Only with the style `genai-perf`. */
-    readonly genaiPerf?: GenaiPerfPlan;
-  }
-}
-
 /** The measured requests of a run or of merged exports, for all of its reports. */
 export interface Measured {
-  readonly about: GenaiPerfPlan;
+  readonly models: readonly string[];
+  readonly outputs: GenaiOutputs;
   readonly columns: TokenColumns;
   /** The same requests. */
   readonly tokens: TokenMeasurement;
@@ -59,19 +32,22 @@ export interface Measured {
   readonly run: RunResult | undefined;
 }
 
-/** Computes what the reports show. @param kind kind of the responses @param run undefined for merged exports */
+/** Computes what the reports show. @param plan of a profile @param kind kind of the responses @param run undefined for merged exports */
 export function toMeasured(
-  about: GenaiPerfPlan,
+  plan: Plan,
   columns: TokenColumns,
   kind: ResponseKind,
   run: RunResult | undefined,
   telemetry: TelemetryStatistics | undefined,
 ): Measured {
-  const { goodput, isStreaming, titledType = kind === "custom" ? about.endpointType : kind } = about;
+  const outputs = plan.outputs.genaiPerf as GenaiOutputs;
+  const { goodput, titledType = kind === "custom" ? outputs.endpointType : kind } = outputs;
+  const isStreaming = plan.measurement.tokens?.isStreamed === true;
   const family = familyOf(kind);
   const tokens = run?.levels[0]?.window.tokens ?? measureColumns(columns);
   return {
-    about,
+    models: plan.requests?.layout.models ?? [],
+    outputs,
     columns,
     tokens,
     result: toGenAiPerfResult(columns, { family, endpointType: titledType, isStreaming, goodput, telemetry }),
@@ -93,13 +69,13 @@ const computed = new WeakMap<RunResult, Measured>();
 
 /** Returns the measured requests of a run; undefined when nothing was answered, or the run ended before its first window. */
 export function measuredOf(run: RunResult): Measured | undefined {
-  const about = run.prepared.plan.outputs.genaiPerf;
+  const { plan } = run.prepared;
   const columns = isMeasured(run) ? run.levels[0]?.tokenRows : undefined;
-  if (about === undefined || columns === undefined) return undefined;
+  if (plan.outputs.genaiPerf === undefined || columns === undefined) return undefined;
   let measured = computed.get(run);
   if (measured === undefined) {
     const telemetry = run.scrape && toTelemetryStatistics(toGpuSamples(run.scrape));
-    measured = toMeasured(about, columns, columns.responseKind ?? "custom", run, telemetry);
+    measured = toMeasured(plan, columns, columns.responseKind ?? "custom", run, telemetry);
     computed.set(run, measured);
   }
   return measured;

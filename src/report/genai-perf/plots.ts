@@ -10,7 +10,8 @@ import { telemetryPlots } from "../plots/telemetry-plots.ts";
 import { writePlots } from "../plots/write-plots.ts";
 import type { Report, TextSink } from "../report.ts";
 import { metricLabel } from "./layout.ts";
-import { type GenaiPerfPlan, type Measured, measuredOf } from "./measured.ts";
+import { type Measured, measuredOf } from "./measured.ts";
+import type { GenaiOutputs } from "./outputs.ts";
 import type { SweepPoint } from "./sweep/sweep.ts";
 import { sweepPlots } from "./sweep-plots.ts";
 import { toTelemetrySeries } from "./telemetry/telemetry.ts";
@@ -24,9 +25,9 @@ export function createPlots({ outputs }: Plan, sink: TextSink, folder: string): 
       const measured = measuredOf(run);
       const gaps = measured?.columns.gaps;
       if (measured === undefined || gaps === undefined) return;
-      const { about, columns } = measured;
+      const { columns, result } = measured;
       const name = relative(dirname(folder), outputs.files.profileExport ?? "").replace(/\.json$/, "");
-      const drawn = { name, columns, gaps, isStreaming: about.isStreaming };
+      const drawn = { name, columns, gaps, isStreaming: result.isStreaming };
       await drawRuns(measured, [drawn], folder, sink, run.scrape && toTelemetrySeries(run.scrape));
     },
   };
@@ -45,7 +46,12 @@ export async function drawRuns(
   telemetry: readonly TelemetryMetric[] = [],
 ): Promise<void> {
   const text = toPageText(measured, runs, basename(dirname(folder)));
-  await write(text, joinPlots([runPlots(runs), telemetryPlots(telemetry)]), folder, measured.about.plotFormats, sink);
+  await write(text, joinPlots([runPlots(runs), telemetryPlots(telemetry)]), folder, measured.outputs.plotFormats, sink);
+}
+
+/** What the plots say of the runs of a sweep. */
+export interface SweptRuns extends Pick<GenaiOutputs, "endpointType" | "plotFormats"> {
+  readonly models: readonly string[];
 }
 
 /**
@@ -54,7 +60,7 @@ export async function drawRuns(
  * @throws RunError when a file cannot be written
  */
 export async function drawSweep(
-  { models, endpointType, plotFormats }: Pick<GenaiPerfPlan, "models" | "endpointType" | "plotFormats">,
+  { models, endpointType, plotFormats }: SweptRuns,
   points: readonly SweepPoint[],
   what: string,
   folder: string,
@@ -100,7 +106,7 @@ const FACTS: readonly (readonly [metric: string, statistics: readonly ("avg" | "
 ];
 
 function toPageText(
-  { about, result, summary: { counts } }: Measured,
+  { models, outputs, result, summary: { counts } }: Measured,
   runs: readonly PlottedRun[],
   title: string,
 ): PageText {
@@ -120,7 +126,7 @@ function toPageText(
   const count = runs.reduce((sum, { columns }) => sum + columns.count, 0);
   return {
     title,
-    subtitle: `${about.models.join(", ")}, ${about.endpointType}, drawn by Rampart`,
+    subtitle: `${models.join(", ")}, ${outputs.endpointType}, drawn by Rampart`,
     facts: [{ label: "Requests", value: String(count) }, ...failed, ...facts],
   };
 }

@@ -17,14 +17,18 @@ import { isCancelled } from "../../transport/failure.ts";
 import { toMetricConfidence } from "../json/confidence.ts";
 import { toClientJson, toDeliveryJson, toInFlightJson } from "../json/level-parts.ts";
 import { VERSION } from "../version.ts";
-import { type GenaiPerfPlan, type Measured, windowsOf } from "./measured.ts";
+import { type Measured, windowsOf } from "./measured.ts";
+import type { GenaiOutputs } from "./outputs.ts";
 import type { RunSummary } from "./run-summary.ts";
 
 /** Rampart's own file of a run, `profile_export_genai_perf_rampart.json`: all measurements, with units in the names. */
 
 /** What the file is made of. */
 export type RampartJsonParts = Pick<Measured, "summary" | "columns" | "run"> & {
-  readonly about: Pick<GenaiPerfPlan, "models" | "endpointType" | "isStreaming" | "goodput">;
+  readonly about: Pick<GenaiOutputs, "endpointType" | "goodput"> & {
+    readonly models: readonly string[];
+    readonly isStreaming: boolean;
+  };
 };
 
 /** Formats the file. Leaves out what was not measured. @param warnings about numbers that can mislead; whole sentences */
@@ -94,7 +98,7 @@ function listFailures({ failedCount, failureExample }: TokenColumns, run: RunRes
 
 function toSystemJson(
   { samples, system, errorRatio, goodRatio }: RunSummary,
-  goodput: GenaiPerfPlan["goodput"],
+  goodput: GenaiOutputs["goodput"],
 ): object {
   const { durationNs, requestsPerSec, outputTokensPerSec, effectiveConcurrency } = system;
   return {

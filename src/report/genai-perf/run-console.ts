@@ -41,9 +41,9 @@ export function createGenaiPerfConsole({ outputs }: Plan, sink: TextSink): Repor
 }
 
 /** Prints the tables of a run or of merged exports. */
-export function printTables({ about, result, summary, warnings }: Measured, sink: TextSink): void {
+export function printTables({ outputs, result, summary, warnings }: Measured, sink: TextSink): void {
   sink.out(formatGenAiPerfConsole(result));
-  if (about.isVerbose || summary.isRemarkable) sink.out(formatMoreMetrics(summary));
+  if (outputs.isVerbose || summary.isRemarkable) sink.out(formatMoreMetrics(summary));
   for (const warning of warnings) sink.err(`rampart: ${warning}.\n`);
 }
 

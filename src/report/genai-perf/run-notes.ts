@@ -1,3 +1,4 @@
+import { areGenerated } from "../../inputs/prompts/requests-plan.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
@@ -16,7 +17,7 @@ import { describeCutSessions, describeLoadNotes, describeRepeats, describeResend
 /** Returns warnings that a run's numbers may be misleading; whole sentences. */
 export function reliabilityWarnings(result: RunResult): Text[] {
   const { failedCount, sentCount, error, isInterrupted, prepared, levels, sessions } = result;
-  const isSynthetic = prepared.plan.outputs.genaiPerf?.isSynthetic === true;
+  const { requests } = prepared.plan;
   const doubts: Text[] = [...prepared.warnings];
   const resends = describeResends(result);
   if (resends !== undefined) doubts.push(resends);
@@ -28,7 +29,8 @@ export function reliabilityWarnings(result: RunResult): Text[] {
       `the server closed connections between requests: ${result.connectionCount} were opened for ${sentCount} requests, whose times include that`,
     );
   const repeats = describeRepeats(result);
-  if (repeats !== undefined) doubts.push(isSynthetic ? { say: "more-prompts", repeats } : repeats);
+  if (repeats !== undefined)
+    doubts.push(requests !== undefined && areGenerated(requests) ? { say: "more-prompts", repeats } : repeats);
   const cut = describeCutSessions(sessions);
   if (cut !== undefined) doubts.push(cut);
   if (error !== undefined) doubts.push(formatRunError(error));

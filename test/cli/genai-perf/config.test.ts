@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
 import { sharedValues } from "../../../src/cli/genai-perf/options/shared-settings.ts";
 import { ALL_OPTIONS } from "../../../src/cli/genai-perf/options/subcommands.ts";
-import { toInputConfig } from "../../../src/cli/genai-perf/profile/to-input-config.ts";
+import { toInputConfig } from "../../../src/cli/genai-perf/plan/to-input-config.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
 import { word } from "../../../src/plan/messages.ts";
 import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { toProfilePlan } from "../../../src/cli/genai-perf/plan/to-plan.ts";
 import { openLayout } from "../../../src/cli/genai-perf/profile/payload-layout.ts";
 import { runProfile } from "../../../src/cli/genai-perf/profile/run-profile.ts";
-import { toProfilePlan } from "../../../src/cli/genai-perf/profile/to-plan.ts";
-import { writeInputs } from "../../../src/cli/genai-perf/profile/write-inputs.ts";
+import { toWriteTask, writeInputs } from "../../../src/cli/genai-perf/profile/write-inputs.ts";
 import { isLargeFile } from "../../../src/inputs/large-file.ts";
 import { decodeMessage, encodeMessage } from "../../../src/service/protobuf/message.ts";
 import * as messages from "../../../src/service/triton/messages.ts";
@@ -55,7 +55,7 @@ function run(open: () => Promise<Server>, args: string, files: Record<string, st
     try {
       const base = ["profile", "-m", "tiny", "--tokenizer", TOKENIZER, "--random-seed", "7", "--url", server.url];
       const { settings, given } = readGood(...base, ...args.replace("FOLDER", folder).split(" "));
-      const { isPassed } = await runProfile(settings, given, io, { folder: artifacts });
+      const { isPassed } = await runProfile(toProfilePlan(settings, given, artifacts, []), io);
       return { isPassed, sent: server.sent(), inputs: await readFile(join(artifacts, "inputs.json"), "utf8") };
     } finally {
       server.close();
@@ -178,9 +178,8 @@ test("a file above the limit is not held in memory", LIMIT, async () => {
     const write = async (count: number) => {
       const args = ["--input-file", file, "--request-count", String(count), "--tokenizer", "none"];
       const read = readGood("profile", "-m", "m", "--endpoint-type", "chat", ...args);
-      const layout = await openLayout(read.settings, undefined);
-      const { load } = toProfilePlan(read.settings, read.given, folder, []);
-      return writeInputs({ ...read, folder, load, entryLimit: count }, undefined, layout);
+      const task = toWriteTask(toProfilePlan(read.settings, read.given, folder, []));
+      return writeInputs({ ...task, entryLimit: count }, undefined, await openLayout(task.requests, undefined));
     };
     const small = await write(3);
     assert.deepEqual([small.held?.byteCounts.length, await isLargeFile(small.path)], [3, false]);

@@ -7,8 +7,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/fingerprint.ts";
-import { PASSED_HINTS, PASSED_REFUSALS } from "../../../src/cli/genai-perf/profile/passed-refusals.ts";
+import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/keep.ts";
+import { toPassedPlan } from "../../../src/cli/genai-perf/plan/passed-plan.ts";
+import { PASSED_HINTS, PASSED_REFUSALS } from "../../../src/cli/genai-perf/plan/passed-refusals.ts";
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makeCertificates } from "../../servers/tls.ts";
@@ -367,7 +368,7 @@ test("every option that is refused after -- is one of perf_analyzer's", () => {
 test("a checkpoint distinguishes runs with other flags after --", () => {
   const [plain, one, two] = [[], ["--", "-H", "a:1"], ["--", "-H", "a:2"]].map((more) => {
     const { settings, given } = readGood("profile", "-m", "a", ...more);
-    return fingerprintOf(settings, given);
+    return fingerprintOf(toPassedPlan(settings, given, "", []));
   });
   assert.equal(new Set([plain, one, two]).size, 3);
 });

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { neededEntries } from "../../../src/cli/genai-perf/profile/to-plan.ts";
+import { neededEntries } from "../../../src/cli/genai-perf/profile/write-inputs.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { inFolder, startRampart } from "../rampart-process.ts";

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Checkpoint } from "../../../campaign/checkpoint.ts";
 import type { PointOutcome } from "../../../campaign/sweep.ts";
 import { saturationReason } from "../../../measure/metrics.ts";
@@ -6,22 +5,18 @@ import { messageOf, RunError, UserError, wordError } from "../../../plan/problem
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
 import { formatPoint, type PointParameters } from "../../../result/sweep.ts";
-import { seedOfNumber } from "../../../runtime/random.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isWhole, toKeepable } from "../checkpoint/keep.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
-import { applyPoint } from "../points.ts";
-import { nameFolder } from "../profile/folder-name.ts";
+import type { SweepPlan } from "../plan/plan-sweep.ts";
+import type { ProfilePlan } from "../plan/to-plan.ts";
 import { isUnstable, type Profile, runProfile } from "../profile/run-profile.ts";
 import type { SharedTokenWork } from "../profile/token-work.ts";
 
-/** Measures one point of a sweep: a profile with the point's settings in a folder of its own. */
+/** Measures one point of a sweep: a profile with the point's plan in a folder of its own. */
 
 /** Data that all points of a sweep share. */
 export interface SweepParts {
-  readonly settings: GenaiSettings;
-  readonly given: GivenSettings;
+  readonly plan: SweepPlan;
   readonly io: CommandIo;
   readonly checkpoint: Checkpoint<GenAiPerfResult>;
   /** Keeps the tokenizer loaded. */
@@ -40,9 +35,20 @@ export async function measurePoint(
   isFirst: boolean,
   repeat: number,
 ): Promise<PointOutcome<SweepRow>> {
-  const { given, io, checkpoint, tokens } = parts;
-  const settings = drawAgain(applyPoint(parts.settings, parameters), repeat);
-  const keepable = toKeepable(settings, given);
+  const { io, checkpoint, tokens } = parts;
+  const fail = (error: unknown): PointOutcome<SweepRow> => {
+    if (error instanceof RunError && error.code === "interrupted") return { kind: "interrupted" };
+    if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;
+    return { kind: "failed", parameters, reason: messageOf(wordError(error, io.nameOf)) };
+  };
+  let plan: ProfilePlan;
+  try {
+    plan = parts.plan.planRun(parameters, repeat);
+  } catch (error) {
+    return fail(error);
+  }
+  const { load, folder } = plan.outputs.genaiPerf;
+  const keepable = toKeepable(plan);
   const toPoint = ({ name, folder, result }: Pick<SweepRow, "name" | "folder" | "result">): SweepRow => ({
     name,
     parameters,
@@ -50,21 +56,17 @@ export async function measurePoint(
     folder,
     ...(repeat === 0 ? {} : { repeat }),
     // Like in GenAI-Perf, a load without a number counts as 1.
-    load: settings.perfAnalyzer.stimulus.value ?? 1,
-    datasetEntries: settings.input.datasetEntries,
+    load: load.value ?? 1,
+    datasetEntries: plan.requests.prompts.entryCount,
   });
   const kept = repeat === 0 ? checkpoint.find(keepable, formatPoint(parameters)) : undefined;
   if (kept !== undefined)
     return { kind: "measured", point: toPoint(kept), failureReason: undefined, isClientLimited: false };
-  const folderName = nameFolder(settings, parameters);
-  const folder = join(settings.output.artifactDir, repeat === 0 ? folderName : `${folderName}-repeat${repeat}`);
   let profile: Profile;
   try {
-    profile = await runProfile(settings, given, io, { folder, tokens, isLater: !isFirst });
+    profile = await runProfile(plan, io, { tokens, isLater: !isFirst });
   } catch (error) {
-    if (error instanceof RunError && error.code === "interrupted") return { kind: "interrupted" };
-    if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;
-    return { kind: "failed", parameters, reason: messageOf(wordError(error, io.nameOf)) };
+    return fail(error);
   }
   const { run, measured, outputError } = profile;
   if (run.isInterrupted) return { kind: "interrupted" };
@@ -76,12 +78,6 @@ export async function measurePoint(
   if (repeat === 0 && isWhole(profile)) await checkpoint.add(keepable, parameters, named);
   const isClientLimited = run.levels.some(({ window }) => saturationReason(window) !== undefined);
   return { kind: "measured", point: toPoint(named), failureReason, isClientLimited };
-}
-
-/** Gives a repeated measurement arrivals and data of its own. The points themselves share the seed, as in GenAI-Perf. */
-function drawAgain(settings: GenaiSettings, repeat: number): GenaiSettings {
-  const { input } = settings;
-  return { ...settings, input: { ...input, randomSeed: seedOfNumber(input.randomSeed, "repeat", repeat) } };
 }
 
 function failureReasonOf({ run, measured, isPassed, outputError }: Profile): string | undefined {

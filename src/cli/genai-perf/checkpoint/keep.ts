@@ -1,14 +1,15 @@
+import { createHash } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
 import * as v from "valibot";
 import { Checkpoint, type KeepableRun } from "../../../campaign/checkpoint.ts";
-import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import { withoutSecrets } from "../../../plan/secrets.ts";
 import { formatPythonJson, type PythonJson } from "../../../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { formatJson } from "../../../service/json-text.ts";
 import type { CommandIo } from "../../execute.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
-import { nameFolder } from "../profile/folder-name.ts";
+import type { ProfilePlan } from "../plan/to-plan.ts";
 import { type Profile, runProfile } from "../profile/run-profile.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import { toOriginalEntry } from "./original-entry.ts";
 
 /** Profiles with a checkpoint. */
@@ -34,14 +35,19 @@ function mapOf<T>(schema: v.GenericSchema<unknown, T>): v.GenericSchema<unknown,
   ) as v.GenericSchema<unknown, Map<string, T>>;
 }
 
-/** Opens the checkpoint that the settings ask for. @throws UserError for a file that is not a checkpoint */
+/**
+ * Opens the checkpoint of a model.
+ * @param folder of its file; undefined: nothing is kept
+ * @throws UserError for a file that is not a checkpoint
+ */
 export function openCheckpoint(
-  { modelNames, output }: GenaiSettings,
+  model: string,
+  folder: string | undefined,
   io: CommandIo,
 ): Promise<Checkpoint<GenAiPerfResult>> {
   return Checkpoint.open({
-    model: modelNames[0] ?? "",
-    folder: output.isCheckpointing ? output.checkpointDir : undefined,
+    model,
+    folder,
     schema: STORED_RESULT,
     format: (document) => formatPythonJson(document as PythonJson),
     note: (text) => io.err(`rampart: ${text}\n`),
@@ -49,21 +55,26 @@ export function openCheckpoint(
 }
 
 /** Returns the run of a profile or of a point, whose result can be stored. */
-export function toKeepable(settings: GenaiSettings, given: GivenSettings): KeepableRun<GenAiPerfResult> {
+export function toKeepable(plan: ProfilePlan): KeepableRun<GenAiPerfResult> {
+  const { genaiPerfJson = "" } = plan.outputs.files;
   return {
-    fingerprint: () => fingerprintOf(settings, given),
-    reportIn: (folder) => artifactFiles(folder, settings.output.profileExportFile).genaiPerfJson,
-    toEntry: (parameters, result) => toOriginalEntry(settings, given, parameters, result),
+    fingerprint: () => fingerprintOf(plan),
+    reportIn: (folder) => join(folder, basename(genaiPerfJson)),
+    toEntry: (parameters, result) => toOriginalEntry(plan, parameters, result),
   };
 }
 
 /** Runs a profile with a checkpoint. Returns whether the profile passed, now or earlier. */
-export async function runKeptProfile(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
-  const checkpoint = await openCheckpoint(settings, io);
-  const run = toKeepable(settings, given);
-  if (checkpoint.find(run, nameFolder(settings)) !== undefined) return true;
-  const profile = await runProfile(settings, given, io);
-  const { folder, measured, isPassed } = profile;
+export async function runKeptProfile(
+  plan: ProfilePlan,
+  checkpoint: Checkpoint<GenAiPerfResult>,
+  io: CommandIo,
+): Promise<boolean> {
+  const { folder } = plan.outputs.genaiPerf;
+  const run = toKeepable(plan);
+  if (checkpoint.find(run, basename(folder)) !== undefined) return true;
+  const profile = await runProfile(plan, io);
+  const { measured, isPassed } = profile;
   if (measured !== undefined && isWhole(profile))
     await checkpoint.add(run, [], { name: checkpoint.nameResult(), folder, result: measured.result });
   return isPassed;
@@ -72,4 +83,50 @@ export async function runKeptProfile(settings: GenaiSettings, given: GivenSettin
 /** Reports whether a result can be reused: no failures and no interruption. */
 export function isWhole({ isPassed, run }: Profile): boolean {
   return isPassed && !run.isInterrupted;
+}
+
+/**
+ * Computes the identity of a run, to decide whether its results can be reused: all of its plan that affects what is sent, where, when and
+ * how it is measured, and the sizes and dates of input files. Excludes where results go and how they are shown, and the values of secret
+ * headers, which can be new each time. GenAI-Perf also ignores the URL, and so reuses one server's results for another.
+ */
+export function fingerprintOf(plan: ProfilePlan): string {
+  const { name: _a, inputs: _b, outputs, requests, measurement, ...others } = withoutSecrets(plan);
+  const { endpointType, goodput } = outputs.genaiPerf;
+  const { file: _c, ...made } = requests;
+  const { wantsGaps: _d, ...tokens } = measurement.tokens ?? {};
+  const parts = {
+    ...others,
+    requests: made,
+    measurement: { ...measurement, tokens },
+    results: { endpointType, goodput },
+    files: inputFilesOf(plan).map(describeFiles),
+  };
+  return createHash("sha256").update(formatJson(parts)).digest("hex");
+}
+
+function inputFilesOf({ load, requests: { body, prompts } }: ProfilePlan): string[] {
+  return [
+    "path" in prompts.source ? prompts.source.path : "",
+    "file" in load ? load.file : "",
+    body.kind === "jinja-template" && body.isFile ? body.template : "",
+  ];
+}
+
+/** Returns sizes and dates; empty if the file does not exist. */
+function describeFiles(path: string): string[] {
+  const found = path === "" ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  if (!found.isDirectory()) return [`${found.size} ${found.mtimeMs}`];
+  let names: string[];
+  try {
+    names = readdirSync(path);
+  } catch {
+    // The run reports it.
+    return [];
+  }
+  return names.toSorted().map((name) => {
+    const { size, mtimeMs } = statSync(join(path, name));
+    return `${name} ${size} ${mtimeMs}`;
+  });
 }

@@ -1,11 +1,11 @@
 import { msToNs } from "../../../plan/units.ts";
+import type { GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
 import type { PythonJson } from "../../../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
-import { ENDPOINT_TYPES } from "../endpoints.ts";
-import { loadOf } from "../loads.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
-import { toInputConfig } from "../profile/to-input-config.ts";
+import type { PointParameters } from "../../../result/sweep.ts";
+import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
+import { type LoadName, loadOf } from "../loads.ts";
+import type { ProfilePlan } from "../plan/to-plan.ts";
 
 /** GenAI-Perf's layout of a checkpoint entry, so that scripts for its checkpoints can read these too. */
 
@@ -13,19 +13,19 @@ import { toInputConfig } from "../profile/to-input-config.ts";
 
 /** Returns the entry's parts except its name. @param parameters the varied parameters */
 export function toOriginalEntry(
-  settings: GenaiSettings,
-  given: GivenSettings,
-  parameters: readonly (readonly [name: string, value: number])[],
+  { requests, outputs }: ProfilePlan,
+  parameters: PointParameters,
   result: GenAiPerfResult,
 ): Record<string, PythonJson> {
-  const model = settings.modelNames[0] ?? "";
-  const { kind, value } = settings.perfAnalyzer.stimulus;
+  const { genaiPerf } = outputs;
+  const model = requests.layout.models[0] ?? "";
+  const { kind, value } = genaiPerf.load;
   return {
-    genai_perf_config: { _parameters: configOf(settings, given, parameters) },
+    genai_perf_config: { _parameters: configOf(genaiPerf, parameters) },
     perf_analyzer_config: {
       _model_name: model,
       _parameters: value === undefined ? {} : { [kind]: value },
-      _cli_args: cliArgs(settings, model),
+      _cli_args: cliArgs(genaiPerf, model),
     },
     measurement: {
       _gpu_metrics: gpuRecords(result),
@@ -34,24 +34,20 @@ export function toOriginalEntry(
   };
 }
 
-function configOf(
-  settings: GenaiSettings,
-  given: GivenSettings,
-  parameters: readonly (readonly [name: string, value: number])[],
-): PythonJson {
-  const { endpoint, input, tokenizer } = toInputConfig(settings, given) as Record<string, PythonJson>;
+function configOf({ inputConfig }: GenaiOutputs, parameters: PointParameters): PythonJson {
+  const { endpoint, input, tokenizer } = inputConfig as Record<string, PythonJson>;
   const { server_metrics_urls: _a, url: _b, ...rest } = endpoint as Record<string, PythonJson>;
   const varied = parameters.filter(([name]) => name === "input_sequence_length" || name === "num_dataset_entries");
   return { endpoint: rest, input, tokenizer, ...Object.fromEntries(varied) } as PythonJson;
 }
 
 /** GenAI-Perf reads the load from these arguments. No perf_analyzer was started. Headers are left out, because they can be secret. */
-function cliArgs({ perfAnalyzer: { stimulus }, endpoint }: GenaiSettings, model: string): string[] {
-  const { passedFlag } = loadOf(stimulus.kind);
-  const load = stimulus.value === undefined ? [] : [passedFlag, String(stimulus.value)];
-  const { isInProcess, serviceKind } = ENDPOINT_TYPES[endpoint.type];
-  const kind = isInProcess ? ["triton_c_api", "--streaming"] : [serviceKind];
-  return ["perf_analyzer", "-m", model, ...load, "--service-kind", ...kind];
+function cliArgs({ load: { kind, value }, endpointType }: GenaiOutputs, model: string): string[] {
+  const { passedFlag } = loadOf(kind as LoadName);
+  const load = value === undefined ? [] : [passedFlag, String(value)];
+  const { isInProcess, serviceKind } = ENDPOINT_TYPES[endpointType as EndpointTypeName];
+  const service = isInProcess ? ["triton_c_api", "--streaming"] : [serviceKind];
+  return ["perf_analyzer", "-m", model, ...load, "--service-kind", ...service];
 }
 
 function perfRecords({ statistics }: GenAiPerfResult): PythonJson {

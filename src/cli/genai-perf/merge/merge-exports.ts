@@ -6,21 +6,26 @@ import { type Problem, problem, UserError, userError } from "../../../plan/probl
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { writeArtifacts } from "../../../report/genai-perf/files.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
-import { type ExportRules, measureExports } from "../../../report/genai-perf/measure-export.ts";
+import {
+  detectExportedCustomKind,
+  type ExportRules,
+  measureExports,
+} from "../../../report/genai-perf/measure-export.ts";
 import { type Measured, toMeasured } from "../../../report/genai-perf/measured.ts";
 import { drawRuns, removePlots } from "../../../report/genai-perf/plots.ts";
 import { printTables } from "../../../report/genai-perf/run-console.ts";
 import { mergeTelemetry } from "../../../report/genai-perf/telemetry/merge-telemetry.ts";
 import { formatTelemetryConsole } from "../../../report/genai-perf/telemetry/telemetry.ts";
 import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
+import { parseResponseField } from "../../../service/openai/response-field.ts";
+import type { ResponseKind } from "../../../service/openai/response-kind.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
 import { valueAt } from "../../options/place.ts";
 import { findReadOutputs, textsIn } from "../../output-files.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
-import { nameFolder } from "../profile/folder-name.ts";
-import { readingOf } from "../profile/response-rules.ts";
-import { toReportsPlan } from "../profile/to-plan.ts";
+import { nameFolder } from "../plan/to-outputs.ts";
+import { type ProfilePlan, toProfilePlan } from "../plan/to-plan.ts";
 import { openTokenizer } from "../profile/token-work.ts";
 import { findExports } from "./find-exports.ts";
 import { type HostRun, readHost } from "./read-host.ts";
@@ -43,13 +48,14 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   const { sources, gaps, unanswered } = joinExports(hosts.map(({ source }) => source));
   if (unanswered.length > 0) throw new UserError(unanswered.map(noResponses));
   reportDoubts(hosts, gaps, note);
-  const { measured, runs } = await measure(merged, hosts, sources);
+  const plan = toProfilePlan(merged, first.builder.given, join(settings.output.artifactDir, nameFolder(merged)), []);
+  const { measured, runs } = await measure(plan, hosts, sources);
   if (measured.columns.count === 0) {
     const message = "the exports hold no request that was answered";
     const hint = "Give the exports of runs that measured something.";
     throw userError("missing", "--input-directory", message, hint, settings.process.inputDir);
   }
-  const folder = join(settings.output.artifactDir, nameFolder(merged));
+  const { folder } = plan.outputs.genaiPerf;
   const { plots, ...files } = artifactFiles(folder, settings.output.profileExportFile);
   const outputs = Object.values(files).map((path) => ["--artifact-dir", path] as const);
   const problems = findReadOutputs(
@@ -95,21 +101,34 @@ function reportDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: 
 }
 
 async function measure(
-  settings: GenaiSettings,
+  plan: ProfilePlan,
   hosts: readonly HostRun[],
   sources: readonly HostRun["source"][],
 ): Promise<{ readonly measured: Measured; readonly runs: readonly PlottedRun[] }> {
-  const { kind, field } = readingOf(settings, sources[0] as HostRun["source"]);
-  const tokenizer = familyOf(kind) === "text" ? await openNamed(settings, hosts[0] as HostRun) : undefined;
+  const { kind, field } = readingOf(plan, sources[0] as HostRun["source"]);
+  const tokenizer = familyOf(kind) === "text" ? await openNamed(plan, hosts[0] as HostRun) : undefined;
   const countTokens = tokenizer === undefined ? undefined : (text: string): number => tokenizer.count(text);
   const columns = measureExports(sources, { kind, countTokens, field });
   const telemetry = mergeTelemetry(hosts.map((host) => host.telemetry).filter((one) => one !== undefined));
-  const about = toReportsPlan(settings, (hosts[0] as HostRun).builder.given);
   const rules = { kind, countTokens };
   return {
-    measured: toMeasured(about, columns, kind, undefined, telemetry),
-    runs: settings.output.isPlotting ? measureForPlots(settings, hosts, sources, rules) : [],
+    measured: toMeasured(plan, columns, kind, undefined, telemetry),
+    runs: plan.outputs.files.plots === undefined ? [] : measureForPlots(plan, hosts, sources, rules),
   };
+}
+
+/**
+ * Returns the kind of the hosts' responses, and the location of their text for the kind `custom`, which the first response in the export
+ * decides.
+ * @throws UserError
+ */
+function readingOf(
+  { measurement: { tokens } }: ProfilePlan,
+  source: HostRun["source"],
+): Pick<ExportRules, "field"> & { readonly kind: ResponseKind } {
+  const field = tokens?.field === undefined ? undefined : parseResponseField(tokens.field);
+  const known = tokens?.responses as ResponseKind;
+  return { kind: known === "custom" ? detectExportedCustomKind(source, field) : known, field };
 }
 
 /** More colors than this cannot be distinguished. */
@@ -117,7 +136,7 @@ const MOST_HOSTS = 8;
 
 /** Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in their order */
 function measureForPlots(
-  { endpoint }: GenaiSettings,
+  { requests: { layout } }: ProfilePlan,
   hosts: readonly HostRun[],
   sources: readonly HostRun["source"][],
   rules: Pick<ExportRules, "kind" | "countTokens">,
@@ -125,18 +144,20 @@ function measureForPlots(
   const measure = (name: string, some: readonly HostRun["source"][]): PlottedRun => {
     const gaps = new TokenGaps();
     const columns = measureExports(some, { ...rules, onTimes: ({ contentNs }) => gaps.add(contentNs) });
-    return { name, columns, gaps: gaps.summarize(), isStreaming: endpoint.isStreaming };
+    return { name, columns, gaps: gaps.summarize(), isStreaming: layout.isStreaming };
   };
   if (hosts.length > MOST_HOSTS) return [measure(`${hosts.length} hosts`, sources)];
   return hosts.map(({ files }, i) => measure(files.host, [sources[i] as HostRun["source"]]));
 }
 
 /** The tokenizer of the other hosts may not exist on this one. */
-async function openNamed(settings: GenaiSettings, { files, builder }: HostRun): Promise<Tokenizer | undefined> {
+async function openNamed(plan: ProfilePlan, { files, builder }: HostRun): Promise<Tokenizer | undefined> {
+  const { modelNames, tokenizer } = builder.settings;
   try {
-    return await openTokenizer(settings);
+    return await openTokenizer(plan, tokenizer.isTrustingRemoteCode);
   } catch (error) {
-    if (!(error instanceof UserError) || settings.tokenizer.name !== builder.settings.tokenizer.name) throw error;
+    const own = tokenizer.name === "" ? modelNames[0] : tokenizer.name;
+    if (!(error instanceof UserError) || plan.measurement.tokens?.tokenizer !== own) throw error;
     const path = `${files.report}, input_config.tokenizer`;
     const hint = "Name the tokenizer with --tokenizer, as it is called on this host.";
     throw new UserError(error.problems.map((problem) => ({ ...problem, path, hint })));

@@ -25,10 +25,9 @@ export function parsePassed(args: readonly string[]): PassedFlags {
   return { given: given.map(({ option, ...flag }) => ({ name: option.names[0], ...flag })), positional, problems };
 }
 
-const INTERVALS_FLAG = "--request-intervals";
 /** The flags of loads that genai-perf does not have, and the names of their folders. */
 const PASSED_ONLY: Readonly<Record<string, string>> = {
-  [INTERVALS_FLAG]: "request_intervals",
+  "--request-intervals": "request_intervals",
   "--periodic-concurrency-range": "periodic_concurrency",
 };
 /** The loads by perf_analyzer's flag; undefined for one that genai-perf does not have. */
@@ -71,11 +70,6 @@ export function isPassed({ given }: PassedFlags, name: string): boolean {
 /** Returns the value of a flag; undefined without the flag. @param name the first name of the option */
 export function passedValueOf({ given }: PassedFlags, name: string): string | undefined {
   return given.findLast((flag) => flag.name === name)?.value;
-}
-
-/** Returns the intervals file; undefined without one. */
-export function intervalsFileOf(passed: PassedFlags): string | undefined {
-  return passedValueOf(passed, INTERVALS_FLAG);
 }
 
 /** Returns a flag as the user typed it, with its value as a word of its own. */

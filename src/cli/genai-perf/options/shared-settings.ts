@@ -92,9 +92,3 @@ export function sharedValues({ rampart }: GenaiSettings): PlanValues {
 export function isDryRun({ rampart }: GenaiSettings): boolean {
   return rampart.shared["dry-run"] === true;
 }
-
-/** Returns the settings that change what is sent or measured, without those that only say where results go. */
-export function measuredShared({ rampart }: GenaiSettings): Readonly<Record<string, SharedSetting>> {
-  const isMeasured = ({ setting: path = "outputs" }: SharedOption): boolean => !path.startsWith("outputs");
-  return Object.fromEntries(SHARED.filter(isMeasured).map(({ name }) => [name, rampart.shared[name] ?? null]));
-}

@@ -1,9 +1,7 @@
 import { word } from "../../../plan/messages.ts";
-import type { Plan } from "../../../plan/plan.ts";
 import { type Problem, UserError, userError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/open/probe.ts";
-import { ENDPOINT_TYPES } from "../endpoints.ts";
-import type { GenaiSettings } from "../options/settings.ts";
+import type { ProfilePlan } from "../plan/to-plan.ts";
 
 /** Explains inputs that do not fit the model, such as those of a wrong `--backend`, which otherwise are problems of each tensor of each entry. */
 
@@ -19,24 +17,19 @@ export function backendOf(inputs: readonly string[]): (typeof BACKENDS)[number] 
 /**
  * Replaces an error about inputs that were made for the wrong backend by one problem, which names the right backend, or says that no
  * backend of genai-perf has these inputs. Reports inputs that an engine of TensorRT-LLM lacks once. Returns any other error unchanged.
- * @param inputsFile the file that was made for the backend
  */
-export async function explainBackend(
-  error: unknown,
-  { endpoint }: GenaiSettings,
-  { target }: Plan,
-  inputsFile: string,
-): Promise<unknown> {
-  if (ENDPOINT_TYPES[endpoint.type].hasTokenIds) return explainTensors(error, endpoint.type, inputsFile);
-  if (!ENDPOINT_TYPES[endpoint.type].isTritonModel || !("model" in target) || !isAboutInputs(error, inputsFile))
-    return error;
+export async function explainBackend(error: unknown, { target, requests, outputs }: ProfilePlan): Promise<unknown> {
+  const { body, file } = requests;
+  if (body.kind === "token-ids") return explainTensors(error, outputs.genaiPerf.endpointType, file);
+  const backend = body.kind === "format" ? BACKENDS.find((known) => known === body.format) : undefined;
+  if (backend === undefined || !("model" in target) || !isAboutInputs(error, file)) return error;
   const models = await probeModels(target).catch(() => []);
   const model = models.find(({ name }) => name === target.model);
   if (model === undefined) return error;
   const inputs = model.inputs.map(({ name }) => name);
   const right = backendOf(inputs);
-  if (right === endpoint.backend) return error;
-  const message = `the model ${model.name} takes ${inputs.join(", ")}, which is not what --backend ${endpoint.backend} sends`;
+  if (right === backend) return error;
+  const message = `the model ${model.name} takes ${inputs.join(", ")}, which is not what --backend ${backend} sends`;
   const hint =
     right === undefined
       ? `Its backend is neither ${BACKENDS.join(" nor ")}: measure it with rampart perf_analyzer.`

@@ -1,17 +1,14 @@
+import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { unreadable, userError } from "../../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
 import { deriveSeed } from "../../../runtime/random.ts";
-import { compactJson, formatJson } from "../../../service/json-text.ts";
-import { createPayload, type Payload } from "../../../service/openai/payload.ts";
+import { compactJson, formatJson, parseJson } from "../../../service/json-text.ts";
+import { createPayload, type LayoutSettings, type Payload } from "../../../service/openai/payload.ts";
 import { openTemplate, type TemplateSource } from "../../../service/openai/payload-template.ts";
 import type { JsonObject, PromptEntry } from "../../../service/openai/prompt-entry.ts";
-import { parseResponseField, type ResponseField } from "../../../service/openai/response-field.ts";
 import { createTemplatePayloads, textWithin } from "../../../service/openai/template-payloads.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
-import { ENDPOINT_TYPES } from "../endpoints.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import { NAMED_TEMPLATES, readTemplateOptions, templateFileOf } from "../template-options.ts";
-import { toLayoutSettings, toPayloadSettings } from "./prompt-settings.ts";
+import { NAMED_TEMPLATES } from "../template-options.ts";
 import { openTokenIds } from "./token-ids.ts";
 
 /** Converts entries to request bodies. */
@@ -23,41 +20,39 @@ export interface PayloadLayout {
   readonly countPayload?: (payload: string) => number;
 }
 
-/** Creates the layout of the run's endpoint type. @throws UserError for an invalid template or path into responses */
-export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
-  const { usesTemplate, callsMethod, hasTokenIds } = ENDPOINT_TYPES[settings.endpoint.type];
-  if (usesTemplate) return openTemplateLayout(settings, tokenizer);
-  if (callsMethod) return { create: (entry) => [toGeneratorEntry(entry, settings)] };
-  if (hasTokenIds) {
-    const create = await openTokenIds(settings, tokenizer as Tokenizer);
-    return { create: (entry) => [create(entry)] };
+/** Creates the layout of a plan's requests. @throws UserError for an invalid template */
+export async function openLayout(requests: RequestsPlan, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
+  const { body, givenSource, extraJson } = requests;
+  const layout = { ...requests.layout, extra: parseJson(extraJson) as JsonObject };
+  switch (body.kind) {
+    case "jinja-template":
+      return openTemplateLayout(findTemplate(body.template, body.isFile), layout, tokenizer);
+    case "commands":
+      return { create: (entry) => [toGeneratorEntry(entry, givenSource)] };
+    case "token-ids": {
+      const create = await openTokenIds(layout, tokenizer as Tokenizer);
+      return { create: (entry) => [create(entry)] };
+    }
+    case "format": {
+      const { format, asksUsage } = body;
+      return { create: (entry, position) => [createPayload(entry, position, { ...layout, format, asksUsage })] };
+    }
   }
-  const layout = toPayloadSettings(settings);
-  return { create: (entry, position) => [createPayload(entry, position, layout)] };
 }
 
 /** Returns the entry of one command. A text of a prompt file is the command. */
-function toGeneratorEntry({ texts: [command = ""] }: PromptEntry, { input }: GenaiSettings): Payload {
+function toGeneratorEntry({ texts: [command = ""] }: PromptEntry, givenSource: string): Payload {
   if (command !== "") return { body: { message_generator: command }, isTensors: true };
   const hint = 'Write {"text": "COMMAND"} on each line; the command writes the messages of a call.';
-  throw userError("missing", "--input-file", "has a line without a command", hint, input.file);
+  throw userError("missing", "--input-file", "has a line without a command", hint, givenSource);
 }
 
-/**
- * Returns the location of the text in responses to a template's requests; undefined if it is detected.
- * @throws UserError for an invalid path
- */
-export function responseFieldOf(settings: GenaiSettings): ResponseField | undefined {
-  if (!ENDPOINT_TYPES[settings.endpoint.type].usesTemplate) return undefined;
-  const { responseField } = readTemplateOptions(settings.input.extra);
-  return responseField === undefined ? undefined : parseResponseField(responseField, "--extra-inputs response_field");
-}
-
-async function openTemplateLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
-  const { template, others } = readTemplateOptions(settings.input.extra);
-  responseFieldOf(settings);
-  const opened = await openTemplate(findTemplate(template ?? "", templateFileOf(settings)));
-  const layout = { ...toLayoutSettings(settings), extra: others as JsonObject };
+async function openTemplateLayout(
+  source: TemplateSource,
+  layout: LayoutSettings,
+  tokenizer: Tokenizer | undefined,
+): Promise<PayloadLayout> {
+  const opened = await openTemplate(source);
   const counts = new Map<number, number>();
   return {
     create: (entry, position) => {
@@ -72,11 +67,11 @@ async function openTemplateLayout(settings: GenaiSettings, tokenizer: Tokenizer 
 }
 
 /** Finds a template by name, reads it from a file, or uses the value as its text. @throws UserError if none of these applies */
-function findTemplate(value: string, file: string | undefined): TemplateSource {
+function findTemplate(value: string, isFile: boolean): TemplateSource {
   const named = Object.hasOwn(NAMED_TEMPLATES, value) ? NAMED_TEMPLATES[value] : undefined;
   if (named !== undefined) return { text: named, name: value };
-  if (file === undefined && /\{[{%]/.test(value)) return { text: value, name: "--extra-inputs payload_template" };
-  if (file === undefined) {
+  if (!isFile && /\{[{%]/.test(value)) return { text: value, name: "--extra-inputs payload_template" };
+  if (!isFile) {
     const hint = `Give an existing file, one of ${Object.keys(NAMED_TEMPLATES).join(", ")}, or a text with {{ text|tojson }}.`;
     throw userError("unreadable", "--extra-inputs payload_template", `Template file not found: ${value}`, hint, value);
   }

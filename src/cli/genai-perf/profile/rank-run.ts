@@ -3,29 +3,28 @@ import { problem, UserError } from "../../../plan/problem.ts";
 import { joinPeers } from "../../../run/peers/join-peers.ts";
 import type { Peers } from "../../../run/peers/peers.ts";
 import type { CommandIo } from "../../execute.ts";
-import { isPassed } from "../options/passed-flags.ts";
-import type { GenaiSettings } from "../options/settings.ts";
+import { isPassed, type PassedFlags } from "../options/passed-flags.ts";
 
 /** Profiles whose ranks are started by mpirun, with `--enable-mpi` after `--`. */
 
 const FLAG = "--enable-mpi";
 
 /** Reports whether the flags after `--` ask to measure with the other ranks of an MPI job. */
-export function isOfRanks({ passed }: GenaiSettings): boolean {
+export function isOfRanks(passed: PassedFlags): boolean {
   return isPassed(passed, FLAG);
 }
 
 /**
  * Measures as one rank of an MPI job, or alone if mpirun did not start this process.
+ * @param several what makes the command have several runs; undefined: it has one
  * @param body measures and prints everything, errors too: mpirun can end this process once another rank has failed
  * @throws UserError for a command that has several runs
  */
 export async function runAsRank(
-  { subcommand, output }: GenaiSettings,
+  several: string | undefined,
   io: CommandIo,
   body: (peers: Peers) => Promise<number>,
 ): Promise<number> {
-  const several = subcommand === "analyze" ? "analyze" : output.isCheckpointing ? "--enable-checkpointing" : undefined;
   if (several !== undefined) {
     const message = `${FLAG} after -- is for one run on all ranks, and ${several} can have another number of runs on each`;
     throw new UserError([problem("conflict", `-- ${FLAG}`, message, `Leave ${FLAG} or ${several} out.`)]);

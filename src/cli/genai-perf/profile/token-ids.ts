@@ -1,9 +1,8 @@
 import { messageOf, userError } from "../../../plan/problem.ts";
-import { finishPayload, type Payload } from "../../../service/openai/payload.ts";
+import { finishPayload, type LayoutSettings, type Payload } from "../../../service/openai/payload.ts";
 import type { Json, JsonObject, PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import { openChatFormat } from "../../../tokenize/chat-format.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
-import type { GenaiSettings } from "../options/settings.ts";
 
 /** Requests to the engine of TensorRT-LLM: ids of tokens instead of text, as tensors with GenAI-Perf's names. */
 
@@ -21,25 +20,25 @@ type Encode = (prompt: string) => readonly number[];
  * @throws UserError for an extra input that the tokenizer's files do not support
  */
 export async function openTokenIds(
-  settings: GenaiSettings,
+  layout: LayoutSettings,
   tokenizer: Tokenizer,
 ): Promise<(entry: PromptEntry) => Payload> {
-  const { [SWITCHES.endId]: setsEndId, [SWITCHES.chat]: appliesChat, ...extra } = settings.input.extra ?? {};
+  const { [SWITCHES.endId]: setsEndId, [SWITCHES.chat]: appliesChat, ...extra } = layout.extra;
   const encode = isOn(appliesChat) ? await openChat(tokenizer) : tokenizer.encode.bind(tokenizer);
   const tensors: Record<string, Json> = isOn(setsEndId) ? { end_id: [endIdOf(tokenizer)] } : {};
-  for (const [name, value] of Object.entries(extra)) tensors[name] = [value as Json];
-  return (entry) => createRequest(entry, settings, encode, tensors);
+  for (const [name, value] of Object.entries(extra)) tensors[name] = [value];
+  return (entry) => createRequest(entry, layout, encode, tensors);
 }
 
-function createRequest(entry: PromptEntry, settings: GenaiSettings, encode: Encode, extra: JsonObject): Payload {
+function createRequest(entry: PromptEntry, layout: LayoutSettings, encode: Encode, extra: JsonObject): Payload {
   const { texts, maxTokens } = entry;
   const ids = encode(texts[0] ?? "");
   const body: Record<string, Json> = {
     input_ids: { content: ids, shape: [ids.length] },
     input_lengths: [ids.length],
     request_output_len: [maxTokens ?? DEFAULT_OUTPUT_TOKENS],
-    ...(settings.endpoint.isStreaming ? { streaming: [true] } : {}),
-    ...(settings.input.outputTokens.isDeterministic && maxTokens !== undefined ? { min_length: [maxTokens] } : {}),
+    ...(layout.isStreaming ? { streaming: [true] } : {}),
+    ...(layout.hasExactOutput && maxTokens !== undefined ? { min_length: [maxTokens] } : {}),
     ...extra,
   };
   for (const [name, value] of Object.entries(entry.extra ?? {})) body[name] = [value];

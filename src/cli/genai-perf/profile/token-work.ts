@@ -7,11 +7,9 @@ import { ERROR_FORM } from "../../../plan/sent-error.ts";
 import { RecordsFile } from "../../../report/records/genai-records.ts";
 import { type CallPort, serveCalls, WorkerError } from "../../../runtime/worker-calls.ts";
 import { startWorker } from "../../../runtime/workers.ts";
-import { formatJson, parseJson } from "../../../service/json-text.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
-import { ENDPOINT_TYPES } from "../endpoints.ts";
-import type { GenaiSettings } from "../options/settings.ts";
+import type { ProfilePlan } from "../plan/to-plan.ts";
 import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";
 
@@ -27,51 +25,40 @@ export interface TokenWork extends TokenThread {
 }
 
 /**
- * Reports whether any text must be counted. False without text, and when only the server's counts are used and no prompts are generated.
+ * Loads the tokenizer of a profile; undefined if no text must be counted: there is none, or only the server's counts are used
+ * and no prompts are generated.
+ * @param trustRemoteCode whether code that comes with the tokenizer is asked for, which is refused. Default: false
+ * @throws UserError, RunError like `loadTokenizer`
  */
-function needsTokenizer({ endpoint, tokenizer }: GenaiSettings): boolean {
-  const { isTextless, callsMethod } = ENDPOINT_TYPES[endpoint.type];
-  return tokenizer.name !== "none" && !isTextless && !callsMethod;
+export async function openTokenizer(plan: ProfilePlan, trustRemoteCode = false): Promise<Tokenizer | undefined> {
+  const needed = tokenizerOf(plan);
+  return needed && loadTokenizer(needed.name, { revision: needed.revision, trustRemoteCode });
 }
 
-/** Loads the settings' tokenizer; undefined if none is needed. @throws UserError, RunError like `loadTokenizer` */
-export async function openTokenizer(settings: GenaiSettings): Promise<Tokenizer | undefined> {
-  if (!needsTokenizer(settings)) return undefined;
-  const { tokenizer, modelNames } = settings;
-  const { name, revision, isTrustingRemoteCode: trustRemoteCode } = tokenizer;
-  return loadTokenizer(name === "" ? (modelNames[0] ?? "") : name, { revision, trustRemoteCode });
+interface NeededTokenizer {
+  readonly name: string;
+  readonly revision: string;
 }
 
-/** Extra inputs are sent as text, because a message would not preserve how a number is written. */
-export interface SentSettings {
-  readonly settings: GenaiSettings;
-  readonly extraJson: string;
+function tokenizerOf({ requests, measurement }: ProfilePlan): NeededTokenizer | undefined {
+  const { tokenizer: name = "none", revision = "" } = measurement.tokens ?? {};
+  const hasText = requests.prompts.textsPerRequest > 0 && requests.body.kind !== "commands";
+  return name === "none" || !hasText ? undefined : { name, revision };
+}
+
+/** What the thread begins with. */
+export interface TokenWorkData {
+  /** Absent: it needs none. */
+  readonly tokenizer?: NeededTokenizer | undefined;
   /** Secrets to mask, because the thread also writes files. */
   readonly secrets: readonly string[];
 }
 
-function sendSettings(settings: GenaiSettings): SentSettings {
-  const { extra } = settings.input;
-  return {
-    settings: { ...settings, input: { ...settings.input, extra: null } },
-    extraJson: formatJson(extra),
-    secrets: registeredSecrets(),
-  };
-}
+type Task = TokenTask | { readonly kind: "write"; readonly secrets: readonly string[]; readonly task: WriteTask };
 
-function receiveSettings({ settings, extraJson, secrets }: SentSettings): GenaiSettings {
-  for (const secret of secrets) registerSecret(secret);
-  const extra = parseJson(extraJson) as GenaiSettings["input"]["extra"];
-  return { ...settings, input: { ...settings.input, extra } };
-}
-
-type Task =
-  | TokenTask
-  | { readonly kind: "write"; readonly settings: SentSettings; readonly task: Omit<WriteTask, "settings"> };
-
-/** Entry point of the thread: loads the settings' tokenizer, and works until it is ended. */
-export function serveTokenWork(port: MessagePort, sent: SentSettings): void {
-  const opening = openTokenWork(sent);
+/** Entry point of the thread: loads the tokenizer, and works until it is ended. */
+export function serveTokenWork(port: MessagePort, data: TokenWorkData): void {
+  const opening = openTokenWork(data);
   opening.catch(() => {});
   serveCalls(
     port,
@@ -84,27 +71,31 @@ export function serveTokenWork(port: MessagePort, sent: SentSettings): void {
   );
 }
 
-async function openTokenWork(sent: SentSettings): Promise<(task: Task) => unknown> {
-  const tokenizer = await openTokenizer(receiveSettings(sent));
+async function openTokenWork({ tokenizer: needed, secrets }: TokenWorkData): Promise<(task: Task) => unknown> {
+  for (const secret of secrets) registerSecret(secret);
+  const tokenizer = needed && (await loadTokenizer(needed.name, { revision: needed.revision }));
   let countPayload: PayloadLayout["countPayload"];
   const desk = new MeterDesk({
     countTokens: tokenizer && ((text) => tokenizer.count(text)),
     countPayload: (payload) => countPayload?.(payload) ?? Number.NaN,
     openRecords: (run) => new RecordsFile(run.recordsFile, run),
   });
-  const write = async (received: Task & { kind: "write" }): Promise<WrittenInputs> => {
-    const settings = receiveSettings(received.settings);
-    const layout = await openLayout(settings, tokenizer);
+  const write = async (task: WriteTask): Promise<WrittenInputs> => {
+    const layout = await openLayout(task.requests, tokenizer);
     countPayload = layout.countPayload;
-    return writeInputs({ ...received.task, settings }, tokenizer, layout);
+    return writeInputs(task, tokenizer, layout);
   };
-  return (task) => (task.kind === "write" ? write(task) : desk.handle(task));
+  return (received) => {
+    if (received.kind !== "write") return desk.handle(received);
+    for (const secret of received.secrets) registerSecret(secret);
+    return write(received.task);
+  };
 }
 
 async function connect(port: CallPort, end: () => Promise<unknown>): Promise<TokenWork> {
   const { link, close } = await openTokenThread(port, end);
-  const write = ({ settings, ...task }: WriteTask): Promise<WrittenInputs> =>
-    link.call<WrittenInputs>({ kind: "write", settings: sendSettings(settings), task } satisfies Task);
+  const write = (task: WriteTask): Promise<WrittenInputs> =>
+    link.call<WrittenInputs>({ kind: "write", secrets: registeredSecrets(), task } satisfies Task);
   return { link, close, write };
 }
 
@@ -115,21 +106,21 @@ async function connect(port: CallPort, end: () => Promise<unknown>): Promise<Tok
  * @throws UserError, RunError like `openTokenizer`
  */
 export async function startTokenWork(
-  settings: GenaiSettings,
+  plan: ProfilePlan,
   note: (text: string) => void,
-  start: (settings: SentSettings) => Worker = (data) => startWorker({ role: "token-work", data }),
+  start: (data: TokenWorkData) => Worker = (data) => startWorker({ role: "token-work", data }),
 ): Promise<TokenWork> {
-  const sent = sendSettings(settings);
+  const data: TokenWorkData = { tokenizer: tokenizerOf(plan), secrets: registeredSecrets() };
   let worker: Worker | undefined;
   try {
-    worker = start(sent);
+    worker = start(data);
     return await connect(worker, worker.terminate.bind(worker));
   } catch (error) {
     if (worker !== undefined && !(error instanceof WorkerError)) throw error;
     note(`requests are made and responses measured in the thread that times responses: ${messageOf(error)}`);
   }
   const { port1, port2 } = new MessageChannel();
-  serveTokenWork(port2, sent);
+  serveTokenWork(port2, data);
   return connect(port1, async () => {
     port1.close();
     port2.close();
@@ -144,8 +135,8 @@ export class SharedTokenWork {
   private work: TokenWork | undefined;
 
   /** @throws UserError, RunError like `startTokenWork` */
-  async open(settings: GenaiSettings, note: (text: string) => void): Promise<TokenWork> {
-    this.work ??= await startTokenWork(settings, note);
+  async open(plan: ProfilePlan, note: (text: string) => void): Promise<TokenWork> {
+    this.work ??= await startTokenWork(plan, note);
     return this.work;
   }
 

@@ -1,38 +1,66 @@
 import { mkdir, rmdir } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { type HeldEntries, type HeldEntry, packEntries } from "../../../inputs/held-entries.ts";
 import { MAX_HELD_BYTES } from "../../../inputs/large-file.ts";
 import { toPayload } from "../../../inputs/payload-entry.ts";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
+import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
+import type { Plan } from "../../../plan/plan.ts";
 import { messageOf, RunError, type UserError, userError } from "../../../plan/problem.ts";
+import { inputKindOf } from "../../../registry/input-kinds.ts";
+import { loadModeOf } from "../../../registry/load-modes.ts";
 import { OutputFile } from "../../../report/output-file.ts";
 import { formatInputsFile, type MetadataOrder, toRecord } from "../../../service/openai/inputs-file.ts";
 import type { Payload } from "../../../service/openai/payload.ts";
+import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
-import { findLostMedia } from "../rules/media-rules.ts";
+import { withValue } from "../../options/place.ts";
+import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
+import type { ProfilePlan } from "../plan/to-plan.ts";
 import { LoadCheck } from "./load-check.ts";
 import { openLayout, type PayloadLayout } from "./payload-layout.ts";
-import { toPromptSettings } from "./prompt-settings.ts";
-import { INPUTS_FILE } from "./to-plan.ts";
 
 /** Characters per write. A million small writes would take a minute. */
 const PIECE_CHARACTERS = 256 * 1024;
 
-/** The requests to create, and where to write them. */
+/** The requests to create. Plain data. */
 export interface WriteTask {
-  readonly settings: GenaiSettings;
-  readonly given: GivenSettings;
+  readonly requests: RequestsPlan;
+  readonly endpointType: EndpointTypeName;
   /** The load that sends them. */
   readonly load: LoadPlan;
-  /** The folder of the file. */
-  readonly folder: string;
   /** Maximum number of requests, starting with the first. Default: all. */
   readonly entryLimit?: number | undefined;
+}
+
+/** Returns what to create for a profile. */
+export function toWriteTask(plan: ProfilePlan): WriteTask {
+  const { requests, load, outputs } = plan;
+  const endpointType = outputs.genaiPerf.endpointType as EndpointTypeName;
+  return { requests, load, endpointType, entryLimit: neededEntries(plan) };
+}
+
+/** Returns a plan that sends a payload file once, with the number of its requests. */
+export function withEntryCount(plan: ProfilePlan, entryCount: number): ProfilePlan {
+  const { mode } = plan.measurement;
+  const isOpen = mode.kind === "requests" && mode.count === null && loadModeOf(plan.load).requestCount === undefined;
+  return isOpen ? withValue(plan, "measurement.mode.count", entryCount) : plan;
+}
+
+/**
+ * Returns how many entries a plan sends, starting with the first. Later entries need not be created. A warm-up also starts with the first
+ * entry. Undefined if the number is unknown before the run, or the data determines the load.
+ */
+export function neededEntries({ load, inputs, measurement, target }: Plan): number | undefined {
+  const { mode, warmupRequests, warmupMs = 0 } = measurement;
+  if (mode.kind !== "requests" || mode.count === null || warmupMs > 0) return undefined;
+  const isInOrder = inputKindOf(inputs).isInOrder?.(inputs) === true;
+  const loadMode = loadModeOf(load);
+  const isCounted = loadMode.requestCount === undefined && loadMode.ramp?.(load)?.isWhole !== true;
+  return isInOrder && isCounted ? Math.max(mode.count, warmupRequests) * target.batchSize : undefined;
 }
 
 /** The written file. */
@@ -46,8 +74,8 @@ export interface WrittenInputs {
 }
 
 /**
- * Writes the requests of a run into its folder, which is created. The file is written atomically.
- * @param layout of the settings' endpoint type
+ * Writes the requests of a run into their file, whose folder is created. The file is written atomically.
+ * @param layout of the requests
  * @param tokenizer only needed to generate prompts
  * @throws UserError for inputs that cannot be read, RunError when the file cannot be written
  */
@@ -56,9 +84,8 @@ export async function writeInputs(
   tokenizer: Tokenizer | undefined,
   layout: PayloadLayout,
 ): Promise<WrittenInputs> {
-  const { settings, given, folder } = task;
-  const path = join(folder, INPUTS_FILE);
-  const prompts = toPromptSettings(settings, given);
+  const { file: path, prompts } = task.requests;
+  const folder = dirname(path);
   const payloads = countPayloads(task, layout, createEntries(prompts, tokenizer));
   let made: string | undefined;
   let file: OutputFile | undefined;
@@ -122,10 +149,17 @@ async function removeEmpty(folder: string, made: string): Promise<void> {
   }
 }
 
-function noPlace(lost: string, { endpoint, input }: GenaiSettings): UserError {
-  const message = `has ${lost}, which requests of the endpoint type ${endpoint.type} cannot carry`;
+/** Returns media in an input file that the endpoint type does not support; undefined if there are none. */
+function findLostMedia({ images = [], audio = [] }: PromptEntry, type: EndpointTypeName): string | undefined {
+  const { takesImages, takesSounds } = ENDPOINT_TYPES[type];
+  if (images.length > 0 && !takesImages) return "images";
+  return audio.length > 0 && !takesSounds ? "audio clips" : undefined;
+}
+
+function noPlace(lost: string, { endpointType, requests }: WriteTask): UserError {
+  const message = `has ${lost}, which requests of the endpoint type ${endpointType} cannot carry`;
   const hint = `Use --endpoint-type multimodal, or a file without ${lost}.`;
-  return userError("missing", "--input-file", message, hint, input.file);
+  return userError("missing", "--input-file", message, hint, requests.givenSource);
 }
 
 /** Result of a check without writing. */
@@ -136,12 +170,12 @@ export interface CheckedInputs extends WrittenInputs {
 
 /** Creates all requests and writes nothing. Otherwise like {@link writeInputs}. */
 export async function checkInputs(task: WriteTask, tokenizer: Tokenizer | undefined): Promise<CheckedInputs> {
-  const { settings, given, folder } = task;
-  const layout = await openLayout(settings, tokenizer);
-  const payloads = countPayloads(task, layout, createEntries(toPromptSettings(settings, given), tokenizer));
+  const { file: path, prompts } = task.requests;
+  const layout = await openLayout(task.requests, tokenizer);
+  const payloads = countPayloads(task, layout, createEntries(prompts, tokenizer));
   let first: Payload["body"] | undefined;
   for await (const { body } of payloads.each()) first ??= body;
-  return { path: join(folder, INPUTS_FILE), entryCount: payloads.count(), notes: payloads.notes(), first };
+  return { path, entryCount: payloads.count(), notes: payloads.notes(), first };
 }
 
 function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
@@ -151,12 +185,13 @@ function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
 }
 
 function countPayloads(
-  { settings, load, entryLimit = Number.POSITIVE_INFINITY }: WriteTask,
+  task: WriteTask,
   layout: PayloadLayout,
   entries: ReturnType<typeof createEntries>,
 ): { each(): AsyncGenerator<Payload>; count(): number; notes(): string[] } {
+  const { requests, load, endpointType, entryLimit = Number.POSITIVE_INFINITY } = task;
   const part = "part" in load ? load.part : undefined;
-  const check = new LoadCheck(load, settings.input.file);
+  const check = new LoadCheck(load, requests.givenSource);
   let position = 0;
   let leftOutCount = 0;
   let count = 0;
@@ -168,8 +203,8 @@ function countPayloads(
           leftOutCount++;
           continue;
         }
-        const lost = findLostMedia(entry, settings);
-        if (lost !== undefined) throw noPlace(lost, settings);
+        const lost = findLostMedia(entry, endpointType);
+        if (lost !== undefined) throw noPlace(lost, task);
         for (const payload of layout.create(entry, position++)) {
           count++;
           yield payload;

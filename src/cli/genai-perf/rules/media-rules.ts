@@ -1,5 +1,4 @@
-import { checkAudio } from "../../../inputs/media/synthetic-audio.ts";
-import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
+import { type AudioSettings, checkAudio } from "../../../inputs/media/synthetic-audio.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
@@ -7,16 +6,6 @@ import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 /** The images, audio and batches that each endpoint type supports. */
-
-/** Returns media in an input file that the endpoint type does not support; undefined if there are none. */
-export function findLostMedia(
-  { images = [], audio = [] }: PromptEntry,
-  { endpoint }: GenaiSettings,
-): string | undefined {
-  const { takesImages, takesSounds } = ENDPOINT_TYPES[endpoint.type];
-  if (images.length > 0 && !takesImages) return "images";
-  return audio.length > 0 && !takesSounds ? "audio clips" : undefined;
-}
 
 type Takes = "takesImages" | "takesSounds";
 
@@ -69,7 +58,7 @@ const AUDIO_DETAILS = [
 function checkSounds(rules: RuleSet): void {
   const { audio } = rules.settings.input;
   if (hasMadeUpAudio(rules.settings)) {
-    rules.problems.push(...checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) }));
+    rules.problems.push(...checkAudio(toAudioSettings(audio)));
     checkTypes(rules, "input.audio.lengthSec.mean", "audio clips", "takesSounds");
   } else
     for (const at of AUDIO_DETAILS)
@@ -77,12 +66,16 @@ function checkSounds(rules: RuleSet): void {
         refuse(rules, at, "describes synthetic audio, but requests carry none", "Add --audio-length-mean.");
 }
 
-/** Converts the flags' units to those of the audio generator. */
-export function toAudioUnits(audio: GenaiSettings["input"]["audio"]): {
-  sampleRatesHz: number[];
-  channelCount: number;
-} {
-  return { sampleRatesHz: audio.sampleRatesKhz.map((kHz) => Math.round(kHz * 1000)), channelCount: audio.channels };
+/** Converts the settings of audio to those of its generator. */
+export function toAudioSettings({
+  lengthSec,
+  depthsBits,
+  sampleRatesKhz,
+  channels,
+  format,
+}: GenaiSettings["input"]["audio"]): AudioSettings {
+  const sampleRatesHz = sampleRatesKhz.map((kHz) => Math.round(kHz * 1000));
+  return { lengthS: lengthSec, depthsBits, sampleRatesHz, channelCount: channels, format };
 }
 
 /** Refuses generated media for endpoint types that do not support them. */

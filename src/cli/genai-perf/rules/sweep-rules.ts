@@ -42,7 +42,7 @@ export function checkSweep(rules: RuleSet): void {
     "Leave out --input-file, or vary something else.",
   );
   refuse(
-    types.includes("runtime_batch_size") && !BATCHED.some((kind) => kind === formatOf(endpoint)?.response),
+    types.includes("runtime_batch_size") && !BATCHED.some((kind) => kind === formatOf(endpoint).response),
     `requests of type ${endpoint.type} hold one prompt: there is no batch to vary`,
     "Batches work with completions, embeddings, nvclip, rankings and image_retrieval.",
   );
@@ -78,7 +78,7 @@ function checkSearch(rules: RuleSet): void {
   );
   const names = Object.keys(rampart.searchLimits);
   refuse(names.length === 0, "there are no limits", "Write for example request_latency.p99:300.");
-  const family = familyOf(formatOf(endpoint)?.response);
+  const family = familyOf(formatOf(endpoint).response);
   const known = JSON_METRICS[family].map(({ name }): string => name);
   for (const name of names) {
     const limit = parseLimit(name, 0);

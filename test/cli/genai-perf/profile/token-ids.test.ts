@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openTokenIds } from "../../../../src/cli/genai-perf/profile/token-ids.ts";
+import { toRequests } from "../../../../src/cli/genai-perf/plan/to-requests.ts";
+import { openLayout } from "../../../../src/cli/genai-perf/profile/payload-layout.ts";
 import { word } from "../../../../src/plan/messages.ts";
 import { UserError } from "../../../../src/plan/problem.ts";
+import type { Payload } from "../../../../src/service/openai/payload.ts";
 import type { PromptEntry } from "../../../../src/service/openai/prompt-entry.ts";
 import { loadTokenizer } from "../../../../src/tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../../src/tokenize/tokenizer.ts";
@@ -17,9 +19,9 @@ const tiny = await loadTokenizer(TOKENIZER);
 const IDS = tiny.encode("the end");
 
 async function create(flags: readonly string[], entry: Partial<PromptEntry> = {}, tokenizer: Tokenizer = tiny) {
-  const { settings } = readGood(...ENGINE, ...flags, ...REPOSITORY);
-  const make = await openTokenIds(settings, tokenizer);
-  return make({ texts: ["the end"], ...entry });
+  const { settings, given } = readGood(...ENGINE, ...flags, ...REPOSITORY);
+  const layout = await openLayout(toRequests(settings, given, ""), tokenizer);
+  return layout.create({ texts: ["the end"], ...entry }, 0)[0] as Payload;
 }
 
 const prompt = { input_ids: { content: IDS, shape: [IDS.length] }, input_lengths: [IDS.length] };

@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { toProfilePlan } from "../../../../src/cli/genai-perf/profile/to-plan.ts";
+import { type ProfilePlan, toProfilePlan } from "../../../../src/cli/genai-perf/plan/to-plan.ts";
 import {
   openTokenizer,
   SharedTokenWork,
   startTokenWork,
   type TokenWork,
 } from "../../../../src/cli/genai-perf/profile/token-work.ts";
-import type { LoadPlan } from "../../../../src/plan/load-plan.ts";
+import { toWriteTask } from "../../../../src/cli/genai-perf/profile/write-inputs.ts";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { FAILING_WORKERS } from "../../../runtime/failing-workers.ts";
 import { readGood } from "../read.ts";
@@ -26,7 +26,19 @@ const CHAT = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--streaming",
 const noNote = (text: string): void => assert.fail(text);
 const encoder = new TextEncoder();
 
-type Read = ReturnType<typeof readGood>;
+/** The plan of a profile, whose requests go into a folder. */
+type PlanIn = (folder: string) => ProfilePlan;
+
+function plan(...args: string[]): PlanIn {
+  const { settings, given } = readGood(...args);
+  return (folder) => toProfilePlan(settings, given, folder, []);
+}
+
+/** Writes all requests of a plan. */
+const writeAll = (work: TokenWork, planIn: PlanIn, folder: string) => {
+  const { entryLimit: _, ...task } = toWriteTask(planIn(folder));
+  return work.write(task);
+};
 
 async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-token-work-"));
@@ -37,8 +49,6 @@ async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-const LOAD: LoadPlan = { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" };
-
 async function withWork<T>(work: TokenWork, body: (work: TokenWork) => Promise<T>): Promise<T> {
   try {
     return await body(work);
@@ -47,14 +57,14 @@ async function withWork<T>(work: TokenWork, body: (work: TokenWork) => Promise<T
   }
 }
 
-const withThread = async <T>({ settings }: Read, body: (work: TokenWork) => Promise<T>): Promise<T> =>
-  withWork(await startTokenWork(settings, noNote), body);
+const withThread = async <T>(planIn: PlanIn, body: (work: TokenWork) => Promise<T>): Promise<T> =>
+  withWork(await startTokenWork(planIn(""), noNote), body);
 
 /** Begins a run whose single requests go into the folder. */
-function begin({ link }: TokenWork, { settings, given }: Read, folder: string): void {
+function begin({ link }: TokenWork, planIn: PlanIn, folder: string): void {
   const recordsFile = join(folder, "records.jsonl");
-  const plan = toProfilePlan(settings, given, "", []);
-  link.begin({ ...plan, outputs: { ...plan.outputs, files: { records: recordsFile } } }, 0);
+  const asked = planIn("");
+  link.begin({ ...asked, outputs: { ...asked.outputs, files: { records: recordsFile } } }, 0);
   link.reset();
 }
 
@@ -63,10 +73,10 @@ function event(content: string): Uint8Array {
 }
 
 /** The outcome of all the work, files included. */
-async function doAll(work: TokenWork, read: Read): Promise<object> {
+async function doAll(work: TokenWork, planIn: PlanIn): Promise<object> {
   return inFolder(async (folder) => {
-    const { path, ...written } = await work.write({ ...read, folder, load: LOAD });
-    begin(work, read, folder);
+    const { path, ...written } = await writeAll(work, planIn, folder);
+    begin(work, planIn, folder);
     const { responses } = work.link;
     responses.addPrompt(
       0,
@@ -91,16 +101,16 @@ async function doAll(work: TokenWork, read: Read): Promise<object> {
 }
 
 test("a thread makes the same requests and measures the same numbers as this one", LIMIT, async () => {
-  const read = readGood(...CHAT, "--generate-plots", "--extra-inputs", '{"a": 1.0, "b": [2, 2.5]}', "--isl", "30");
+  const planIn = plan(...CHAT, "--generate-plots", "--extra-inputs", '{"a": 1.0, "b": [2, 2.5]}', "--isl", "30");
   const local = await startTokenWork(
-    read.settings,
+    planIn(""),
     () => {},
     () => {
       throw new Error("no thread");
     },
   );
-  const own = await withWork(local, (work) => doAll(work, read));
-  assert.deepEqual(await withThread(read, (work) => doAll(work, read)), own);
+  const own = await withWork(local, (work) => doAll(work, planIn));
+  assert.deepEqual(await withThread(planIn, (work) => doAll(work, planIn)), own);
   const { inputs, rows, records } = own as Record<"inputs" | "records", string> & {
     rows: { sessionNames: string[]; gaps: { count: number } };
   };
@@ -114,12 +124,12 @@ test("a thread makes the same requests and measures the same numbers as this one
 test("tokens of bodies that a template made are known to the thread that made them", LIMIT, async () => {
   const template = '{"ask": {{ text|tojson }}}';
   const args = ["profile", "-m", "tiny", "--endpoint-type", "template", "--endpoint", "ask", "--tokenizer", TINY];
-  const read = readGood(...args, "--isl", "20", "--extra-inputs", `payload_template:${template}`);
+  const planIn = plan(...args, "--isl", "20", "--extra-inputs", `payload_template:${template}`);
   await inFolder((folder) =>
-    withThread(read, async (work) => {
-      const { path } = await work.write({ ...read, folder, load: LOAD });
+    withThread(planIn, async (work) => {
+      const { path } = await writeAll(work, planIn, folder);
       const { data } = JSON.parse(await readFile(path, "utf8"));
-      begin(work, read, folder);
+      begin(work, planIn, folder);
       work.link.responses.addPrompt(0, encoder.encode(JSON.stringify(data[0].payload[0])));
       const bodies = [encoder.encode('{"text": "the"}')];
       work.link.responses.addResponse({ step: 0, sequenceId: 0, sendNs: 1000, offsetsNs: [1000], bodies });
@@ -131,12 +141,12 @@ test("tokens of bodies that a template made are known to the thread that made th
 });
 
 test("this thread is not blocked while the other works", LIMIT, async () => {
-  const read = readGood(...CHAT, "--isl", "2000", "--num-dataset-entries", "200");
+  const planIn = plan(...CHAT, "--isl", "2000", "--num-dataset-entries", "200");
   await inFolder((folder) =>
-    withThread(read, async (work) => {
+    withThread(planIn, async (work) => {
       let turns = 0;
       let isDone = false;
-      const writing = work.write({ ...read, folder, load: LOAD }).finally(() => {
+      const writing = writeAll(work, planIn, folder).finally(() => {
         isDone = true;
       });
       while (!isDone) {
@@ -150,35 +160,35 @@ test("this thread is not blocked while the other works", LIMIT, async () => {
 });
 
 test("errors are those of the work without a thread, and the thread works on", LIMIT, async () => {
-  const absent = readGood(...CHAT, "--tokenizer", `${TINY}/absent`).settings;
+  const absent = plan(...CHAT, "--tokenizer", `${TINY}/absent`)("");
   const own = await openTokenizer(absent).catch((error: unknown) => error);
   const sent = await startTokenWork(absent, noNote).catch((error: unknown) => error);
   assert.ok(own instanceof UserError && sent instanceof UserError);
   assert.deepEqual(sent.problems, own.problems);
-  const read = readGood(...CHAT);
+  const planIn = plan(...CHAT);
   await inFolder((folder) =>
-    withThread(read, async (work) => {
+    withThread(planIn, async (work) => {
       const file = join(folder, "file");
       await writeFile(file, "");
-      await assert.rejects(work.write({ ...read, folder: join(file, "in"), load: LOAD }), (error) => {
+      await assert.rejects(writeAll(work, planIn, join(file, "in")), (error) => {
         assert.ok(error instanceof RunError);
         assert.deepEqual([error.code, error.hint], ["output", "Give another folder with --artifact-dir."]);
         return true;
       });
-      begin(work, read, join(folder, "absent"));
+      begin(work, planIn, join(folder, "absent"));
       work.link.cut(SPAN);
       assert.equal((await work.link.mergeLevel(1)).tokens.count, 0);
       await assert.rejects(work.link.finish(), /records\.jsonl cannot be written/);
-      assert.equal((await work.write({ ...read, folder, load: LOAD })).entryCount, 100);
+      assert.equal((await writeAll(work, planIn, folder)).entryCount, 100);
     }),
   );
 });
 
 test("after closing nothing is done, and pending work is rejected", LIMIT, async () => {
-  const read = readGood(...CHAT, "--isl", "2000", "--num-dataset-entries", "10000");
+  const planIn = plan(...CHAT, "--isl", "2000", "--num-dataset-entries", "10000");
   await inFolder(async (folder) => {
-    const work = await startTokenWork(read.settings, noNote);
-    const pending = work.write({ ...read, folder, load: LOAD }).catch((error: unknown) => error);
+    const work = await startTokenWork(planIn(""), noNote);
+    const pending = writeAll(work, planIn, folder).catch((error: unknown) => error);
     const merging = work.link.mergeLevel(1).catch((error: unknown) => error);
     await work.close();
     assert.ok((await pending) instanceof RunError);
@@ -189,22 +199,22 @@ test("after closing nothing is done, and pending work is rejected", LIMIT, async
 
 test("profiles that follow each other share one thread", LIMIT, async () => {
   const shared = new SharedTokenWork();
-  await assert.rejects(shared.open(readGood(...CHAT, "--tokenizer", `${TINY}/absent`).settings, noNote), UserError);
-  const { settings } = readGood(...CHAT);
-  const work = await shared.open(settings, noNote);
-  assert.equal(await shared.open(settings, noNote), work);
+  await assert.rejects(shared.open(plan(...CHAT, "--tokenizer", `${TINY}/absent`)(""), noNote), UserError);
+  const tiny = plan(...CHAT)("");
+  const work = await shared.open(tiny, noNote);
+  assert.equal(await shared.open(tiny, noNote), work);
   await shared.close();
 });
 
 for (const [what, start, reason] of FAILING_WORKERS) {
   test(`when the thread ${what}, this one does the work, with a note`, LIMIT, async () => {
-    const read = readGood(...CHAT);
+    const planIn = plan(...CHAT);
     const notes: string[] = [];
-    const work = await startTokenWork(read.settings, (text) => notes.push(text), start);
+    const work = await startTokenWork(planIn(""), (text) => notes.push(text), start);
     assert.equal(notes.length, 1);
     assert.match(notes[0] as string, reason);
     await withWork(work, () =>
-      inFolder(async (folder) => assert.equal((await work.write({ ...read, folder, load: LOAD })).entryCount, 100)),
+      inFolder(async (folder) => assert.equal((await writeAll(work, planIn, folder)).entryCount, 100)),
     );
   });
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { nameFolder } from "../../../../src/cli/genai-perf/profile/folder-name.ts";
+import { nameFolder } from "../../../../src/cli/genai-perf/plan/to-outputs.ts";
 import type { PointParameters } from "../../../../src/result/sweep.ts";
 import { readGood } from "../read.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { toProfilePlan } from "../../../../src/cli/genai-perf/profile/to-plan.ts";
+import { toProfilePlan } from "../../../../src/cli/genai-perf/plan/to-plan.ts";
 import type { LoadPlan } from "../../../../src/plan/load-plan.ts";
 import { readGood, readYaml } from "../read.ts";
 

@@ -1,19 +1,43 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseSequenceMix } from "../../../inputs/lengths.ts";
+import type { BodyPlan, RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../../inputs/prompts/settings.ts";
-import type { LayoutSettings, PayloadSettings } from "../../../service/openai/payload.ts";
+import { formatJson } from "../../../service/json-text.ts";
 import { formatOf } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
-import { hasMadeUpAudio, hasMadeUpImages, toAudioUnits } from "../rules/media-rules.ts";
+import { hasMadeUpAudio, hasMadeUpImages, toAudioSettings } from "../rules/media-rules.ts";
+import { isTemplateFile, readTemplateOptions } from "../template-options.ts";
 
-/** Converts settings to those of request generation. */
+/**
+ * Returns what the requests of a profile are made of.
+ * @param file that they are written to
+ * @throws UserError for an invalid distribution of lengths
+ */
+export function toRequests(settings: GenaiSettings, given: GivenSettings, file: string): RequestsPlan {
+  const { endpoint, input, modelNames } = settings;
+  const { extra } = input;
+  const bodyExtra = ENDPOINT_TYPES[endpoint.type].usesTemplate ? readTemplateOptions(extra).others : extra;
+  return {
+    file,
+    prompts: toPrompts(settings, given),
+    givenSource: input.file,
+    body: toBody(settings),
+    layout: {
+      models: modelNames,
+      modelSelection: endpoint.modelSelection,
+      seed: input.randomSeed,
+      isStreaming: endpoint.isStreaming,
+      hasExactOutput: input.outputTokens.isDeterministic,
+    },
+    extraJson: formatJson(bodyExtra ?? {}),
+  };
+}
 
-/** Returns how prompts are generated. Throws `UserError` for an invalid distribution of lengths. */
-export function toPromptSettings(settings: GenaiSettings, given: GivenSettings): PromptSettings {
+function toPrompts(settings: GenaiSettings, given: GivenSettings): PromptSettings {
   const { endpoint, input, rampart } = settings;
   const { isRanking, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
   const { outputTokens, prefixPrompt, sessions } = input;
@@ -26,7 +50,7 @@ export function toPromptSettings(settings: GenaiSettings, given: GivenSettings):
     inputTokens: input.syntheticTokens,
     ...(outputTokens.mean === null ? {} : { outputTokens: { mean: outputTokens.mean, stddev: outputTokens.stddev } }),
     ...(rampart.sequenceMix === "" ? {} : { mix: parseSequenceMix(rampart.sequenceMix, "--sequence-distribution") }),
-    ...toMediaSettings(settings, given),
+    ...toMedia(settings, given),
     ...(prefixPrompt.count === 0 ? {} : { prefix: prefixPrompt }),
     ...(rampart.systemPromptTokens === 0 ? {} : { systemTokens: rampart.systemPromptTokens }),
     ...(sessions.count === 0 ? {} : { sessions: { count: sessions.count, turns, delayMs } }),
@@ -53,7 +77,7 @@ function hasRankingFiles(file: string): boolean {
 }
 
 /** Returns the texts, images and audio of a request. The image format is random for each image unless it is given. */
-function toMediaSettings(
+function toMedia(
   settings: GenaiSettings,
   given: GivenSettings,
 ): Pick<PromptSettings, "textsPerRequest" | "imagesPerRequest" | "audioPerRequest" | "images" | "audio"> {
@@ -67,26 +91,18 @@ function toMediaSettings(
     ...(hasMadeUpImages(settings)
       ? { images: { widthPx, heightPx, ...(given.has("input.image.format") ? { format } : {}) } }
       : {}),
-    ...(hasMadeUpAudio(settings) ? { audio: { ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) } } : {}),
+    ...(hasMadeUpAudio(settings) ? { audio: toAudioSettings(audio) } : {}),
   };
 }
 
-/** Returns how entries are converted to request bodies. */
-export function toPayloadSettings(settings: GenaiSettings): PayloadSettings {
-  const { endpoint } = settings;
-  const payload = formatOf(endpoint)?.payload;
-  if (payload === undefined) throw new Error(`no format for ${endpoint.type}`);
-  return { ...toLayoutSettings(settings), format: payload, asksUsage: !settings.rampart.isUsageLeftOut };
-}
-
-/** Returns the settings that all layouts share. */
-export function toLayoutSettings({ endpoint, input, modelNames }: GenaiSettings): LayoutSettings {
-  return {
-    models: modelNames,
-    modelSelection: endpoint.modelSelection,
-    seed: input.randomSeed,
-    isStreaming: endpoint.isStreaming,
-    hasExactOutput: input.outputTokens.isDeterministic,
-    extra: (input.extra ?? {}) as LayoutSettings["extra"],
-  };
+function toBody({ endpoint, input, rampart }: GenaiSettings): BodyPlan {
+  const { usesTemplate, callsMethod } = ENDPOINT_TYPES[endpoint.type];
+  if (usesTemplate) {
+    const { template = "" } = readTemplateOptions(input.extra);
+    return { kind: "jinja-template", template, isFile: isTemplateFile(template) };
+  }
+  if (callsMethod) return { kind: "commands" };
+  const { payload } = formatOf(endpoint);
+  if (payload === undefined) return { kind: "token-ids" };
+  return { kind: "format", format: payload, asksUsage: !rampart.isUsageLeftOut };
 }

@@ -18,7 +18,8 @@ import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { applyPoint, axesOf } from "../points.ts";
 import { PASSED_HINTS, PASSED_REFUSALS } from "./passed-refusals.ts";
-import { type Headers, INPUTS_FILE, toProfilePlan } from "./to-plan.ts";
+import { INPUTS_FILE, type ProfilePlan, toProfilePlan } from "./to-plan.ts";
+import type { Headers } from "./to-target.ts";
 
 /**
  * Plans of profiles with flags of perf_analyzer after `--`. Its readers and rules see the flags beside what the profile has already chosen;
@@ -26,9 +27,14 @@ import { type Headers, INPUTS_FILE, toProfilePlan } from "./to-plan.ts";
  */
 
 /** Returns the plan of one profile, otherwise like {@link toProfilePlan}. @throws UserError for flags after `--` that cannot be applied */
-export function toPassedPlan(settings: GenaiSettings, given: GivenSettings, folder: string, headers: Headers): Plan {
+export function toPassedPlan(
+  settings: GenaiSettings,
+  given: GivenSettings,
+  folder: string,
+  headers: Headers,
+): ProfilePlan {
   const plan = toProfilePlan(settings, given, folder, headers);
-  return settings.passed.given.length === 0 ? plan : pass(plan, settings, given).plan;
+  return settings.passed.given.length === 0 ? plan : (pass(plan, settings, given).plan as ProfilePlan);
 }
 
 /** Finds problems that do not depend on the profile: flags that genai-perf does not accept, and invalid values. */

@@ -1,0 +1,76 @@
+import type { SweepAxis } from "../../../campaign/sweep.ts";
+import { createLadder, type Ladder } from "../../../load/load-ladder.ts";
+import { type Problem, problem, UserError } from "../../../plan/problem.ts";
+import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
+import type { SweptRuns } from "../../../report/genai-perf/plots.ts";
+import type { PointParameters } from "../../../result/sweep.ts";
+import { seedOfNumber } from "../../../runtime/random.ts";
+import { type GenaiLoad, loadOf } from "../loads.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
+import { isDecimal } from "../options/sweeps.ts";
+import { applyPoint, axesOf, findLoadSweep } from "../points.ts";
+import { planProfile, planRun } from "./plan-profile.ts";
+import { toGenaiOutputs } from "./to-outputs.ts";
+import type { ProfilePlan } from "./to-plan.ts";
+
+/** The points of a sweep, or a search along the load. */
+export interface SweepPlan {
+  readonly axes: readonly SweepAxis[];
+  /** Absent: every point is measured. */
+  readonly search?: { readonly parameter: string; readonly ladder: Ladder; readonly limits: readonly ResultLimit[] };
+  /** Folder of the sweep's own files. */
+  readonly folder: string;
+  /** Name of the load's number in GenAI-Perf's table. */
+  readonly loadTitle: GenaiLoad["title"];
+  /** What the plots say of the runs. Absent: no plots. */
+  readonly plots?: SweptRuns;
+  /** Returns the plan of a point as `--dry-run` shows it. */
+  planPoint(point: PointParameters): ProfilePlan;
+  /**
+   * Returns the plan of a point that is run.
+   * @param repeat number of earlier measurements of the point, of which each has a folder of its own
+   * @throws UserError
+   */
+  planRun(point: PointParameters, repeat: number): ProfilePlan;
+}
+
+/** Returns the sweep that the settings ask for. @throws UserError for invalid limits */
+export function planSweep(settings: GenaiSettings, given: GivenSettings): SweepPlan {
+  const { analyze, modelNames, output, perfAnalyzer } = settings;
+  const { endpointType, plotFormats } = toGenaiOutputs(settings, given, output.artifactDir);
+  const search = toSearch(settings);
+  return {
+    axes: axesOf(analyze.sweeps),
+    ...(search === undefined ? {} : { search }),
+    folder: output.artifactDir,
+    loadTitle: loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind).title,
+    ...(output.isPlotting ? { plots: { models: modelNames, endpointType, plotFormats } } : {}),
+    planPoint: (point) => planProfile(applyPoint(settings, point), given, { point }),
+    planRun: (point, repeat) => {
+      const suffix = repeat === 0 ? "" : `-repeat${repeat}`;
+      return planRun(drawAgain(applyPoint(settings, point), repeat), given, { point, suffix });
+    },
+  };
+}
+
+/** Gives a repeated measurement arrivals and data of its own. The points themselves share the seed, as in GenAI-Perf. */
+function drawAgain(settings: GenaiSettings, repeat: number): GenaiSettings {
+  const { input } = settings;
+  return { ...settings, input: { ...input, randomSeed: seedOfNumber(input.randomSeed, "repeat", repeat) } };
+}
+
+function toSearch({ analyze, rampart }: GenaiSettings): SweepPlan["search"] {
+  const load = findLoadSweep(analyze.sweeps);
+  if (rampart.searchLimits === null || load === undefined) return undefined;
+  const limits: ResultLimit[] = [];
+  const problems: Problem[] = [];
+  for (const [name, value] of Object.entries(rampart.searchLimits)) {
+    const limit = parseLimit(name, value);
+    const hint = "Write for example request_latency.p99:300, or request_latency:300 for the average.";
+    if (typeof limit === "string") problems.push(problem("invalid-value", "--search-limits", limit, hint, name));
+    else limits.push(limit);
+  }
+  if (problems.length > 0) throw new UserError(problems);
+  return { parameter: load.type, ladder: createLadder(load, !isDecimal(load.type)), limits };
+}

@@ -1,0 +1,84 @@
+import type { MeasurementPlan } from "../../../plan/plan.ts";
+import type { TokensPlan } from "../../../plan/tokens.ts";
+import { secToMs } from "../../../plan/units.ts";
+import { parseResponseField } from "../../../service/openai/response-field.ts";
+import { formatOf } from "../endpoint-formats.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
+import { isPayloadFile } from "../input-format.ts";
+import { loadOf } from "../loads.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
+import { readTemplateOptions } from "../template-options.ts";
+
+const DEFAULT_INTERVAL_MS = 10_000;
+const MIN_REQUESTS = 10;
+const MAX_TRIALS = 10;
+
+/** Returns how a profile is measured. @throws UserError for an invalid path into responses */
+export function toMeasurement(settings: GenaiSettings, given: GivenSettings): MeasurementPlan {
+  const { durationSec, gracePeriodSec, warmupSec } = settings.rampart;
+  const mode: MeasurementPlan["mode"] =
+    durationSec === null || isOverridden(given)
+      ? toMode(settings)
+      : { kind: "duration", durationMs: secToMs(durationSec), graceMs: secToMs(gracePeriodSec) };
+  const { stimulus, warmupRequests } = settings.perfAnalyzer;
+  return {
+    mode,
+    // Like GenAI-Perf, which never warms up with sessions. A warning says so.
+    warmupRequests: loadOf(stimulus.kind).holdsSessions ? 0 : warmupRequests,
+    ...(warmupSec === null || warmupSec === 0 ? {} : { warmupMs: secToMs(warmupSec) }),
+    percentile: null,
+    latencyLimitMs: null,
+    tokens: toTokens(settings),
+  };
+}
+
+/** Reports whether a file sets the duration and the command line asks for another measurement. */
+function isOverridden(given: GivenSettings): boolean {
+  const source = given.get("perfAnalyzer.measurement.num")?.source;
+  return source === "flag" && given.get("rampart.durationSec")?.source !== "flag";
+}
+
+/** Like in GenAI-Perf, a payload file is sent once by default, and sessions always run once. `withEntryCount` completes the former. */
+function toMode(settings: GenaiSettings): MeasurementPlan["mode"] {
+  const { measurement, stimulus, stabilityPct } = settings.perfAnalyzer;
+  const { sendsOnce, isInFlight } = loadOf(stimulus.kind);
+  if (sendsOnce) return { kind: "requests", count: null };
+  if (measurement.mode === "interval") {
+    const windowMs = measurement.num ?? DEFAULT_INTERVAL_MS;
+    return { kind: "time-windows", windowMs, stabilityPct, maxTrials: MAX_TRIALS };
+  }
+  if (measurement.num !== null) return { kind: "requests", count: measurement.num };
+  if (isPayloadFile(settings)) return { kind: "requests", count: null };
+  return { kind: "requests", count: Math.max(MIN_REQUESTS, isInFlight ? 2 * (stimulus.value ?? 1) : 0) };
+}
+
+/** Returns how responses are measured: single requests, with all windows as one. */
+function toTokens(settings: GenaiSettings): TokensPlan {
+  const { endpoint, output, tokenizer, modelNames } = settings;
+  const field = responseFieldOf(settings);
+  return {
+    responses: formatOf(endpoint).response,
+    isStreamed: endpoint.isStreaming,
+    tokenizer: tokenizer.name === "" ? (modelNames[0] ?? "") : tokenizer.name,
+    revision: tokenizer.revision,
+    keepsAllWindows: true,
+    keepsBunchedRates: true,
+    ...(asksLength(settings) ? { isLengthAsked: true } : {}),
+    ...(field === undefined ? {} : { field }),
+    ...(output.isPlotting ? { wantsGaps: true } : {}),
+  };
+}
+
+/** Reports whether requests ask for an exact response length, in the settings or in their file. A limit in a body is only a maximum. */
+function asksLength({ input, rampart }: GenaiSettings): boolean {
+  const isAsked = input.outputTokens.mean !== null || rampart.sequenceMix !== "";
+  return isAsked || isPayloadFile({ input, rampart });
+}
+
+/** Returns the location of the text in responses to a template's requests; undefined if it is detected. */
+function responseFieldOf({ endpoint, input }: GenaiSettings): string | undefined {
+  if (!ENDPOINT_TYPES[endpoint.type].usesTemplate) return undefined;
+  const { responseField } = readTemplateOptions(input.extra);
+  return responseField && parseResponseField(responseField, "--extra-inputs response_field").text;
+}

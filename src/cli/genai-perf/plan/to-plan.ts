@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
+import { COMPATIBLE_BEHAVIOUR } from "../../../plan/behaviour.ts";
+import type { CancellationPlan } from "../../../plan/cancellation.ts";
+import { DEFAULT_STALL_TIMEOUT_MS } from "../../../plan/defaults.ts";
+import type { InputsPlan, Plan } from "../../../plan/plan.ts";
+import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
+import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
+import { secToMs } from "../../../plan/units.ts";
+import { targetKindOf } from "../../../registry/service-kinds.ts";
+import type { GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
+import type { RequestForm } from "../../../service/service.ts";
+import { withPlanValues } from "../../options/shared-options.ts";
+import { loadOf } from "../loads.ts";
+import { defaultSettings, isDefault } from "../options/defaults.ts";
+import type { GenaiOption } from "../options/genai-option.ts";
+import { RAMPART_OPTIONS } from "../options/rampart-options.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
+import { sharedValues } from "../options/shared-settings.ts";
+import { toMeasurement } from "./to-measurement.ts";
+import { toOutputs } from "./to-outputs.ts";
+import { toRequests } from "./to-requests.ts";
+import { type Headers, toTarget } from "./to-target.ts";
+
+/** Converts settings to a plan. */
+
+/** The plan of a profile. */
+export interface ProfilePlan extends Plan {
+  readonly requests: RequestsPlan;
+  readonly outputs: Plan["outputs"] & { readonly genaiPerf: GenaiOutputs };
+}
+
+/** Name of the file of requests in a run's folder. */
+export const INPUTS_FILE = "inputs.json";
+
+/** The file as inputs, by the form of a target's requests. */
+const FILE_AS_INPUTS: Readonly<
+  Record<Exclude<RequestForm, "mixed">, (file: string, order: { readonly isInOrder?: true }) => InputsPlan>
+> = {
+  payloads: (file, order) => ({ kind: "payloads", file, ...order }),
+  messages: (file, order) => ({ kind: "messages", messageFiles: [file], entries: [], ...order }),
+  tensors: (file, order) => ({ kind: "json", files: [file], ...order }),
+};
+
+/**
+ * Returns the plan of one profile.
+ * @param folder of its files
+ * @param headers headers of every request: the user's and those of an API key
+ */
+export function toProfilePlan(
+  settings: GenaiSettings,
+  given: GivenSettings,
+  folder: string,
+  headers: Headers,
+): ProfilePlan {
+  const { input, modelNames, rampart } = settings;
+  const { stimulus } = settings.perfAnalyzer;
+  const target = toTarget(settings, given, headers);
+  const measurement = toMeasurement(settings, given);
+  const file = join(folder, INPUTS_FILE);
+  // A fixed number of requests uses the first prompts, each once, so only these need to be created.
+  const order = measurement.mode.kind === "requests" ? ({ isInOrder: true } as const) : {};
+  const plan: Plan = {
+    version: 1,
+    name: modelNames[0] ?? "",
+    target,
+    load: loadOf(stimulus.kind).toPlan(stimulus.value ?? 1, input.randomSeed),
+    sequences: DEFAULT_SEQUENCES,
+    inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target) as keyof typeof FILE_AS_INPUTS](file, order),
+    requests: toRequests(settings, given, file),
+    measurement,
+    client: {
+      kind: "own",
+      callMode: "async",
+      maxLanes: null,
+      stallTimeoutMs: DEFAULT_STALL_TIMEOUT_MS,
+      isMpi: false,
+    },
+    failures: { maxRatio: null },
+    ...(rampart.cancelPct > 0 ? { cancellation: toCancellation(settings) } : {}),
+    telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
+    assertions: [],
+    outputs: toOutputs(settings, given, folder),
+    behaviour: COMPATIBLE_BEHAVIOUR,
+  };
+  return withPlanValues(landOwn(plan, settings), sharedValues(settings)) as ProfilePlan;
+}
+
+const OWN: readonly GenaiOption[] = RAMPART_OPTIONS;
+
+/** Has Rampart's own options of genai-perf put their values into the plan. */
+function landOwn(plan: Plan, settings: GenaiSettings): Plan {
+  const { kind } = settings.perfAnalyzer.stimulus;
+  const landing = OWN.filter(({ at, needs = kind }) => needs === kind && at !== undefined && !isDefault(settings, at));
+  return landing.reduce((landed, { land }) => land?.(landed, settings) ?? landed, plan);
+}
+
+function toCancellation({ input, rampart }: GenaiSettings): CancellationPlan {
+  return { sharePct: rampart.cancelPct, delayMs: secToMs(rampart.cancelDelaySec), seed: input.randomSeed };
+}
+
+/** GenAI-Perf's interval. */
+const SCRAPE_INTERVAL_MS = 330;
+
+/** An empty list stands for the default, like in GenAI-Perf. */
+function toScrapes(settings: GenaiSettings, given: GivenSettings): ScrapePlan {
+  const at = "endpoint.serverMetricsUrls";
+  const urls = settings.endpoint.serverMetricsUrls.map((url) => url.trim());
+  return {
+    urls: urls.length === 0 ? defaultSettings().endpoint.serverMetricsUrls : [...new Set(urls)],
+    intervalMs: SCRAPE_INTERVAL_MS,
+    isAsked: urls.length > 0 && (given.get(at)?.source === "flag" || !isDefault(settings, at)),
+  };
+}
