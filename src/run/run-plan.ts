@@ -8,7 +8,7 @@ import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs, systemClock } from "../runtime/clock.ts";
 import { Conductor } from "./conduct/conductor.ts";
-import type { SenderThreads } from "./fleet/open-threads.ts";
+import { openThreads, type SenderThreads } from "./fleet/open-threads.ts";
 import { findUndivided } from "./fleet/undivided.ts";
 import { withFollowers } from "./followers.ts";
 import { hostLimitsOf } from "./host-limits.ts";
@@ -74,7 +74,6 @@ async function runPlan(
   try {
     const { session, groups, tokens, sessions, laneCount } = sending;
     if (sendsElsewhere) {
-      const { openThreads } = await import("./fleet/open-threads.ts");
       const wantsRecords =
         observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
       threads = await openThreads(sending.served, { count, signal, maxOutstanding, wantsRecords });

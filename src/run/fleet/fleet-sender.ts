@@ -45,9 +45,9 @@ export class FleetSender implements LoadSender {
     await Promise.all(this.each(ask));
   }
 
-  /** Returns the step with the start that the schedules of all senders have in common. */
-  private timed(step: LoadStep): LoadStep {
-    return { ...step, atNs: this.clock.nowNs() + START_AHEAD_NS };
+  /** Returns the start that the schedules of all senders have in common. */
+  private get startNs(): number {
+    return this.clock.nowNs() + START_AHEAD_NS;
   }
 
   rehearse(): Promise<void> {
@@ -62,9 +62,14 @@ export class FleetSender implements LoadSender {
     return (await Promise.all(this.each((sender) => sender.admits(step)))).every((isAdmitted) => isAdmitted);
   }
 
-  start(step: LoadStep, quota: number): Promise<void> {
-    const timed = this.timed(step);
-    return this.all((sender) => sender.start(timed, quota));
+  settle(step: LoadStep): Promise<void> {
+    return this.all((sender) => sender.settle(step));
+  }
+
+  async start(step: LoadStep, quota: number): Promise<void> {
+    await this.settle(step);
+    const { startNs } = this;
+    return this.all((sender) => sender.start(step, quota, startNs));
   }
 
   prepareChange(step: LoadStep): Promise<void> {
@@ -72,7 +77,8 @@ export class FleetSender implements LoadSender {
   }
 
   change(quota: number): void {
-    for (const sender of this.senders) sender.change(quota);
+    const { startNs } = this;
+    for (const sender of this.senders) sender.change(quota, startNs);
   }
 
   setQuota(quota: number): void {

@@ -93,7 +93,7 @@ class SenderThread {
   }
 
   createSender(listener: SenderListener): LoadSender {
-    const send: SenderChannel["send"] = (messages) => this.post({ kind: "messages", messages });
+    const send: SenderChannel["send"] = (messages) => this.post({ kind: "handle", messages });
     this.remote = new RemoteSender({ send }, listener, this.counts as SentCounts);
     return this.remote.sender;
   }

@@ -24,7 +24,7 @@ export type SenderEvent =
   | ({ readonly kind: "counts" } & SentCounts)
   | ({ readonly kind: "reply"; readonly id: number; readonly value: unknown } & SentCounts)
   | { readonly kind: "refusal"; readonly id: number; readonly error: SentError }
-  | { readonly kind: "records"; readonly columns: Readonly<Record<string, ArrayBufferView>>; readonly count: number }
+  | { readonly kind: "records" /** {@link RecordColumns} */; readonly columns: unknown; readonly count: number }
   | { readonly kind: "listener"; readonly name: "extracted" | "failed" | "limited"; readonly args: readonly unknown[] }
   | { readonly kind: "broken"; readonly error: SentError };
 
@@ -68,7 +68,7 @@ export class RemoteSender {
         this.settle(event.id)?.reject(ERROR_FORM.receive(event.error));
         return;
       case "records":
-        this.listener.records(event.columns as unknown as RecordColumns, event.count);
+        this.listener.records(event.columns as RecordColumns, event.count);
         return;
       case "broken":
         this.listener.broken(ERROR_FORM.receive(event.error));

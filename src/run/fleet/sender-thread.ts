@@ -24,7 +24,7 @@ export interface SenderThreadData {
 
 /** What a conductor says to the thread. */
 export type ThreadTask =
-  | { readonly kind: "messages"; readonly messages: readonly SentMessage[] }
+  | { readonly kind: "handle"; readonly messages: readonly SentMessage[] }
   /** Opens no further connection to ask the server. */
   | { readonly kind: "interrupt" }
   | { readonly kind: "end" };
@@ -49,7 +49,7 @@ export async function serveSenderThread(port: MessagePort, data: SenderThreadDat
     const sender = sending.createSender(listenFor(send, sendsRecords), {});
     const served = new ServedSender(sender, send);
     port.on("message", async (task: ThreadTask) => {
-      if (task.kind === "messages") served.handle(task.messages);
+      if (task.kind === "handle") served.handle(task.messages);
       else if (task.kind === "interrupt") signal.interrupt();
       else {
         served.end();

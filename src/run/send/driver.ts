@@ -1,6 +1,5 @@
 import { type Drive, leastInFlightOf, maxInFlightOf } from "../../load/drive.ts";
 import type { Sequences } from "../../load/sequences.ts";
-import type { Share } from "../../load/share.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { Call, Lanes, LoadClient, ResponseNeeds } from "../../transport/client.ts";
@@ -58,8 +57,6 @@ export class Driver implements DriveHost {
   private readonly backoff: Backoff;
   private opening: Promise<unknown> = Promise.resolve();
   private outstandingCount = 0;
-  /** Number of active lanes of the whole load, when this driver owns a part of it. */
-  private wholeLanes: number | undefined;
   private readonly waits = new EndWaits();
 
   constructor(options: DriverOptions) {
@@ -149,10 +146,7 @@ export class Driver implements DriveHost {
     return this.reserve(maxInFlightOf(drive) ?? this.laneCount);
   }
 
-  /**
-   * Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more.
-   * @param wanted number of requests in flight to report. Default: that of the load
-   */
+  /** Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more. @param wanted number to report */
   admits(drive: Drive, wanted = leastInFlightOf(drive)): boolean {
     if (leastInFlightOf(drive) <= this.maxOutstanding) return true;
     this.endSending();
@@ -165,10 +159,7 @@ export class Driver implements DriveHost {
     this.quota = 0;
   }
 
-  /**
-   * Starts a level, or changes to another one without a pause.
-   * @param quota maximum number of requests @param atNs start of a schedule. Default: now
-   */
+  /** Starts a level, or changes to another one without a pause. @param quota maximum number of requests @param atNs start of a schedule */
   async start(drive: Drive, quota: number, atNs?: number): Promise<void> {
     this.quota = quota;
     this.isStopped = false;
@@ -233,14 +224,8 @@ export class Driver implements DriveHost {
     this.ended.drainRecords();
   }
 
-  /** Owns a part of the load from now on. @param activeLanes number of active lanes of the whole load. Default: all lanes */
-  ownPart(share: Share, activeLanes = Number.POSITIVE_INFINITY): void {
-    this.wholeLanes = Math.min(activeLanes, this.laneCount * share.count);
-    this.feed?.ownPart(share);
-  }
-
   setActiveLanes(count: number): void {
-    this.feed?.setActiveLanes(this.wholeLanes ?? Math.min(count, this.laneCount));
+    this.feed?.setActiveLanes(Math.min(count, this.laneCount));
   }
 
   shareSteps(): void {

@@ -74,8 +74,9 @@ export class RequestFeed {
   private readonly shared: SharedTensors | undefined;
   /** By slot, when slots have different encodings. */
   private readonly encodedBySlot: Map<number, WireRequest>[] = [];
-  /** Active lanes: the stride with which a lane goes through the data. */
+  /** Active lanes of all senders: the stride with which a lane goes through the data. */
   private activeLanes = 1;
+  private allActiveLanes: number | undefined;
   /** What the sender owns of the load: lanes count among those of all senders. */
   protected share = WHOLE;
   /** Number of requests while lanes share the data; negative when each lane goes through it separately. */
@@ -120,14 +121,14 @@ export class RequestFeed {
     for (const [key, request] of encoded) if (key < MAX_ID_DIGITS * MAX_STAMP_BYTES) this.encoded.set(key, request);
   }
 
-  /** Owns a part of the load from now on. */
-  ownPart(share: Share): void {
+  /** Owns a part of the load from now on. @param activeLanes number of active lanes of all senders. Default: as many of each */
+  ownPart(share: Share, activeLanes?: number): void {
     this.share = share;
+    this.allActiveLanes = activeLanes;
   }
 
-  /** @param count number of active lanes of all senders */
   setActiveLanes(count: number): void {
-    this.activeLanes = Math.max(1, count);
+    this.activeLanes = Math.max(1, this.allActiveLanes ?? count * this.share.count);
     if (!this.isInOrder) this.sharedTurns = -1;
   }
 

@@ -1,6 +1,5 @@
-import { type Drive, leastInFlightOf, limitConcurrency } from "../../load/drive.ts";
-import type { PreparedLoad } from "../../load/load-mode.ts";
-import { countOf, divideDrive, type Share, shareOfDrive, WHOLE } from "../../load/share.ts";
+import { isScheduled, leastInFlightOf } from "../../load/drive.ts";
+import { countOf, type Share, WHOLE } from "../../load/share.ts";
 import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
 import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
@@ -24,35 +23,16 @@ import type {
   SenderState,
   SenderTotals,
 } from "./messages.ts";
+import { type BeginChange, type DriveParts, driveOf, type OwnedDrive, ownDrive, prepareChange } from "./owned-drive.ts";
 import { untilRoundEnds, untilSteady } from "./rounds.ts";
 import type { SessionFeed } from "./session-feed.ts";
 
-/**
- * Prepares another load while the current one continues: opens its connections. Returns a function that changes to it at once, with the
- * number of requests it may send. Requests in flight end under the new load. Loads that assign sequences, or lanes that wait for their
- * responses, wait for them first.
- */
-export async function prepareChange(driver: Driver, drive: Drive, atNs?: number): Promise<(quota: number) => void> {
-  await driver.prepare(drive);
-  const { closedLoad, lanes } = driver;
-  const { createNextLoad } = await import("./scheduled-load.ts");
-  const { load, begin } = await createNextLoad(driver, lanes, drive, closedLoad, atNs);
-  const isSame = load === closedLoad && load === driver.load;
-  if (!isSame && (driver.sequences !== undefined || driver.isSync)) await driver.stop();
-  return (quota) => {
-    if (driver.admits(drive)) driver.replace(load, quota, begin);
-  };
-}
-
 /** What a sender of this thread consists of. */
-export interface LocalSenderParts extends TallyParts {
+export interface LocalSenderParts extends TallyParts, DriveParts {
   readonly groups?: RequestGroups | undefined;
   readonly driver: Driver;
   readonly meter: LevelMeter;
   readonly health: HealthMonitor;
-  readonly load: { readonly phases: readonly { readonly load: Pick<PreparedLoad, "drive"> }[] };
-  /** Due time of each step, when the load follows the data. */
-  readonly timestampsMs: readonly number[];
   /** Cancels some of the requests; undefined when the plan requests none. */
   readonly canceller: Canceller | undefined;
   /** Measures the tokens of responses; undefined when the plan requests none. */
@@ -65,32 +45,13 @@ export interface LocalSenderParts extends TallyParts {
   rehearse?(): Promise<void>;
 }
 
-/** Returns how to send at a level, all senders together. */
-export function driveOf(
-  { load, timestampsMs }: Pick<LocalSenderParts, "load" | "timestampsMs">,
-  step: LoadStep,
-): Drive {
-  const { phaseIndex, level, draw, mostRequests } = step;
-  const phase = load.phases[phaseIndex];
-  if (phase === undefined) throw new Error(`the load has no phase ${phaseIndex}`);
-  const drive = phase.load.drive(level, timestampsMs, draw);
-  return mostRequests === undefined ? drive : limitConcurrency(drive, mostRequests);
-}
-
-/** A load, and the part of it that a sender owns. */
-interface OwnedDrive {
-  readonly whole: Drive;
-  readonly share: Share;
-  readonly drive: Drive;
-}
-
 /** Sends from the conductor's own thread. */
 export class LocalSender implements LoadSender {
   private readonly parts: LocalSenderParts;
   private readonly driver: Driver;
   private readonly counter: WindowCounter;
   /** Begins the level that was prepared. */
-  private next: ((quota: number) => void) | undefined;
+  private next: BeginChange | undefined;
   private readonly whole: Share;
   /** What the sender owns of the load that runs, and of the one that is prepared. */
   private owned: OwnedDrive | undefined;
@@ -116,30 +77,42 @@ export class LocalSender implements LoadSender {
     return this.driver.admits(drive, leastInFlightOf(whole));
   }
 
-  start(step: LoadStep, quota: number): Promise<void> {
+  async settle(step: LoadStep): Promise<void> {
+    const { drive } = this.own(step);
+    if (isScheduled(drive)) await this.driver.stop();
+    await this.driver.prepare(drive);
+  }
+
+  start(step: LoadStep, quota: number, atNs?: number): Promise<void> {
     const owned = this.own(step);
     this.use(owned);
-    return this.driver.start(owned.drive, this.shareOf(quota, owned.share), step.atNs);
+    return this.driver.start(owned.drive, this.shareOf(quota, owned.share), atNs);
   }
 
   async prepareChange(step: LoadStep): Promise<void> {
     this.next = undefined;
     const owned = this.own(step);
     this.nextOwned = owned;
-    this.next = await prepareChange(this.driver, owned.drive, step.atNs);
+    this.next = await prepareChange(this.driver, owned.drive);
   }
 
   private own(step: LoadStep): OwnedDrive {
-    const whole = driveOf(this.parts, step);
-    const { sequences, lanes } = this.driver;
-    const share = shareOfDrive(whole, this.whole, sequences === undefined ? undefined : lanes.sequenceCount);
-    return { whole, share, drive: divideDrive(whole, share) };
+    return ownDrive(driveOf(this.parts, step), this.whole, this.driver);
   }
 
   private use(owned: OwnedDrive): void {
     this.owned = owned;
     const { whole, share } = owned;
-    if (share.count > 1) this.driver.ownPart(share, whole.kind === "closed" ? whole.concurrency : undefined);
+    if (this.whole.count === 1) return;
+    const { feed, laneCount } = this.driver;
+    const isClosed = whole.kind === "closed";
+    feed?.ownPart(share, isClosed ? Math.min(whole.concurrency, laneCount * share.count) : undefined);
+  }
+
+  /** Whether it owns nothing of the load that runs. */
+  private get isIdle(): boolean {
+    const { index, count } = this.owned?.share ?? WHOLE;
+    return index >= count;
   }
 
   /** Returns the sender's share of a number of requests of the load that runs. Sessions are not divided. */
@@ -148,12 +121,12 @@ export class LocalSender implements LoadSender {
     return requestCount === sessions?.turnCount ? sessions.turnCountOf(share) : countOf(requestCount, share);
   }
 
-  change(quota: number): void {
+  change(quota: number, atNs?: number): void {
     const { next, nextOwned } = this;
     this.next = undefined;
     if (nextOwned !== undefined) this.use(nextOwned);
     this.driver.onAllSent = undefined;
-    next?.(this.shareOf(quota));
+    next?.(this.shareOf(quota), atNs);
   }
 
   setQuota(quota: number): void {
@@ -202,7 +175,7 @@ export class LocalSender implements LoadSender {
   }
 
   untilSteady(limitNs: number): Promise<void> {
-    if (this.driver.activeLanes === 0) return Promise.resolve();
+    if (this.driver.activeLanes === 0 || this.isIdle) return Promise.resolve();
     return untilSteady(this.driver, () => this.counter.openSentNs(), limitNs);
   }
 
@@ -319,8 +292,7 @@ export class LocalSender implements LoadSender {
   }
 
   async findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined> {
-    const { index, count } = this.owned?.share ?? WHOLE;
-    if (index >= count) return undefined;
+    if (this.isIdle) return undefined;
     return this.counter.findGaps(endNs, latency);
   }
 

@@ -25,8 +25,6 @@ export interface LoadStep {
   readonly draw: number;
   /** Number of requests of a load that cannot keep more in flight. Absent: no limit. */
   readonly mostRequests?: number;
-  /** Start of a schedule, in monotonic nanoseconds, which several senders have in common. Absent: when the sender starts it. */
-  readonly atNs?: number;
 }
 
 /** Ends a load with the first query that completes both. */
@@ -88,12 +86,14 @@ export interface LoadSender {
   prepare(step: LoadStep): Promise<void>;
   /** Whether the limit of outstanding requests allows a level from its start. If not, reports it, and sends nothing more. */
   admits(step: LoadStep): Promise<boolean>;
-  /** Starts a level, or changes to another one without a pause. */
-  start(step: LoadStep, quota: number): Promise<void>;
+  /** Resolves when a level can start at once, with its connections open; a schedule waits for the requests before it. */
+  settle(step: LoadStep): Promise<void>;
+  /** Starts a level, or changes to another one without a pause. @param atNs start of a schedule, which several senders have in common. Default: now */
+  start(step: LoadStep, quota: number, atNs?: number): Promise<void>;
   /** Prepares another level while the current one continues. */
   prepareChange(step: LoadStep): Promise<void>;
   /** Changes to the level that was prepared, at once: requests in flight end under it. */
-  change(quota: number): void;
+  change(quota: number, atNs?: number): void;
   /** Sends this number of requests more; 0: none but the ends of open sequences. */
   setQuota(quota: number): void;
   endAtMinimums(minimums: QueryMinimums): void;

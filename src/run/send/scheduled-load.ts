@@ -50,7 +50,8 @@ const POOL_SEED = 1;
 /** A load that has not begun. */
 export interface NextLoad {
   readonly load: ActiveLoad;
-  begin(): void;
+  /** @param atNs start of a schedule. Default: now */
+  begin(atNs?: number): void;
 }
 
 /** Creates the load that follows another one without a pause. @param closed the driver's closed load, which may be the current one */
@@ -59,12 +60,11 @@ export async function createNextLoad(
   lanes: LaneOptions,
   drive: Drive,
   closed: ClosedLoad,
-  atNs?: number,
 ): Promise<NextLoad> {
   if (drive.kind === "closed" || drive.kind === "ramp") return { load: closed, begin: () => closed.change(drive) };
   if (drive.kind !== "scheduled") throw new Error(`a load cannot change to ${drive.kind}`);
   const load = await createScheduledLoad(sender, lanes, drive.maxOutstanding);
-  return { load, begin: () => load.start(drive.arrivals, atNs) };
+  return { load, begin: (atNs) => load.start(drive.arrivals, atNs) };
 }
 
 /** Creates a scheduled load and, with sequences, their assignment. @param maxOutstanding see {@link ScheduledLoad} */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Drive } from "../../../src/load/drive.ts";
-import { prepareChange } from "../../../src/run/send/local-sender.ts";
+import { prepareChange } from "../../../src/run/send/owned-drive.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 import { type DriverUnderTest, makeDriver, scheduled } from "./fake-client.ts";
 

@@ -1,0 +1,57 @@
+import { type Drive, limitConcurrency } from "../../load/drive.ts";
+import type { PreparedLoad } from "../../load/load-mode.ts";
+import { divideDrive, type Share, shareOfDrive } from "../../load/share.ts";
+import type { Driver } from "./driver.ts";
+import type { LoadStep } from "./messages.ts";
+import { createNextLoad } from "./scheduled-load.ts";
+
+/** A load, and the part of it that a sender owns. */
+export interface OwnedDrive {
+  readonly whole: Drive;
+  readonly share: Share;
+  readonly drive: Drive;
+}
+
+/** What decides how to send at a level. */
+export interface DriveParts {
+  readonly load: { readonly phases: readonly { readonly load: Pick<PreparedLoad, "drive"> }[] };
+  /** Due time of each step, when the load follows the data. */
+  readonly timestampsMs: readonly number[];
+}
+
+/** Returns how to send at a level, all senders together. */
+export function driveOf({ load, timestampsMs }: DriveParts, step: LoadStep): Drive {
+  const { phaseIndex, level, draw, mostRequests } = step;
+  const phase = load.phases[phaseIndex];
+  if (phase === undefined) throw new Error(`the load has no phase ${phaseIndex}`);
+  const drive = phase.load.drive(level, timestampsMs, draw);
+  return mostRequests === undefined ? drive : limitConcurrency(drive, mostRequests);
+}
+
+/** Returns what a sender owns of a load. @param sender its share of loads that are divided among all senders */
+export function ownDrive(
+  whole: Drive,
+  sender: Share,
+  { sequences, lanes }: Pick<Driver, "sequences" | "lanes">,
+): OwnedDrive {
+  const share = shareOfDrive(whole, sender, sequences === undefined ? undefined : lanes.sequenceCount);
+  return { whole, share, drive: divideDrive(whole, share) };
+}
+
+/** Changes to a prepared load. @param quota number of requests that it may send @param atNs start of a schedule. Default: now */
+export type BeginChange = (quota: number, atNs?: number) => void;
+
+/**
+ * Prepares another load while the current one continues: opens its connections. Returns a function that changes to it at once. Requests in flight end under the new load. Loads that assign sequences, or lanes that wait for their
+ * responses, wait for them first.
+ */
+export async function prepareChange(driver: Driver, drive: Drive): Promise<BeginChange> {
+  await driver.prepare(drive);
+  const { closedLoad, lanes } = driver;
+  const { load, begin } = await createNextLoad(driver, lanes, drive, closedLoad);
+  const isSame = load === closedLoad && load === driver.load;
+  if (!isSame && (driver.sequences !== undefined || driver.isSync)) await driver.stop();
+  return (quota, atNs) => {
+    if (driver.admits(drive)) driver.replace(load, quota, () => begin(atNs));
+  };
+}

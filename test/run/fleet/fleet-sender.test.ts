@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { PhasePlan } from "../../../src/plan/load-options.ts";
+import type { LoadPlan } from "../../../src/plan/load-plan.ts";
+import type { RunResult } from "../../../src/result/run-result.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { runSenders } from "./run-senders.ts";
+
+/** A conductor knows its senders only by messages, so one elsewhere, and several of them, give the run of its own. */
+
+const hold = (...values: number[]): LoadPlan => ({
+  ...{ kind: "concurrency", levels: { kind: "list", values }, search: "linear" },
+});
+const count = (load: LoadPlan, requests: number, rest: Partial<PhasePlan> = {}): PhasePlan => ({
+  ...{ load, mode: { kind: "requests", count: requests }, ...rest },
+});
+const failures = { maxRatio: null };
+const requests = (requestCount: number) => ({ mode: { kind: "requests", count: requestCount } }) as const;
+
+const PLANS: Readonly<Record<string, PlanChange>> = {
+  levels: { failures, load: hold(1, 3), measurement: requests(50) },
+  "a warm-up": { failures, load: hold(4), measurement: { ...requests(40), warmupRequests: 20 } },
+  "a rate": {
+    failures,
+    load: {
+      kind: "request-rate",
+      levels: { kind: "list", values: [2000] },
+      search: "linear",
+      distribution: "constant",
+      seed: 1,
+    },
+    measurement: requests(60),
+  },
+  phases: {
+    failures,
+    load: { kind: "phases", phases: [count(hold(2), 20, { isWarmup: true }), count(hold(3), 40), count(hold(1), 30)] },
+  },
+  "a time": { failures, load: hold(2), measurement: { mode: { kind: "duration", durationMs: 60 } } },
+  "a time with a grace period": {
+    failures,
+    load: hold(2),
+    measurement: { mode: { kind: "duration", durationMs: 60, graceMs: 100 } },
+  },
+  "windows until three agree": {
+    failures,
+    load: hold(2),
+    measurement: { mode: { kind: "time-windows", windowMs: 30, stabilityPct: 90, maxTrials: 10 } },
+  },
+  "an assertion that may end it": {
+    failures,
+    load: hold(2),
+    measurement: { mode: { kind: "duration", durationMs: 60 } },
+    assertions: [{ metric: { key: "latency", statistic: 99 }, comparison: "below", limit: 60e9, abortAfterMs: 20 }],
+  },
+};
+
+/** What a number of requests decides, and time does not. Which of several senders' requests fail is not the same as for one. */
+function countsOf({ sentCount, levels, phased, warmup, error }: RunResult): unknown {
+  const windows = levels.map(({ level, outcome, window, phase }) => {
+    const { requestCount, failedCount, sentCount: sent, isScheduled } = window;
+    // What is in flight when a phase ends, ends in the next one.
+    const ended = phase === undefined ? requestCount + failedCount : undefined;
+    return { level, outcome, phase, ended, sent, isScheduled };
+  });
+  const phases = phased?.phases.map(({ label, tally }) => ({ label, sentCount: tally.sentCount }));
+  // A load that continues from its warm-up sends on until the last of several senders has warmed up.
+  const total = warmup === undefined ? sentCount : undefined;
+  return { total, windows, phases, error };
+}
+
+const seen = new Set<string>();
+
+for (const [name, change] of Object.entries(PLANS))
+  for (const remoteCount of [1, 3])
+    test(`${name}: the run is the same with ${remoteCount} senders elsewhere`, async () => {
+      const plan = makePlan(change);
+      const { result: far, messages } = await runSenders(plan, { remoteCount });
+      for (const message of messages) seen.add(message);
+      const { result: near } = await runSenders(plan, { remoteCount: 0 });
+      assert.equal(far.error, undefined);
+      assert.ok(far.completedCount > 10 && far.failedCount > 0, `${far.completedCount} and ${far.failedCount}`);
+      assert.equal(far.sentCount, far.completedCount + far.failedCount);
+      assert.equal(far.failures[0]?.kind, "http");
+      if (far.warmup !== undefined) assert.ok(far.warmup.sentCount >= plan.measurement.warmupRequests);
+      const isCounted = plan.load.kind === "phases" || plan.measurement.mode.kind === "requests";
+      if (isCounted) assert.deepEqual(countsOf(far), countsOf(near));
+      else assert.ok(far.levels[0] !== undefined && far.levels[0].window.requestCount > 0);
+    });
+
+test("these runs used most messages", () => {
+  const names = ["rehearse", "prepare", "start", "prepareChange", "change", "setQuota", "cut", "stop", "close"];
+  for (const name of [...names, "state", "totals", "drain", "settle"]) assert.ok(seen.has(name), name);
+});
