@@ -175,7 +175,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       export function createOneLine(plan: Plan, sink: TextSink): Report {
         return createModelReport(plan, sink, ({ verdict }) => \`ONE LINE: \${verdict.name}, \${verdict.facts.join()}\\n\`, sink.out);
       }`,
-    "report/reports.ts": [
+    "report/report-formats.ts": [
       {
         after: "const REPORTS: readonly ReportKind[] = [",
         added: `{
@@ -191,7 +191,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
 
       /** The facts of a run, a line each. */
       export const createFacts = createModelFile(({ verdict }) => \`\${verdict.facts.join("\\n")}\\n\`, "outputs.files.json");`,
-    "report/reports.ts": [
+    "report/report-formats.ts": [
       {
         after: "const FILE_REPORTS = {",
         added: "facts: createFacts,",

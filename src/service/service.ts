@@ -12,7 +12,7 @@ import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { ServiceApi } from "./probe.ts";
 import type { ResponseReader } from "./response-reader.ts";
-import type { ComposingModel, ServerCounters } from "./statistics.ts";
+import type { ComposingModel, ServerCounters } from "./server-counters.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
 /** The unit of throughput of kinds that name none: inferences, each item of a batch counted. */

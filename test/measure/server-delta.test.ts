@@ -7,7 +7,7 @@ import {
   type ServerDelta,
   subtractCounters,
 } from "../../src/measure/server-delta.ts";
-import type { ServerCounters } from "../../src/service/statistics.ts";
+import type { ServerCounters } from "../../src/service/server-counters.ts";
 import { makeDelta } from "./make-window.ts";
 
 function counters(version: string, count: number, change: Partial<ServerCounters> = {}): ServerCounters {

@@ -4,7 +4,7 @@ import { type Problem, RunError, UserError, wordProblem } from "../../plan/probl
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
-import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/levels.ts";
+import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/reported-levels.ts";
 import { VERSION } from "../../report/version.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";

@@ -1,4 +1,4 @@
-import { summarize } from "../../measure/statistics.ts";
+import { summarize } from "../../measure/numpy-statistics.ts";
 import { entryOf, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import { type Text, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";

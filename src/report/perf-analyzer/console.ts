@@ -24,8 +24,8 @@ import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatPerfAnalyzerWarning } from "../warnings.ts";
 import { formatGpuSection } from "./gpu-section.ts";
-import { NO_VALID_REQUESTS, printedLevels, reportedPercentiles } from "./levels.ts";
 import { firstResponseNote, loadNotes, responsesNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
+import { NO_VALID_REQUESTS, reportedLevels, reportedPercentiles } from "./reported-levels.ts";
 import { formatServerSection } from "./server-section.ts";
 import { formatSettings } from "./settings-section.ts";
 
@@ -139,7 +139,7 @@ class PerfAnalyzerConsole implements Report {
     if (resends !== undefined) this.note(`${resends}.`);
     const cut = describeCutSessions(result.sessions);
     if (cut !== undefined) this.note(`${cut}.`);
-    const levels = printedLevels(result);
+    const levels = reportedLevels(result);
     if (levels.length === 0 || this.isSilent) return;
     const { percentile } = this.plan.measurement;
     const heading = percentile === null ? "Average" : `p${percentile}`;

@@ -1,4 +1,4 @@
-import { percentileOf } from "../../measure/statistics.ts";
+import { percentileOf } from "../../measure/numpy-statistics.ts";
 import type { XyPlot } from "../plot.ts";
 import { type Bins, findBin, roundForPlot } from "../sample.ts";
 

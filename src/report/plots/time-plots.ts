@@ -1,4 +1,4 @@
-import { percentileOf } from "../../measure/statistics.ts";
+import { percentileOf } from "../../measure/numpy-statistics.ts";
 import { Timeline, type TimelineColumn } from "../../measure/timeline.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { nsToSec, secToNs } from "../../plan/units.ts";

@@ -3,7 +3,7 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { msToNs } from "../../plan/units.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import type { ServerCounters } from "../../service/statistics.ts";
+import type { ServerCounters } from "../../service/server-counters.ts";
 import type { CountOptions, LastWindow } from "../count/window-counter.ts";
 import type { LevelContext } from "./level-context.ts";
 import { MemberServers } from "./member-servers.ts";

@@ -1,4 +1,4 @@
-import { roundHalfEven, type StatisticName, summarize } from "../../../measure/statistics.ts";
+import { roundHalfEven, type StatisticName, summarize } from "../../../measure/numpy-statistics.ts";
 import { readGpus, toGpuMetrics } from "../../../telemetry/dcgm.ts";
 import type { ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";
