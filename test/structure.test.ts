@@ -257,8 +257,9 @@ test(`no file is longer than ${MOST_LINES} lines unless it is a table`, () => {
 
 /** Files below this number of lines that serve one neighbour are part of it. */
 const SMALL_LINES = 60;
-/** Tables with a file for each entry: an entry may be small. */
+/** Tables with a file for each entry, or for each kind of entries: one may be small. */
 const FILE_TABLES = [
+  "measure/metrics/catalogue.ts",
   "report/genai-perf/files.ts",
   "report/model/charts/run-charts.ts",
   "report/plots/chart-option.ts",

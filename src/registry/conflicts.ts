@@ -131,7 +131,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
       "needs a server that reports its own times, and this target has none",
       "Leave it out, or measure a triton(…) target.",
     ],
-    page: telemetry.metrics === null && [
+    gauges: telemetry.metrics === null && [
       "needs the server's page of metrics, which is not read",
       "Add metrics: {}, with the url of the page if it is not port 8002 of the server.",
     ],
@@ -143,7 +143,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
   ];
   return judged.flatMap(({ metric, path, where = {}, abortAfterMs }) =>
     needsOf(metric).flatMap((need): Problem[] => {
-      if (need !== "statistics" && need !== "page") return [];
+      if (need !== "statistics" && need !== "gauges") return [];
       const reason = reasons[need];
       const refuse = (message: string, hint: string): Problem[] => [
         problem("unsupported", path, `${metric.key} ${message}`, hint),
@@ -151,7 +151,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
       if (reason !== undefined && reason !== false) return refuse(...reason);
       if (abortAfterMs !== undefined)
         return refuse("is read at the end of a measurement only", "Leave abortAfter out.");
-      const isOfPart = Object.keys(where).some((tag) => need === "page" || tag !== TARGET_TAG);
+      const isOfPart = Object.keys(where).some((tag) => need === "gauges" || tag !== TARGET_TAG);
       return isOfPart ? refuse("is of all requests of a server together", "Leave where(…) out.") : [];
     }),
   );

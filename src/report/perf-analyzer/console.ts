@@ -1,5 +1,6 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
+import type { GaugeReadings } from "../../measure/gauge-readings.ts";
 import { windowSettingOf } from "../../measure/instability.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import {
@@ -9,7 +10,6 @@ import {
   sequencesPerSec,
   stabilizingLatencyNs,
 } from "../../measure/metrics.ts";
-import type { PageReadings } from "../../measure/page-readings.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { deviationOf, percentileUs } from "../../measure/sketch.ts";
 import { type Text, word } from "../../plan/messages.ts";
@@ -180,7 +180,7 @@ class PerfAnalyzerConsole implements Report {
     } else if (result.hasServerCounters) {
       this.note("the server's statistics did not change, so no server times are shown.");
     }
-    if (window.gpu !== undefined) this.printGpus(window.gpu);
+    if (window.gauges !== undefined) this.printGpus(window.gauges);
     if (window.overheadPct > OVERHEAD_PCT_THRESHOLD) {
       this.sink.out(
         "[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n",
@@ -203,7 +203,7 @@ class PerfAnalyzerConsole implements Report {
       this.note(`the client may have been the limit, not the server: ${reason}.`);
   }
 
-  private printGpus(gpu: PageReadings): void {
+  private printGpus(gpu: GaugeReadings): void {
     this.sink.out(`  Server Prometheus Metrics: \n${formatGpuSection(gpu)}`);
     if (gpu.count === 0 && !this.hasSaidWhyNoMetrics)
       this.note("no metrics were read within the measured windows, so none are shown.");

@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { NO_READINGS } from "../../measure/gauge-readings.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
-import { NO_READINGS } from "../../measure/page-readings.ts";
 import { interpolatedPercentile, percentileUs } from "../../measure/sketch.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { shownSketches } from "../../measure/tokens/token-measurement.ts";
@@ -87,7 +87,7 @@ function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: T
           ...(plan.measurement.percentile === null ? [meanUs] : []),
           sendUs + receiveUs,
           Math.max(0, meanUs - sendUs - receiveUs),
-          ...(plan.telemetry.metrics === null ? [] : gpuCells(window.gpu ?? NO_READINGS)),
+          ...(plan.telemetry.metrics === null ? [] : gpuCells(window.gauges ?? NO_READINGS)),
         ]
       : []),
     ...(tokensPlanOf(plan) === undefined ? [] : tokenCsvCells(window)),

@@ -103,7 +103,7 @@ export class WindowCutter {
   async cut(endNs: number, last?: LastWindow): Promise<Measurement> {
     const { sender, observer, poller } = this.context;
     const { window, nextNumber, completedByMember } = sender.cut(endNs, last);
-    const gpu = poller?.take();
+    const gauges = poller?.take();
     const { startNs } = window;
     this.startAt(endNs);
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
@@ -117,7 +117,7 @@ export class WindowCutter {
     return {
       ...window,
       ...(server === undefined ? {} : { server }),
-      ...(gpu === undefined ? {} : { gpu }),
+      ...(gauges === undefined ? {} : { gauges }),
       ...(memberServers === undefined ? {} : { memberServers }),
     };
   }
