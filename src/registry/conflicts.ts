@@ -1,5 +1,7 @@
+import { rangeOf } from "../load/levels.ts";
 import { needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
+import { fieldOf } from "../plan/defined.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
@@ -102,7 +104,7 @@ function checkLoad(plan: Plan): Problem[] {
       problems.push(problem("conflict", `measurement.${name}`, message, "Leave the warm-up out.", String(value)));
     }
   }
-  if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
+  if (asked !== undefined && rangeOf(asked.levels)?.end === null && measurement.latencyLimitMs === null) {
     const message = "a range without an end needs a latency limit";
     problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
   }
@@ -112,7 +114,7 @@ function checkLoad(plan: Plan): Problem[] {
 /** Returns assertions on values that the target does not extract, and limits that no metric can have. */
 function checkExtracted(target: Plan["target"], assertions: Plan["assertions"], name: string): Problem[] {
   const targets = [target, ...membersOf(target).map((member) => member.target)];
-  const names = targets.flatMap((one) => Object.keys(("extract" in one ? one.extract : undefined) ?? {}));
+  const names = targets.flatMap((one) => Object.keys(fieldOf(one, "extract") ?? {}));
   return assertions.flatMap(({ metric, limit }, index): Problem[] => {
     const path = `${name}.${index}`;
     if (metric.key !== "extracted")

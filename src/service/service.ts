@@ -289,6 +289,8 @@ export interface TargetKind<T extends TargetPlan> {
   check?(target: T, plan: Plan): Problem[];
   /** Returns the targets that share the load. Absent: it is a single target. */
   members?(target: T): readonly MixMemberPlan[];
+  /** Returns the target with another seed of what it draws. Absent: it draws nothing. */
+  withSeed?(target: T, seed: number): T;
   /** Registers secrets that no report may show. Absent: it has none. */
   registerSecrets?(target: T): void;
   /** Returns the server to measure, once the run has started it at this port. Absent: it is not started by the run. */

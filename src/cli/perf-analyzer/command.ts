@@ -1,3 +1,4 @@
+import { fieldOf } from "../../plan/defined.ts";
 import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError, wordProblem } from "../../plan/problem.ts";
@@ -160,7 +161,7 @@ function conclude(result: RunResult, io: CommandIo): number {
     return EXIT.error;
   }
   const first = result.levels[0];
-  const isBinary = "search" in result.prepared.plan.load && result.prepared.plan.load.search === "binary";
+  const isBinary = fieldOf(result.prepared.plan.load, "search") === "binary";
   // Like in perf_analyzer, an unstable level is an error only if no level was measured before it.
   if (!isBinary && result.levels.length === 1 && first?.outcome === "unstable") {
     io.err("Failed to obtain stable measurement.\n\n");

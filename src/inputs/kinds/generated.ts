@@ -22,6 +22,7 @@ export const randomInputs: InputKind<GeneratedPlan<"random">> = {
 export const zeroInputs: InputKind<GeneratedPlan<"zero">> = {
   schema: () => generatedSchema("zero"),
   makes: "tensors",
+  perfAnalyzer: () => ({ names: ["zero"] }),
   load: (plan, model) => generateDataset(model, { ...plan, isZero: true }),
 };
 

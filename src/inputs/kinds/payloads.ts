@@ -39,6 +39,7 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   needsNoModel: true,
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  perfAnalyzer: ({ file, moreFiles = [] }) => ({ names: [file, ...moreFiles] }),
   load: async ({ file, moreFiles = [], isFolder, readsTags, refusesLoadFields }, _model, order, held) => {
     const paths = isFolder ? await listPayloadFiles(file) : [file];
     return readPayloadLists([...paths, ...moreFiles], order, held, undefined, {
