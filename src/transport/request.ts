@@ -1,4 +1,5 @@
-import type { OpenSocket, TlsSettings } from "../runtime/socket.ts";
+import type { OpenSocket } from "../runtime/socket.ts";
+import type { TlsSettings } from "../runtime/tls.ts";
 
 /** A header's name and value. */
 export type Header = readonly [name: string, value: string];

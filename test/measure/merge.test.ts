@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
+import { inferPerSec } from "../../src/measure/derived-values.ts";
 import type { GaugeReading } from "../../src/measure/gauge-readings.ts";
 import { addReading, NO_READINGS } from "../../src/measure/gauge-readings.ts";
 import { errorRatioInterval } from "../../src/measure/intervals/ratio-interval.ts";
 import { throughputInterval } from "../../src/measure/intervals/throughput.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import { joinParallel, mergeInTime } from "../../src/measure/merge.ts";
-import { inferPerSec } from "../../src/measure/metrics.ts";
 import { sumOpenRequests } from "../../src/measure/open-requests.ts";
 import {
   RECORD_CANCELLED,

@@ -13,7 +13,7 @@ import { changePlan, conclude } from "../run.ts";
 import { inScenario, withNames } from "../setting-names.ts";
 import { commandOf } from "../shown-usage.ts";
 import { FLAGS } from "./flags.ts";
-import { readScenario } from "./read-scenario.ts";
+import { toScenario } from "./to-scenario.ts";
 
 /** `rampart http URL`: measures any HTTP server without a scenario. */
 
@@ -60,7 +60,7 @@ export async function runHttpCommand(args: readonly string[], command: string, r
       io.out(formatHelp(command));
       return EXIT.passed;
     }
-    const { scenario, values } = readScenario(flags);
+    const { scenario, values } = toScenario(flags);
     try {
       const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), values);
       const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));

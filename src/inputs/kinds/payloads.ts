@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
-import { listPayloadFiles } from "../made/payload-folder.ts";
+import { listPayloadFiles } from "../payload-folder.ts";
 import { readPayloadLists } from "../payload-list.ts";
 import { pathSchema } from "./path-schema.ts";
 

@@ -1,3 +1,4 @@
+import { lateCount, sentPerSec } from "../../measure/derived-values.ts";
 import { type GaugeReadings, ofGpu, seriesOf } from "../../measure/gauge-readings.ts";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import type { Instability } from "../../measure/instability.ts";
@@ -5,7 +6,6 @@ import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
 import { type Gauge, gpuUuidsOf } from "../../measure/metrics/gpu-metrics.ts";
 import { ALL_STATISTICS, type Metric } from "../../measure/metrics/metric.ts";
 import { sampleOfSketch } from "../../measure/metrics/sample.ts";
-import { lateCount, sentPerSec } from "../../measure/metrics.ts";
 import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
 import type { MlperfTokenTime } from "../../measure/mlperf/judge-tokens.ts";
 import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";

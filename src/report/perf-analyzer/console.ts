@@ -1,15 +1,15 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import type { GaugeReadings } from "../../measure/gauge-readings.ts";
-import { windowSettingOf } from "../../measure/instability.ts";
-import type { Measurement } from "../../measure/measurement.ts";
 import {
   inferPerSec,
   responsesPerSec,
   saturationReason,
   sequencesPerSec,
   stabilizingLatencyNs,
-} from "../../measure/metrics.ts";
+} from "../../measure/derived-values.ts";
+import type { GaugeReadings } from "../../measure/gauge-readings.ts";
+import { windowSettingOf } from "../../measure/instability.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { deviationOf, percentileUs } from "../../measure/sketch.ts";
 import { type Text, word } from "../../plan/messages.ts";

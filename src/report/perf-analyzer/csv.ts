@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { inferPerSec, responsesPerSec } from "../../measure/derived-values.ts";
 import { NO_READINGS } from "../../measure/gauge-readings.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import { interpolatedPercentile, percentileUs } from "../../measure/sketch.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { shownSketches } from "../../measure/tokens/token-measurement.ts";

@@ -1,5 +1,5 @@
+import { inferPerSec, meanGapNs, responsesPerSec } from "../../measure/derived-values.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
-import { inferPerSec, meanGapNs, responsesPerSec } from "../../measure/metrics.ts";
 import type { RateShortfall } from "../../measure/rate-shortfall.ts";
 import { percentileUs } from "../../measure/sketch.ts";
 import type { Text } from "../../plan/messages.ts";

@@ -1,6 +1,6 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
+import { inferPerSec } from "../../measure/derived-values.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { inferPerSec } from "../../measure/metrics.ts";
 import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";

@@ -2,7 +2,7 @@ import { ExponentialHistogram } from "../../../measure/exponential-histogram.ts"
 import type { Gauge } from "../../../measure/metrics/gpu-metrics.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import type { Extent, Plot, PlotPoint, TimeLinePanel, TimeLinePlot, XySeries } from "../../plot.ts";
-import { roundForPlot } from "../../sample.ts";
+import { roundForPlot } from "../../plot-points.ts";
 import type { OverTimeJson } from "../../schema/over-time.ts";
 import { type NamedRun, nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";

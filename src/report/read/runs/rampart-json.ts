@@ -12,7 +12,7 @@ import { groupSchema, levelSchema } from "../../schema/level.ts";
 import type { SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
 import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
-import { REPORT_VERSION } from "../../schema/version.ts";
+import { REPORT_VERSION } from "../../schema/report-version.ts";
 import { listFacts } from "./facts.ts";
 import {
   describeLoad,

@@ -19,15 +19,15 @@ import { DEFAULT_FOR } from "./flags.ts";
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
 
 /** A scenario, and what belongs to no scenario. */
-export interface ReadScenario {
+export interface HttpScenario {
   readonly scenario: Scenario;
   readonly values: PlanValues;
 }
 
 const COUNT = { isWhole: true, min: 1 };
 
-/** Reads the flags of `rampart http`. @throws UserError with all problems */
-export function readScenario(flags: FlagValues): ReadScenario {
+/** Converts the flags of `rampart http`. @throws UserError with all problems */
+export function toScenario(flags: FlagValues): HttpScenario {
   const problems: Problem[] = [...flags.problems];
   const [url] = flags.positionals;
   if (url === undefined)
