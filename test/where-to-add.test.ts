@@ -225,9 +225,9 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
     ],
   },
   "an option of perf_analyzer mode": {
-    "cli/perf-analyzer/options/own.ts": [
+    "cli/perf-analyzer/options/rampart-options.ts": [
       {
-        after: "export const OWN: readonly UngroupedOption[] = [",
+        after: "export const RAMPART_OPTIONS: readonly UngroupedOption[] = [",
         added:
           'option("outputs.files.records", { names: ["--log"], isRampart: true, value: "FILE", help: "Write requests.", parse: filled("Give it.") }),',
       },

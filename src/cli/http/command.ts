@@ -4,14 +4,14 @@ import { withoutSecrets } from "../../plan/secrets.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
+import { commandOf } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
-import { explainErrors } from "../explain.ts";
+import { explainErrors } from "../explain-errors.ts";
 import { formatFlags, parseFlags } from "../flags.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
 import { changePlan, conclude } from "../run.ts";
 import { inScenario, withNames } from "../setting-names.ts";
-import { commandOf } from "../shown-usage.ts";
 import { FLAGS } from "./flags.ts";
 import { toScenario } from "./to-scenario.ts";
 

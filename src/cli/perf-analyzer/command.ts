@@ -9,11 +9,11 @@ import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/reported-levels.ts
 import { VERSION } from "../../report/version.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";
+import { type LoadedCommand, showOption } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { formatRow } from "../options/rows.ts";
 import { findDuplicatePaths, findReadOutputs, inputFilesOf, routeTextAroundReports } from "../output-files.ts";
 import { withNames } from "../setting-names.ts";
-import { type LoadedCommand, showOption } from "../shown-usage.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import type { PerfAnalyzerOption } from "./options/option.ts";
 import { OPTIONS } from "./options/table.ts";

@@ -3,7 +3,7 @@ import { option, type UngroupedOption } from "./option.ts";
 import { filled, on } from "./readers.ts";
 
 /** Options that Rampart adds to this mode only. */
-export const OWN: readonly UngroupedOption[] = [
+export const RAMPART_OPTIONS: readonly UngroupedOption[] = [
   option("protoFiles", {
     names: ["--proto"],
     isRampart: true,
