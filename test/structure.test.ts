@@ -491,7 +491,7 @@ test("no source below the front doors names a flag: users of a scenario have non
   assert.deepEqual(flagsIn(sample), ["--shape", "-u", "--csv"]);
 });
 
-test("a sentence that names a setting stands in plan/messages.ts; elsewhere a text with one is data, not a string with marks", () => {
+test("sentences that name a setting are in plan/messages.ts; elsewhere such a text is data, not a string with marks", () => {
   const marks = /\bsetting\(|\{setting:/;
   assert.deepEqual(
     sources.filter(({ text }) => marks.test(text)).map(({ path }) => path),

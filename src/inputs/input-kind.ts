@@ -13,7 +13,7 @@ export interface InputKind<P extends InputsPlan> {
   schema(): Schema<P>;
   /** The form of its requests. */
   readonly makes: RequestForm;
-  /** Its requests are no prompts, so that sending one again says nothing of caches of prompts. Absent: they are prompts. */
+  /** Its requests are not prompts, so that sending one again does not hit a prompt cache. Absent: they are prompts. */
   readonly hasNoPrompts?: true;
   /** Its data depends on no model, so that it can be read before the server is queried. Absent: it does. */
   readonly needsNoModel?: true;

@@ -24,7 +24,7 @@ export const STORED_FORMATS = {
   markdown: formatMarkdownReport,
 } satisfies Readonly<Record<string, RenderReport>>;
 
-/** Reads a report. @throws UserError when the file is none of this version */
+/** Reads a report. @throws UserError when the file is not a report of this version */
 export function readStoredReport(path: string): ReportModel {
   const document = parse(path);
   const version = (document as { readonly version?: unknown } | null)?.version;

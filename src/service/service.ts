@@ -273,7 +273,7 @@ export interface TargetKind<T extends TargetPlan> {
   /** The unit of throughput in reports. Default: {@link DEFAULT_THROUGHPUT_UNIT}. */
   readonly throughputUnit?: string;
   /**
-   * Requests are many and short, and no prompts: the rehearsal before the load is short, and repeating one is no sign of a prompt cache.
+   * Requests are many and short, and are not prompts: the rehearsal before the load is short, and repeating one does not hit a prompt cache.
    * Default: false.
    */
   readonly hasShortRequests?: true;

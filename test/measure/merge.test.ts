@@ -320,7 +320,7 @@ describe("a load in parallel parts", () => {
     );
   });
 
-  test("with other rates are no load that jumps, and their health is the worst of all", () => {
+  test("with other rates are not taken for a load that jumps, and their health is the worst of all", () => {
     const every = (gapNs: number): Request[] =>
       drawLoad(3, Math.floor(1e10 / gapNs), gapNs).map((request) => ({ ...request, flags: 0 }));
     const endNs = START_NS + 1e10;

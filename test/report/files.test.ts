@@ -237,7 +237,7 @@ for (const [outputs, count] of kinds) {
   });
 }
 
-test("a file of no report is refused, whoever built the plan", async () => {
+test("a file for an unknown report is refused, by any front door", async () => {
   const outputs = { style: "rampart", files: { cvs: "x.csv" } } as NonNullable<PlanChange["outputs"]>;
   await assert.rejects(createReports(makePlan({ outputs }), makeSink()), /outputs\.files\.cvs.*is not known/);
 });

@@ -41,7 +41,7 @@ export type SeriesShape =
 
 /** Fewer parts show no shape. */
 const FEWEST_PARTS = 10;
-/** A stretch that is a larger share of the series is no burst. */
+/** A stretch that is a larger share of the series is not a burst. */
 const LONGEST_STRETCH = 0.25;
 /** Series whose parts are worth less than this share of their number are correlated. */
 const CORRELATED_RATIO = 0.5;

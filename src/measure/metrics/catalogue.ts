@@ -57,7 +57,7 @@ export function metricOf({ key }: MetricPlan): Metric {
   return metric;
 }
 
-/** Returns the entries that stand in JSON by their names: all that a level has by its key alone. */
+/** Returns the entries that JSON has by their names: those that a key alone identifies. */
 export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
   return METRIC_KEYS.flatMap((key) => {
     const entry = findEntry(key) as Metric;

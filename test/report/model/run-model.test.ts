@@ -161,7 +161,7 @@ test("the totals count resent requests, and requests of other clients", () => {
   assert.match(totals(32), /, more than this run sent: other clients used the model during the run$/);
 });
 
-test("the load asked for stands beside the load delivered and Little's law", () => {
+test("shows the load asked for, the load delivered and Little's law", () => {
   const window = makeWindow({ latenciesNs: new Array<number>(40).fill(100e6), sentCount: 40, inFlightSumNs: 2e9 });
   const [row] = cellsOf(tableOf(modelOf({}, [makeLevel({ window })]), "load"));
   assert.deepEqual(
@@ -170,7 +170,7 @@ test("the load asked for stands beside the load delivered and Little's law", () 
   );
 });
 
-test("a level says how many requests it has, and what they are worth", () => {
+test("a level has its number of requests and their effective sample size", () => {
   const latenciesNs = Array.from({ length: 2000 }, (_, index) => 1e6 + 1000 * index);
   const [line] = linesOf(modelOf({}, [makeLevel({ window: makeWindow({ latenciesNs }) })]), "evidence");
   assert.match(line ?? "", /^concurrency 1: 2,000 requests, as informative as \d+ independent ones, 3 windows$/);

@@ -290,7 +290,7 @@ describe("reuse of HTTP/1.1 connections", () => {
     }
   });
 
-  test("bytes that come before the request has left are no response to it", LIMIT, async () => {
+  test("bytes that arrive before the request is sent are not a response to it", LIMIT, async () => {
     const answer = async (): Promise<readonly number[]> => {
       let receivedCount = 0;
       const server = await startRawServer(async (connection) => {
