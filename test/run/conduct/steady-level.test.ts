@@ -172,7 +172,7 @@ test("a run's first level begins after 1 s at full rate, or after its own length
   assert.ok((await startMs(4000, 5000, 1500)) < 1600, "its own warm-up is long enough");
 });
 
-test("what a level left in flight is no warm-up of the next one", async () => {
+test("requests that a level left in flight do not warm up the next one", async () => {
   const made = makeLevel({
     mode: { kind: "duration", durationMs: 1000 },
     lanes: { laneCount: 1, isSync: false },
