@@ -458,6 +458,34 @@ test("what a server sends is a response, in names and in comments", () => {
   assert.ok(!["the server answered", "AnsweredRequest", "answerOfRuns"].some((text) => ANSWERS.test(text)));
 });
 
+/** Words that readers stumble over; see the style of the design. "So many that …" says something else than a number. */
+const ODD_ENGLISH =
+  /\b(told|goes on|go on|forgo(?:es|ne)?|gives? up|given up|(what|which) came of|what of|is none of|as the original has|so (many|long)\b(?![^.;:]*\bthat\b))\b/i;
+
+/** What readers search: comments of a source, and the names of its tests. */
+function readersText(text: string): string[] {
+  const tokens = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+  const comments = (text.match(tokens) ?? []).filter((token) => token.startsWith("/"));
+  const names = [...text.matchAll(/\b(?:test|describe|it)\(\s*("[^"\n]*"|`[^`\n]*`)/g)].map(([, name = ""]) => name);
+  return [...comments, ...names];
+}
+
+test("comments, and names of tests, say report, continue and cancel", () => {
+  const tests = filesBelow(join(ROOT, "test")).filter((path) => path.endsWith(".test.ts"));
+  const found = [
+    ...sources.flatMap(({ path, text }) => readersText(text).map((part) => `${path}: ${part}`)),
+    ...tests.flatMap((path) =>
+      readersText(readFileSync(path, "utf8"))
+        .filter((part) => !part.startsWith("/"))
+        .map((part) => `${relative(ROOT, path)}: ${part}`),
+    ),
+  ].filter((part) => ODD_ENGLISH.test(part));
+  assert.deepEqual(found, []);
+  for (const odd of ["the run goes on", "failures are told", "so many requests, and no more"])
+    assert.match(odd, ODD_ENGLISH);
+  assert.doesNotMatch("so many requests end that the client decides", ODD_ENGLISH);
+});
+
 test("the top level has only allowed entries", () => {
   const unknown = readdirSync(ROOT).filter((name) => !name.startsWith(".") && !TOP_LEVEL.includes(name));
   assert.deepEqual(unknown, []);

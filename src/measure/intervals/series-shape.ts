@@ -152,7 +152,7 @@ function meanOfParts(parts: readonly SeriesPart[]): number {
 const SMALLEST_CHANGE = 0.05;
 /** How certain a change of the level is to be. It is looked for in two forms, and at any time. */
 const CHANGE_CONFIDENCE = 0.9999;
-/** With fewer independent parts, a wave cannot be told from a change. */
+/** With fewer independent parts, a wave cannot be distinguished from a change. */
 const FEWEST_INDEPENDENT = 15;
 /** Share of the change by which the medians of neighbouring fifths may go back, or as many of their standard errors. */
 const BACKWARD_RATIO = 0.35;
