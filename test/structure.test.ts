@@ -444,7 +444,7 @@ test("names are kebab-case, and no folder is a drawer for leftovers", () => {
 const ANSWERS =
   /\b(an|the|its|each|every|no|first|last|whole|complete) answers?\b|\b(?!answerO)[a-z]*Answer(?!ed|ing|s? =|s\b)[A-Z]\w+/;
 const QUESTIONS =
-  /^(wizard\/|cli\/init|load\/search\.ts|campaign\/sweep\.ts|cli\/genai-perf\/analyze\/run-analyze\.ts|report\/verdict\.ts|report\/model\/search-answer\.ts)/;
+  /^(wizard\/|cli\/init|load\/search\.ts|campaign\/sweep\.ts|cli\/genai-perf\/analyze\/run-analyze\.ts|report\/judge-run\.ts|report\/model\/search-answer\.ts)/;
 
 test("what a server sends is a response, in names and in comments", () => {
   const found = sources

@@ -3,7 +3,7 @@ import { entryOf, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/m
 import { type Text, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Report, TextSink } from "../report.ts";
-import { formatRampartWarning } from "../warnings.ts";
+import { formatRampartWarning } from "../warning-text.ts";
 import { formatGenAiPerfConsole } from "./console.ts";
 import { type Measured, measuredOf } from "./measured.ts";
 import { formatTwoDecimals } from "./python-format.ts";

@@ -1,6 +1,5 @@
 import { lateCount, sentPerSec } from "../../measure/derived-values.ts";
 import { type GaugeReadings, ofGpu, seriesOf } from "../../measure/gauge-readings.ts";
-import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
 import { type Gauge, gpuUuidsOf } from "../../measure/metrics/gpu-metrics.ts";
@@ -9,6 +8,7 @@ import { sampleOfSketch } from "../../measure/metrics/sample.ts";
 import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
 import type { MlperfTokenTime } from "../../measure/mlperf/judge-tokens.ts";
 import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
+import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/split-by-tag.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { judge } from "../../measure/verdicts.ts";

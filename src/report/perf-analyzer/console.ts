@@ -22,7 +22,7 @@ import type { LevelResult, PreparedRun, RunResult } from "../../result/run-resul
 import { describeCutSessions, describeResends } from "../notes/load-notes.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
-import { formatPerfAnalyzerWarning } from "../warnings.ts";
+import { formatPerfAnalyzerWarning } from "../warning-text.ts";
 import { formatGpuSection } from "./gpu-section.ts";
 import { firstResponseNote, loadNotes, responsesNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
 import { NO_VALID_REQUESTS, reportedLevels, reportedPercentiles } from "./reported-levels.ts";

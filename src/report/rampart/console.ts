@@ -14,7 +14,7 @@ import type { ReportModel } from "../model/report-model.ts";
 import { createModelReport } from "../model-report.ts";
 import type { Report, TextSink } from "../report.ts";
 import { renderText } from "../text/render-text.ts";
-import { formatRampartWarning } from "../warnings.ts";
+import { formatRampartWarning } from "../warning-text.ts";
 
 /** Rampart's report on a terminal: progress on standard error, the report on standard output. */
 
