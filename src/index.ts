@@ -18,7 +18,7 @@ export type {
   GeneratedPayload,
   GeneratedTensors,
   InputMaker,
-} from "./inputs/made/generated-input.ts";
+} from "./inputs/generate/generated-input.ts";
 export type {
   FileBody,
   FileOptions,

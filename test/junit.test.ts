@@ -27,7 +27,7 @@ test("failed and skipped tests are found in the files of all runners", () => {
   );
 });
 
-test("the files that took longest come first, and a step is no second test", () => {
+test("the files that took longest come first, and a step does not count as another test", () => {
   assert.deepEqual(longestFiles(parseJunit(BUN), 8), [
     ["test/b.test.ts", 3],
     ["test/a.test.ts", 2],

@@ -30,7 +30,7 @@ describe("where a test runs", () => {
     assert.ok(readRunsOn(UNIT, "// Runs only on: bun: others have no such flag.").isOnly);
   });
 
-  test("never by a line that nobody understands, or that says what holds anyway", () => {
+  test("never by an unknown line, or by one that says what holds anyway", () => {
     for (const line of [
       "// Runs on: ie6.",
       "// runs on: deno.",

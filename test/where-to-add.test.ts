@@ -10,7 +10,7 @@ import { inScenario } from "../src/cli/setting-names.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../src/plan/tls.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
-import { startMetricsStub } from "./servers/metrics-stub.ts";
+import { startMetricsStub, twoGpus } from "./servers/metrics-stub.ts";
 
 /**
  * What `src/README.md` says of adding things is true: a copy of the source with a made-up service kind, load mode, report, metric and
@@ -175,7 +175,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       export function createOneLine(plan: Plan, sink: TextSink): Report {
         return createModelReport(plan, sink, ({ verdict }) => \`ONE LINE: \${verdict.name}, \${verdict.facts.join()}\\n\`, sink.out);
       }`,
-    "report/reports.ts": [
+    "report/report-formats.ts": [
       {
         after: "const REPORTS: readonly ReportKind[] = [",
         added: `{
@@ -191,7 +191,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
 
       /** The facts of a run, a line each. */
       export const createFacts = createModelFile(({ verdict }) => \`\${verdict.facts.join("\\n")}\\n\`, "outputs.files.json");`,
-    "report/reports.ts": [
+    "report/report-formats.ts": [
       {
         after: "const FILE_REPORTS = {",
         added: "facts: createFacts,",
@@ -225,9 +225,9 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
     ],
   },
   "an option of perf_analyzer mode": {
-    "cli/perf-analyzer/options/own.ts": [
+    "cli/perf-analyzer/options/rampart-options.ts": [
       {
-        after: "export const OWN: readonly UngroupedOption[] = [",
+        after: "export const RAMPART_OPTIONS: readonly UngroupedOption[] = [",
         added:
           'option("outputs.files.records", { names: ["--log"], isRampart: true, value: "FILE", help: "Write requests.", parse: filled("Give it.") }),',
       },
@@ -262,11 +262,12 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
     ],
   },
   "a metric of its GPUs": {
-    "measure/metrics/server-metrics.ts": [
+    "measure/metrics/gpu-metrics.ts": [
+      { after: "export const GAUGES = {", added: 'temperatureC: { of: "gpu", families: ["nv_gpu_temperature"] },' },
       {
-        after: "const SERVER = {",
+        after: "const GPU = {",
         added:
-          'gpuPowerLimit: { label: "GPU power limit", quantity: "number", unit: "W", ...readingsOf("powerLimitWatts") },',
+          'gpuTemperature: { label: "GPU temperature", quantity: "number", unit: "C", ...readingsOf("temperatureC") },',
       },
     ],
   },
@@ -700,7 +701,13 @@ test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
   assert.match(readFileSync(join(folder, "report.json"), "utf8"), /"halfLatency\w*": \{/);
 });
 
-const METRIC_KEYS = ["openAtEnd", "serverSuccess", "gpuPowerLimit"];
+/** Two GPUs at 70 °C and 60 °C, which Rampart does not read without the made-up metric. */
+function hotGpus(scrape: number): string {
+  const samples = ["aaa", "bbb"].map((gpu, at) => `nv_gpu_temperature{gpu_uuid="GPU-${gpu}"} ${70 - 10 * at}`);
+  return `${twoGpus(scrape)}# TYPE nv_gpu_temperature gauge\n${samples.join("\n")}\n`;
+}
+
+const METRIC_KEYS = ["openAtEnd", "serverSuccess", "gpuTemperature"];
 
 /** What a level or several runs measured, in JSON. */
 interface MeasuredJson {
@@ -708,7 +715,7 @@ interface MeasuredJson {
 }
 
 /** What a run of the copy asserts of the three metrics, as code and as text. */
-const METRIC_TEXTS = ["openAtEnd < 1000", "average(serverSuccess) < 10 s", "max(gpuPowerLimit) >= 250"];
+const METRIC_TEXTS = ["openAtEnd < 1000", "average(serverSuccess) < 10 s", "max(gpuTemperature) >= 60"];
 
 test(
   "made-up metrics are asserted as code and as text, searched for, in JSON, and limits of a comparison",
@@ -724,9 +731,9 @@ test(
     const where = [
       metric("openAtEnd").below(1000),
       average("serverSuccess").below("10 s"),
-      max("gpuPowerLimit").atLeast(250),
+      max("gpuTemperature").atLeast(60),
     ];
-    const gpus = await startMetricsStub();
+    const gpus = await startMetricsStub({ text: hotGpus });
     const metrics = { url: gpus.url, every: "50 ms" } as const;
     const [scenario, report] = [join(folder, "scenario.yaml"), join(folder, "metrics.json")];
     const asText = { name: "a test", target: "embedded", load: { hold: { concurrency: 1, for: "500 ms" } }, metrics };
@@ -741,17 +748,17 @@ test(
       const text = await runCopy(written);
       assert.match(text, /^ *pass +requests left open < 1000 requests/m);
       assert.match(text, /^ *pass +average server success < 10 s/m);
-      assert.match(text, /^ *pass +max GPU power limit ≥ 250 W +300 W/m);
+      assert.match(text, /^ *pass +max GPU temperature ≥ 60 C +70 C/m);
       const { levels } = JSON.parse(readFileSync(report, "utf8")) as { levels: [MeasuredJson] };
       const [{ metrics: measured }] = levels;
-      assert.equal(measured["gpuPowerLimitWatts"]?.max, 300);
+      assert.equal(measured["gpuTemperatureC"]?.max, 70);
       assert.ok("openAtEnd" in measured && "serverSuccessUs" in measured);
       // Without a column of its own, each is in the table of other metrics, with its unit.
       for (const shown of [text, readFileSync(page, "utf8"), readFileSync(markdown, "utf8")]) {
         const cells = shown.replace(/<[^>]*>|[|*]/g, " ").replace(/\s+/g, " ");
         assert.match(cells, / requests left open \d+ requests /);
         assert.match(cells, / server success [\d.]+ (us|ms) /);
-        assert.match(cells, / GPU power limit 275 W 300 W /);
+        assert.match(cells, / GPU temperature 65 C 70 C /);
       }
 
       const search = findMax({ over: concurrency(1, 2), where, settle: "50 ms", window: "200 ms", atMost: "400 ms" });
@@ -766,7 +773,7 @@ test(
       return path;
     });
     const sides = ["--base", ...runs.slice(0, 2), "--new", ...runs.slice(2)];
-    const fails = ["openAtEnd > 1000", "serverSuccess > 10s", "max(gpuPowerLimit) > 299"];
+    const fails = ["openAtEnd > 1000", "serverSuccess > 10s", "max(gpuTemperature) > 69"];
     const codes = await Promise.all(
       fails.map((limit) => doors.runCompareCommand([...sides, "--fail-if", limit], "rampart compare", silentIo())),
     );
@@ -775,15 +782,15 @@ test(
     for (const key of METRIC_KEYS) assert.ok(schema.includes(key), key);
     // What such a run does not have is refused by name.
     assert.throws(
-      () => planOf({ assert: [max("gpuPowerLimit").atLeast(250)] }),
-      /gpuPowerLimit needs the server's page/,
+      () => planOf({ assert: [max("gpuTemperature").atLeast(60)] }),
+      /gpuTemperature needs the server's page/,
     );
   },
 );
 
 test("made-up metrics are asserted of tagged requests and over several runs", LIMIT, async () => {
   const { average, max, metric } = (await load("scenario/assertions.ts")) as Doors;
-  const gpus = await startMetricsStub();
+  const gpus = await startMetricsStub({ text: hotGpus });
   const metrics = { url: gpus.url, every: "50 ms" } as const;
   const size = { size: "small" };
   const { json = "" } = planOf({}).outputs.files;
@@ -796,12 +803,12 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
     // Servers count all requests together.
     const ofServer = [
       average("serverSuccess").where(size).below("10 s"),
-      max("gpuPowerLimit").where(size).atLeast(250),
+      max("gpuTemperature").where(size).atLeast(60),
     ];
     assert.throws(
       () => planOf({ ...ofTag, assert: ofServer }),
       (error: Error) =>
-        ["serverSuccess", "gpuPowerLimit"].every((key) =>
+        ["serverSuccess", "gpuTemperature"].every((key) =>
           error.message.includes(`${key} is of all requests of a server`),
         ),
     );
@@ -811,13 +818,13 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
       assert: [
         metric("openAtEnd").below(1000),
         average("serverSuccess").below("10 s"),
-        max("gpuPowerLimit").atLeast(250),
+        max("gpuTemperature").atLeast(60),
       ],
     });
-    assert.match(await runCopy(repeated), /^ *pass +max GPU power limit ≥ 250 W +mean 300 W/m);
+    assert.match(await runCopy(repeated), /^ *pass +max GPU temperature ≥ 60 C +mean 70 C/m);
     const { combination } = JSON.parse(readFileSync(json, "utf8")) as { combination: { levels: [MeasuredJson] } };
     const [{ metrics: over }] = combination.levels;
-    assert.equal((over["gpuPowerLimitWatts"]?.["max"] as { mean: number } | undefined)?.mean, 300);
+    assert.equal((over["gpuTemperatureC"]?.["max"] as { mean: number } | undefined)?.mean, 70);
     assert.ok("openAtEnd" in over && "serverSuccessUs" in over);
   } finally {
     await gpus.stop();
@@ -849,7 +856,7 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
       target: embedded(),
       load: hold(1, { requests: 10 }),
       metrics: { url: "localhost:8002" },
-      assert: [metric("openAtEnd").below(1000), average("serverSuccess").below("10 s"), max("gpuPowerLimit").atLeast(250)],
+      assert: [metric("openAtEnd").below(1000), average("serverSuccess").below("10 s"), max("gpuTemperature").atLeast(60)],
     });
     // @ts-expect-error It is a time.
     average("serverSuccess").below(10);

@@ -130,7 +130,7 @@ const NEEDED: Readonly<Record<NonNullable<Metric["needs"]>, string>> = {
   tokens: "text",
   streams: "streams of text",
   statistics: "servers with their own times, such as Triton",
-  page: "`metrics` of the scenario",
+  gauges: "`metrics` of the scenario",
 };
 
 /** The metrics that assertions name. */

@@ -3,12 +3,12 @@ import { registerArguments } from "../plan/secrets.ts";
 import { VERSION } from "../report/version.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
 import { endStartUp } from "../runtime/runtime.ts";
+import type { LoadedCommand, ShownCommand } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { guardIo } from "./guarded-io.ts";
 import type { Topic } from "./help/topics.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
-import type { LoadedCommand, ShownCommand } from "./shown-usage.ts";
 
 /** A subcommand. */
 export interface Command {

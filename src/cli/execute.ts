@@ -10,7 +10,7 @@ import { removeEarlierFiles } from "../report/earlier-files.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import type { TextSink } from "../report/report.ts";
-import { createReports } from "../report/reports.ts";
+import { createReports } from "../report/report-formats.ts";
 import { broadcast, type RunObserver } from "../result/observer.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";

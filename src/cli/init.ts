@@ -9,12 +9,12 @@ import type { Answers } from "../wizard/answers.ts";
 import { Interview, type InterviewMode } from "../wizard/interview.ts";
 import { QUESTIONS } from "../wizard/questions.ts";
 import { filesOf, type WrittenFile } from "../wizard/scenario-text.ts";
+import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { explainErrors } from "./explain.ts";
+import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { describeCommandLine } from "./init-command-lines.ts";
 import { runScenarioCommand } from "./run.ts";
-import { commandOf } from "./shown-usage.ts";
 
 /** `rampart init`: asks questions, writes a scenario, prints equivalent flags, and offers to run it. */
 

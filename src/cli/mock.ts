@@ -13,12 +13,12 @@ import {
 } from "../plan/mock.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { EXIT } from "../result/exit-codes.ts";
+import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { explainErrors } from "./explain.ts";
+import { explainErrors } from "./explain-errors.ts";
+import { readNumber } from "./flag-values.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { inScenario, withNames } from "./setting-names.ts";
-import { commandOf } from "./shown-usage.ts";
-import { readNumber } from "./value-flags.ts";
 
 /** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
 

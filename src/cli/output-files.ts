@@ -1,4 +1,5 @@
 import type { Stats } from "node:fs";
+import { fieldOf } from "../plan/defined.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
@@ -74,7 +75,7 @@ export function findReadOutputs(files: readonly NamedFile[], read: readonly stri
 /** Returns all strings in a plan that can be the path of an input file. */
 export function inputFilesOf({ target, load, inputs, measurement }: Plan): string[] {
   const parts = [{ target, inputs, tokens: measurement.tokens }, ...membersOf(target)];
-  const texts = parts.flatMap((part) => ["tls" in part.target ? part.target.tls : undefined, part.inputs, part.tokens]);
+  const texts = parts.flatMap((part) => [fieldOf(part.target, "tls"), part.inputs, part.tokens]);
   return textsIn([texts, load]);
 }
 

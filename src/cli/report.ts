@@ -3,13 +3,13 @@ import { readStoredReport, STORED_FORMATS } from "../report/stored-report.ts";
 import { renderText } from "../report/text/render-text.ts";
 import { writeReport } from "../report/write-report.ts";
 import { EXIT } from "../result/exit-codes.ts";
+import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { explainErrors } from "./explain.ts";
+import { explainErrors } from "./explain-errors.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
-import { readFiles, toFlag } from "./option-flags.ts";
 import { fileKeyOf, sharedOptions } from "./options/shared-options.ts";
 import { routeTextAroundReports } from "./output-files.ts";
-import { commandOf } from "./shown-usage.ts";
+import { readFiles, toFlag } from "./shared-flags.ts";
 
 /** `rampart report FILE.json`: shows a stored report, and makes others from it. */
 

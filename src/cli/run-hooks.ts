@@ -7,8 +7,8 @@ import { type BackgroundProcess, createContext, describe, describeEnd } from "..
 import type { HookContext, TeardownContext } from "../scenario/hooks/hook-types.ts";
 import { ProcessGroups } from "../scenario/hooks/process-group.ts";
 import { toHookError } from "../scenario/scenario-error.ts";
-import { withoutErrorsOf } from "./errors-of-scenario.ts";
 import type { CommandIo, EndSignal } from "./execute.ts";
+import { withoutErrorsOf } from "./scenario-errors.ts";
 
 /** Runs a scenario between its hooks. Whatever happens, `teardown` is called, and no process of a hook stays behind. */
 

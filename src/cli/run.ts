@@ -7,8 +7,8 @@ import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
+import { judgeRun } from "../report/judge-run.ts";
 import { outputFilesOf } from "../report/output-place.ts";
-import { judgeRun } from "../report/verdict.ts";
 import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
@@ -23,17 +23,17 @@ import {
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
 import { toLaterError } from "../scenario/scenario-error.ts";
 import { checkFields, toPlan } from "../scenario/to-plan.ts";
-import { withoutErrorsOf, withoutExitOf } from "./errors-of-scenario.ts";
+import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
-import { explainErrors } from "./explain.ts";
+import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { readShared, sharedFlags } from "./option-flags.ts";
 import { type PlanValues, withPlanValues } from "./options/shared-options.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import type { Hooks } from "./run-hooks.ts";
+import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import { inScenario, withNames } from "./setting-names.ts";
-import { commandOf } from "./shown-usage.ts";
+import { readShared, sharedFlags } from "./shared-flags.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
 
@@ -175,7 +175,7 @@ async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandI
 export async function conclude(plan: Plan, executed: ExecutedPlan, flags: FlagValues, io: CommandIo): Promise<number> {
   const code = await concludeRun(plan, executed, io);
   if (!flags.has("quiet") || (code !== EXIT.assertionFailed && code !== EXIT.unstable)) return code;
-  const { describeVerdict } = await import("./quiet-verdict.ts");
+  const { describeVerdict } = await import("./verdict-lines.ts");
   for (const line of describeVerdict(plan, executed)) io.err(`rampart: ${plan.name}: ${line}\n`);
   return code;
 }

@@ -2,11 +2,11 @@ import { problem, UserError } from "../plan/problem.ts";
 import { comparisonJsonSchema, reportJsonSchema } from "../report/schema/json-schema.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { scenarioJsonSchema } from "../scenario/data/json-schema.ts";
+import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { explainErrors } from "./explain.ts";
+import { explainErrors } from "./explain-errors.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { readDescriptions } from "./help/descriptions.ts";
-import { commandOf } from "./shown-usage.ts";
 
 /** `rampart schema NAME`: prints a published JSON Schema. */
 

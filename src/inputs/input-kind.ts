@@ -13,7 +13,7 @@ export interface InputKind<P extends InputsPlan> {
   schema(): Schema<P>;
   /** The form of its requests. */
   readonly makes: RequestForm;
-  /** Its requests are no prompts, so that sending one again says nothing of caches of prompts. Absent: they are prompts. */
+  /** Its requests are not prompts, so that sending one again does not hit a prompt cache. Absent: they are prompts. */
   readonly hasNoPrompts?: true;
   /** Its data depends on no model, so that it can be read before the server is queried. Absent: it does. */
   readonly needsNoModel?: true;
@@ -24,9 +24,22 @@ export interface InputKind<P extends InputsPlan> {
   /** Whether each request takes the next step of the data, whichever lane sends it. Absent: no. */
   isInOrder?(plan: P): boolean;
   /**
+   * Returns how perf_analyzer takes such data: what its option for input data names, and what it cannot express. Absent: it takes none, or
+   * makes random data.
+   */
+  perfAnalyzer?(plan: P): PerfAnalyzerInputs;
+  /**
    * Makes or reads the data. Throws `UserError` with everything that does not fit the model.
    * @param order one of its orders: `at-times` each step must say when it is due, `in-sessions` whose turn it is
    * @param held the entries of the plan's only file, which is then not read; for kinds that have a file. Default: the file is read
    */
   load(plan: P, model: ModelInfo, order: DataOrder, held?: HeldEntries): Dataset | Promise<Dataset>;
+}
+
+/** Data as perf_analyzer takes it. */
+export interface PerfAnalyzerInputs {
+  /** Files or a folder, or `zero`; for data that is in no file, the name of one that would contain it. */
+  readonly names: readonly string[];
+  /** What is not expressed by them; a sentence without a full stop. */
+  readonly note?: string;
 }

@@ -33,7 +33,7 @@ export class EntryReader {
   private lastPath = "";
 
   /**
-   * @param ignoredKeys keys of entries that are no tensors
+   * @param ignoredKeys keys of entries that are not tensors
    * @param refusesShortFloats whether elements of FP16 and BF16 may be only bytes
    */
   constructor(model: ModelInfo, isTimed: boolean, ignoredKeys: readonly string[], refusesShortFloats = false) {

@@ -121,7 +121,7 @@ class DatasetReader {
       if (isStream) this.addStream(document, index, entry, validation?.[index], stream);
       else this.addStep(document, index, entry as E, validation?.[index] as E | undefined, stream);
     }
-    // An empty list is no problem when other files have entries.
+    // An empty list is allowed when other files have entries.
     if (data.length === 0) this.emptyFiles.push(path);
   }
 

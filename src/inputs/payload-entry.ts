@@ -13,7 +13,7 @@ export interface PayloadEntry {
   readonly hasSeveral?: true;
 }
 
-/** @param toPayload makes a body into bytes, or what stands for them */
+/** @param toPayload makes a body into bytes, or a placeholder for them */
 export function toEntry<P extends Uint8Array | DataStep>(
   entry: unknown,
   toPayload: (body: object) => P,

@@ -84,7 +84,7 @@ export function toBodyPlan(body: unknown, folder: string): BodyPlan | undefined 
   return text === undefined ? undefined : { form: "json", text };
 }
 
-/** Describes a value that is no body, for errors. */
+/** Describes a value that is not a body, for errors. */
 export function describeBody(value: unknown): string {
   return typeof value === "function" ? "a function" : showValue(value);
 }

@@ -23,6 +23,25 @@ export function levelAt(levels: LevelsPlan, index: number): number | undefined {
   return index === 0 || levels.end === null || level <= levels.end ? level : undefined;
 }
 
+/** Levels between two ends. */
+export type LevelRange = Extract<LevelsPlan, { readonly kind: "range" }>;
+
+/** Returns the ends of levels; undefined for a list. */
+export function rangeOf(levels: LevelsPlan): LevelRange | undefined {
+  return levels.kind === "range" ? levels : undefined;
+}
+
+/** Returns the number of levels in a linear search; undefined for a range without an end. */
+export function countLevels(levels: LevelsPlan): number | undefined {
+  if (levels.kind === "list") return levels.values.length;
+  if (levels.end === null) return undefined;
+  let count = Math.max(1, Math.floor((levels.end - levels.start) / levels.step) + 1);
+  // The division may round across a level.
+  while (levelAt(levels, count) !== undefined) count++;
+  while (levelAt(levels, count - 1) === undefined) count--;
+  return count;
+}
+
 /** Formats the levels: `1, 2, 4`, or `1 to 8 by 1`. @param search how they are searched; default: in order */
 export function describeLevels(levels: LevelsPlan, search?: SearchPlan): string {
   if (search === "highest" && levels.kind === "range")

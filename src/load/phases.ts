@@ -65,7 +65,7 @@ function schema(load: Schema<LoadPlan>) {
   });
 }
 
-/** Returns the level that stands for all phases where lanes and connections are counted. */
+/** Returns the level that represents all phases where lanes and connections are counted. */
 function largestOf(phases: readonly PreparedPhase[]): Pick<PreparedMode, "level" | "maxConcurrency"> {
   const largest = (unit: LevelUnitName): number =>
     phases.reduce((most, { load: { search } }) => {

@@ -2,8 +2,8 @@ import type { SettingPath, Text } from "../plan/messages.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import { formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
+import { saturationReason } from "./derived-values.ts";
 import type { Measurement } from "./measurement.ts";
-import { saturationReason } from "./metrics.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 
 /** One of the compared windows. */

@@ -1,8 +1,8 @@
 import type { Tags } from "../plan/split/tags.ts";
 import type { Extracted } from "./extracted-tally.ts";
 import type { CompletionGap } from "./gaps/completion-gaps.ts";
+import type { GaugeReadings } from "./gauge-readings.ts";
 import type { CompletionBins } from "./intervals/time-bins.ts";
-import type { PageReadings } from "./page-readings.ts";
 import type { ServerDelta } from "./server-delta.ts";
 import { EMPTY_SKETCH, type Sketch } from "./sketch.ts";
 import type { TokenMeasurement } from "./tokens/token-measurement.ts";
@@ -99,7 +99,7 @@ export interface Measurement {
   /** Increase of the server's counters; absent when the server has none. */
   readonly server?: ServerDelta;
   /** Readings of the server's page of metrics; absent when not scraped. */
-  readonly gpu?: PageReadings;
+  readonly gauges?: GaugeReadings;
   /** Values extracted from the responses of successful requests, by name; absent when the target extracts none. */
   readonly extracted?: readonly Extracted[];
   /** The tokens of the responses; absent when they are not measured. */

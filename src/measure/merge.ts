@@ -1,9 +1,9 @@
 import { defined } from "../plan/defined.ts";
 import { joinExtracted } from "./extracted-tally.ts";
 import { joinGaps } from "./gaps/completion-gaps.ts";
+import { joinReadings } from "./gauge-readings.ts";
 import { addBins } from "./intervals/time-bins.ts";
 import { type ClientHealth, latencyOf, type MeasuredGroup, type Measurement, sendDelayOf } from "./measurement.ts";
-import { joinReadings } from "./page-readings.ts";
 import { joinDeltas } from "./server-delta.ts";
 import { joinSketches, type Sketch } from "./sketch.ts";
 import { joinTokens } from "./tokens/token-measurement.ts";
@@ -54,7 +54,7 @@ function join(parts: readonly Measurement[], way: Way): Measurement {
     sendMeanNs: perRequest((part) => part.sendMeanNs),
     receiveMeanNs: perRequest((part) => part.receiveMeanNs),
     server: joinDeltas(all("server"), way),
-    gpu: joinReadings(all("gpu"), way),
+    gauges: joinReadings(all("gauges"), way),
     extracted: joinExtracted(all("extracted")),
     tokens: joinTokens(all("tokens").filter((tokens) => tokens !== undefined)),
     gaps: joinGaps(all("gaps"), way),

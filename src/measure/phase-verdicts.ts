@@ -131,7 +131,7 @@ function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omi
   return { state, text, measured, drift };
 }
 
-/** More is no remedy: the change is at its limit. */
+/** More data would not help: the change is at its limit. */
 const MOST_TIMES = 20;
 
 function adviseHold(times: number, durationNs: number): string {

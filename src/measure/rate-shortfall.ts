@@ -1,6 +1,6 @@
 import { formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
+import { lateCount, saturationReason, sentPerSec } from "./derived-values.ts";
 import { type Measurement, sendDelayOf } from "./measurement.ts";
-import { lateCount, saturationReason, sentPerSec } from "./metrics.ts";
 import { percentileAt, type Sketch, sumOfValues } from "./sketch.ts";
 
 /** Lower ratios of late requests and of the missed rate are noise. */

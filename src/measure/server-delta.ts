@@ -1,4 +1,4 @@
-import { COUNTERS, type ComposingModel, type ServerCounters } from "../service/statistics.ts";
+import { COUNTERS, type ComposingModel, type ServerCounters } from "../service/server-counters.ts";
 
 type CounterName = (typeof COUNTERS)[number];
 

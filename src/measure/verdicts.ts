@@ -3,7 +3,6 @@ import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { defined } from "../plan/defined.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
-import { selectTags } from "./groups.ts";
 import { type Interval, UNKNOWN } from "./intervals/certainty.ts";
 import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";
 import { judgeOver, judgePart, type PartVerdict } from "./limits/judge-part.ts";
@@ -11,6 +10,7 @@ import { metricOf } from "./metrics/catalogue.ts";
 import type { MeasuredPart } from "./metrics/metric.ts";
 import { formatMetric, metricText } from "./metrics/metric-text.ts";
 import { runValue } from "./metrics/read-metric.ts";
+import { selectTags } from "./split-by-tag.ts";
 import { compareStates, isUpperLimit, type VerdictState, worstState } from "./verdict-state.ts";
 
 /** The measurement of one level. */

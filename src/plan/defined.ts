@@ -7,3 +7,11 @@ type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K
 export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
+
+type FieldName<T> = T extends unknown ? keyof T & string : never;
+type FieldValue<T, K extends string> = T extends unknown ? (K extends keyof T ? T[K] : undefined) : never;
+
+/** Returns a field that not every kind of a part of a plan has; undefined for the others. */
+export function fieldOf<T extends object, K extends FieldName<T>>(part: T, name: K): FieldValue<T, K> {
+  return (part as Readonly<Record<K, unknown>>)[name] as FieldValue<T, K>;
+}

@@ -1,5 +1,7 @@
+import { rangeOf } from "../load/levels.ts";
 import { needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
+import { fieldOf } from "../plan/defined.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
@@ -102,7 +104,7 @@ function checkLoad(plan: Plan): Problem[] {
       problems.push(problem("conflict", `measurement.${name}`, message, "Leave the warm-up out.", String(value)));
     }
   }
-  if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
+  if (asked !== undefined && rangeOf(asked.levels)?.end === null && measurement.latencyLimitMs === null) {
     const message = "a range without an end needs a latency limit";
     problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
   }
@@ -112,7 +114,7 @@ function checkLoad(plan: Plan): Problem[] {
 /** Returns assertions on values that the target does not extract, and limits that no metric can have. */
 function checkExtracted(target: Plan["target"], assertions: Plan["assertions"], name: string): Problem[] {
   const targets = [target, ...membersOf(target).map((member) => member.target)];
-  const names = targets.flatMap((one) => Object.keys(("extract" in one ? one.extract : undefined) ?? {}));
+  const names = targets.flatMap((one) => Object.keys(fieldOf(one, "extract") ?? {}));
   return assertions.flatMap(({ metric, limit }, index): Problem[] => {
     const path = `${name}.${index}`;
     if (metric.key !== "extracted")
@@ -131,7 +133,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
       "needs a server that reports its own times, and this target has none",
       "Leave it out, or measure a triton(…) target.",
     ],
-    page: telemetry.metrics === null && [
+    gauges: telemetry.metrics === null && [
       "needs the server's page of metrics, which is not read",
       "Add metrics: {}, with the url of the page if it is not port 8002 of the server.",
     ],
@@ -143,7 +145,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
   ];
   return judged.flatMap(({ metric, path, where = {}, abortAfterMs }) =>
     needsOf(metric).flatMap((need): Problem[] => {
-      if (need !== "statistics" && need !== "page") return [];
+      if (need !== "statistics" && need !== "gauges") return [];
       const reason = reasons[need];
       const refuse = (message: string, hint: string): Problem[] => [
         problem("unsupported", path, `${metric.key} ${message}`, hint),
@@ -151,7 +153,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
       if (reason !== undefined && reason !== false) return refuse(...reason);
       if (abortAfterMs !== undefined)
         return refuse("is read at the end of a measurement only", "Leave abortAfter out.");
-      const isOfPart = Object.keys(where).some((tag) => need === "page" || tag !== TARGET_TAG);
+      const isOfPart = Object.keys(where).some((tag) => need === "gauges" || tag !== TARGET_TAG);
       return isOfPart ? refuse("is of all requests of a server together", "Leave where(…) out.") : [];
     }),
   );

@@ -1,6 +1,9 @@
 import { drawLoad, drawPart } from "../load/draw-load.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { seedOfNumber } from "../runtime/random.ts";
+import { loadModeOf } from "./load-modes.ts";
+import { membersOf } from "./mix.ts";
+import { targetKindOf } from "./service-kinds.ts";
 
 /**
  * Returns the plan of one of the runs of a plan, with a seed of its own: that of the plan for the first run, derived ones for the others.
@@ -9,7 +12,7 @@ import { seedOfNumber } from "../runtime/random.ts";
  */
 export function planOfRun(plan: Plan, number: number): Plan {
   const seed = seedOfNumber(plan.seed ?? 0, "run", number - 1);
-  if (seed === 0 && !("members" in plan.target)) return plan;
+  if (seed === 0 && membersOf(plan.target).length === 0) return plan;
   const { cancellation } = plan;
   return {
     ...plan,
@@ -23,19 +26,22 @@ export function planOfRun(plan: Plan, number: number): Plan {
 
 /** Whether a plan draws what it sends, or when. */
 export function isDrawn({ load, inputs, cancellation, target }: Plan): boolean {
-  const loads = "phases" in load ? load.phases.map((phase) => phase.load) : [load];
-  const data = "members" in target ? target.members.map((member) => member.inputs) : [inputs];
+  const loads = loadModeOf(load)
+    .phases?.(load)
+    .map((phase) => phase.load) ?? [load];
+  const members = membersOf(target);
+  const data = members.length > 0 ? members.map((member) => member.inputs) : [inputs];
   return [...loads, ...data, cancellation ?? {}].some((part) => drawPart(part, 1) !== part);
 }
 
-/** Embedded targets draw their latencies, each its own. */
+/** Targets that draw anything of their own do so from the seed, each member of a mix from another one. */
 function drawTarget<T extends TargetPlan>(target: T, seed: number): T {
-  if ("mock" in target) return { ...target, mock: { ...target.mock, seed } };
-  if (!("members" in target)) return target;
-  const members = target.members.map((member, index) => ({
+  const kind = targetKindOf(target);
+  if (kind.withSeed !== undefined) return kind.withSeed(target, seed) as T;
+  const members = membersOf(target).map((member, index) => ({
     ...member,
     target: drawTarget(member.target, seedOfNumber(seed, "member", index)),
     inputs: drawPart(member.inputs, seed),
   }));
-  return { ...target, members };
+  return members.length === 0 ? target : { ...target, members };
 }

@@ -1,3 +1,4 @@
+import { fieldOf } from "../plan/defined.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
 import type { MixTargetPlan } from "../plan/split/mix.ts";
@@ -55,8 +56,7 @@ export function throughputUnitOf(target: TargetPlan): string {
 
 /** Returns a target's other servers and its TLS settings; none for a server that the run starts itself. */
 export function networkOf(target: ServerTargetPlan): { readonly moreUrls: readonly string[]; readonly tls: TlsPlan } {
-  if (!("tls" in target)) return { moreUrls: [], tls: DEFAULT_TLS };
-  return { moreUrls: target.moreUrls ?? [], tls: target.tls };
+  return { moreUrls: fieldOf(target, "moreUrls") ?? [], tls: fieldOf(target, "tls") ?? DEFAULT_TLS };
 }
 
 /** Returns the kind of a server target. */

@@ -6,7 +6,7 @@ import type { ReportModel } from "./model/report-model.ts";
 import type { FollowedRuns } from "./over-time/followed-runs.ts";
 import type { Report, TextSink } from "./report.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
-import { describeWarning } from "./warnings.ts";
+import { describeWarning } from "./warning-text.ts";
 import { writeReport } from "./write-report.ts";
 
 /** Renders a report. */

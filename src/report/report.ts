@@ -3,7 +3,7 @@ import type { RunObserver } from "../result/observer.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 
-/** A report: follows a run and finishes with its result. Each report is one file and one line in `reports.ts`. */
+/** A report: follows a run and finishes with its result. Each report is one file and one line in `report-formats.ts`. */
 export interface Report extends RunObserver {
   /** Writes what can only be written at the end. Throws `RunError` on failure. */
   finish(result: RunResult): void | Promise<void>;

@@ -12,7 +12,7 @@ import type { ReportModel } from "./model/report-model.ts";
 import type { RenderReport } from "./model-report.ts";
 import { OLD_VERSIONS } from "./read/runs/upgrade-json.ts";
 import { createReportSchema, type ReportJson } from "./schema/report-schema.ts";
-import { REPORT_VERSION } from "./schema/version.ts";
+import { REPORT_VERSION } from "./schema/report-version.ts";
 
 /** Rampart's JSON of a run, read again: all other reports are made from it. */
 
@@ -24,7 +24,7 @@ export const STORED_FORMATS = {
   markdown: formatMarkdownReport,
 } satisfies Readonly<Record<string, RenderReport>>;
 
-/** Reads a report. @throws UserError when the file is none of this version */
+/** Reads a report. @throws UserError when the file is not a report of this version */
 export function readStoredReport(path: string): ReportModel {
   const document = parse(path);
   const version = (document as { readonly version?: unknown } | null)?.version;

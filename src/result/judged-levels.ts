@@ -47,7 +47,7 @@ export interface JudgedRuns {
 
 /**
  * Returns the levels at which assertions over runs are judged: all that were measured, each with the same level of the other runs. Of a
- * search it is the highest load of each run, whatever that is; a run whose search has no certain response does not count.
+ * search it is the highest load of each run, whatever that is; a run whose search has no certain result does not count.
  * @param runs those that ended as planned
  */
 export function judgedInRuns(runs: readonly RunResult[]): JudgedRuns {

@@ -1,9 +1,9 @@
+import type { GaugeReading } from "../measure/gauge-readings.ts";
 import type { Measurement } from "../measure/measurement.ts";
-import type { PageReading } from "../measure/page-readings.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
 import type { Text } from "../plan/messages.ts";
-import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
+import type { GaugeWarning } from "../telemetry/gauge-poller.ts";
 import type { FailedRequest, RequestRecord } from "./request-record.ts";
 import type { LevelResult, PreparedRun } from "./run-result.ts";
 
@@ -22,7 +22,7 @@ export type TraceEvent =
 
 /** A condition that the user should know. Each is reported once per run. */
 export type RunWarning =
-  | MetricsWarning
+  | GaugeWarning
   /** Several versions of the model received requests although the plan names none. Server times are those of the highest version. */
   | { readonly kind: "many-versions"; readonly model: string }
   /** The server does not support the statistics calls. */
@@ -78,7 +78,7 @@ export interface RunObserver {
   onTrace?(event: TraceEvent): void;
   onWarning?(warning: RunWarning): void;
   /** A reading of the GPU metrics of the server, in the measured time. */
-  onMetrics?(reading: PageReading): void;
+  onMetrics?(reading: GaugeReading): void;
   onPrepared?(prepared: PreparedRun): void;
   /** @param phase absent if the load has no phases */
   onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean, phase?: PhasePlace): void;

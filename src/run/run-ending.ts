@@ -1,7 +1,7 @@
 import type { PreparedLoad } from "../load/load-mode.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.ts";
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
-import type { ServerCounters } from "../service/statistics.ts";
+import type { ServerCounters } from "../service/server-counters.ts";
 import type { EarlyAbort } from "./conduct/early-abort.ts";
 import { findMaxOf } from "./conduct/found-levels.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";

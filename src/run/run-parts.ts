@@ -4,7 +4,7 @@ import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
+import type { GaugePoller } from "../telemetry/gauge-poller.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import type { HostLimits } from "./host-limits.ts";
 import type { RunSignal } from "./interrupt.ts";
@@ -60,7 +60,7 @@ export interface ConductorParts extends RunParts {
   /** What the run may use of its host. */
   readonly hostLimits: HostLimits;
   /** Scrapes GPU metrics; undefined when the plan requests none. */
-  readonly poller: MetricsPoller | undefined;
+  readonly poller: GaugePoller | undefined;
   readonly peers: Peers;
   /** Start of the run, before the first request. A rehearsal moves it. */
   readonly startNs: number;

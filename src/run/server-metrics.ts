@@ -1,6 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
-import { MetricsPoller, type MetricsPollerOptions } from "../telemetry/metrics-poller.ts";
+import { GaugePoller, type GaugePollerOptions } from "../telemetry/gauge-poller.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { ControlClient } from "../transport/control-client.ts";
 import { Http1Client } from "../transport/http1/client.ts";
@@ -15,14 +15,14 @@ const MAX_PAGE_BYTES = 16 * 1024 * 1024; // 16 MiB
 
 /** The metrics of a plan's server, over a separate client. */
 export interface ServerMetrics {
-  readonly poller: MetricsPoller;
+  readonly poller: GaugePoller;
   close(): void;
 }
 
 /** Prepares scraping of the plan's metrics; undefined when it requests none. @throws UserError when a TLS file cannot be read */
 export function openServerMetrics(
   plan: Plan,
-  listener: Pick<MetricsPollerOptions, "warn" | "onReading">,
+  listener: Pick<GaugePollerOptions, "warn" | "onReading">,
 ): ServerMetrics | undefined {
   const { metrics } = plan.telemetry;
   const url = metrics === null ? undefined : parseMetricsUrl(metrics.url);
@@ -30,7 +30,7 @@ export function openServerMetrics(
   const source = openMetricsSource(url, "tls" in plan.target ? plan.target.tls : DEFAULT_TLS, FETCH_TIMEOUT_NS);
   const { url: address, intervalMs } = metrics;
   const needsGpus = plan.behaviour?.needsCounters === true;
-  const poller = new MetricsPoller({ url: address, intervalMs, needsGpus, fetch: source.fetch, ...listener });
+  const poller = new GaugePoller({ url: address, intervalMs, needsGpus, fetch: source.fetch, ...listener });
   return {
     poller,
     close: () => {

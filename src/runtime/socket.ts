@@ -1,20 +1,4 @@
-/** TLS settings of a connection. Certificates and keys are PEM text. */
-export interface TlsSettings {
-  /** Name for SNI and the certificate check. Default: the host. */
-  readonly serverName?: string | undefined;
-  /** ALPN protocols, in order of preference. */
-  readonly alpn: readonly string[];
-  /** Certificate authorities to trust instead of the system's. */
-  readonly caPem?: string | undefined;
-  /** Client certificate chain. */
-  readonly certPem?: string | undefined;
-  /** Private key of the client certificate. */
-  readonly keyPem?: string | undefined;
-  /** False: accept a certificate from any signer. */
-  readonly verifyPeer: boolean;
-  /** False: accept a certificate for any name. */
-  readonly verifyHost: boolean;
-}
+import type { TlsSettings } from "./tls.ts";
 
 /** The address of a server. */
 export interface SocketTarget {

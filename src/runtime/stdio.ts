@@ -14,7 +14,7 @@ export function writeStderr(text: string): void {
   try {
     writeAll(2, text);
   } catch {
-    // There is no place to report it.
+    // It cannot be reported anywhere.
   }
 }
 

@@ -35,7 +35,7 @@ export interface ServerTraceOptions {
   readonly levels?: readonly ("OFF" | "TIMESTAMPS" | "TENSORS")[];
   /** One in this many requests is traced. */
   readonly rate?: number;
-  /** Most requests to trace; -1 is no limit. */
+  /** Most requests to trace; -1: no limit. */
   readonly count?: number;
   /** Traces after which the file is written; 0 is at the end. */
   readonly logFrequency?: number;

@@ -4,7 +4,7 @@ import { type Duration, nsToMs, type Percent, parseDurationNs } from "../plan/un
 
 /** Schemas of option values. They check what untyped callers pass; for typed callers they cannot fail. */
 
-/** The message of a text that is no duration. */
+/** The message for a text that is not a duration. */
 export const DURATION_RULE = 'must be a duration with its unit, such as "250 us", "25 ms", "5 s" or "2 min"';
 
 /** Returns the schema of a duration with its unit. */

@@ -3,7 +3,7 @@ import { type Scenario, scenarioOf } from "./define.ts";
 import type { ParameterValue } from "./params/parameter.ts";
 import { toFieldProblem } from "./scenario-error.ts";
 
-/** Fields that are no part of a plan. */
+/** Fields that are not part of a plan. */
 const OTHER_FIELDS: ReadonlySet<string> = new Set(["params", "setup", "teardown"]);
 
 /** Fields whose functions are not of the parameters. */

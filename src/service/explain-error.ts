@@ -6,10 +6,10 @@ const MAX_RESPONSE_CHARACTERS = 4096;
 
 const decoder = new TextDecoder();
 
-/** Of bytes that are no text, at least this share decodes to replacement characters. Text in another encoding has fewer. */
+/** Of bytes that are not text, at least this share decodes to replacement characters. Text in another encoding has fewer. */
 const BINARY_RATIO = 0.1;
 
-/** Returns bytes as text, or their number when they are no text: `812 bytes`. */
+/** Returns bytes as text, or their number when they are not text: `812 bytes`. */
 export function describeBytes(bytes: Uint8Array): string {
   const text = decoder.decode(bytes);
   const replacedCount = text.split("\ufffd").length - 1;

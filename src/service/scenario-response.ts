@@ -37,7 +37,7 @@ export type CheckResponse = (response: ScenarioResponse) => boolean | string | u
 export interface ScenarioResponse {
   /** The body; of a stream all its messages or events, joined. */
   readonly bytes: Uint8Array;
-  /** The messages or server-sent events, in order; the only one when the response is no stream. */
+  /** The messages or server-sent events, in order; the only one when the response is not a stream. */
   readonly parts: readonly Uint8Array[];
   /** Text of a language model's response; of a stream all pieces, joined. Empty for other responses. */
   readonly content: string;

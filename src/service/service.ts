@@ -12,7 +12,7 @@ import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { ServiceApi } from "./probe.ts";
 import type { ResponseReader } from "./response-reader.ts";
-import type { ComposingModel, ServerCounters } from "./statistics.ts";
+import type { ComposingModel, ServerCounters } from "./server-counters.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
 /** The unit of throughput of kinds that name none: inferences, each item of a batch counted. */
@@ -273,7 +273,7 @@ export interface TargetKind<T extends TargetPlan> {
   /** The unit of throughput in reports. Default: {@link DEFAULT_THROUGHPUT_UNIT}. */
   readonly throughputUnit?: string;
   /**
-   * Requests are many and short, and no prompts: the rehearsal before the load is short, and repeating one is no sign of a prompt cache.
+   * Requests are many and short, and are not prompts: the rehearsal before the load is short, and repeating one does not hit a prompt cache.
    * Default: false.
    */
   readonly hasShortRequests?: true;
@@ -289,6 +289,8 @@ export interface TargetKind<T extends TargetPlan> {
   check?(target: T, plan: Plan): Problem[];
   /** Returns the targets that share the load. Absent: it is a single target. */
   members?(target: T): readonly MixMemberPlan[];
+  /** Returns the target with another seed of what it draws. Absent: it draws nothing. */
+  withSeed?(target: T, seed: number): T;
   /** Registers secrets that no report may show. Absent: it has none. */
   registerSecrets?(target: T): void;
   /** Returns the server to measure, once the run has started it at this port. Absent: it is not started by the run. */

@@ -1,4 +1,5 @@
-import type { OpenSocket, TlsSettings } from "../runtime/socket.ts";
+import type { OpenSocket } from "../runtime/socket.ts";
+import type { TlsSettings } from "../runtime/tls.ts";
 
 /** A header's name and value. */
 export type Header = readonly [name: string, value: string];
@@ -19,7 +20,7 @@ export const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Matches a header's value: a line break could inject a header. */
 export const HEADER_VALUE = /^[^\r\n\0]*$/;
 
-/** Matches a path with its query, as it stands in a request. */
+/** Matches a path with its query, as a request has it. */
 export const REQUEST_PATH = /^\/[!-"$-~]*$/;
 
 /** What {@link REQUEST_PATH} asks for, in words. */

@@ -13,14 +13,14 @@ import {
   hasWrongFlag,
   lacksTargetAnswer,
   withImplied,
-} from "./given.ts";
+} from "./given-answers.ts";
 import { findFolderProblem, readText } from "./paths.ts";
-import { askQuestion, askWay, explainKeys, inform, type Reply, warn } from "./prompts.ts";
 import type { Detected, Question, Surroundings } from "./question.ts";
 import { nextQuestion } from "./questions.ts";
 import { describeTime } from "./run-time.ts";
 import { timeOf } from "./scenario-text.ts";
 import { wizardTargetOf } from "./targets.ts";
+import { askQuestion, askWay, explainKeys, inform, type Reply, warn } from "./terminal-prompts.ts";
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
 export type InterviewMode = "ask" | "defaults" | "refuse";

@@ -21,7 +21,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** Returns why no file can be written to a path; undefined when it can. A missing folder is no problem. */
+/** Returns why a file cannot be written to a path; undefined when it can. A missing folder is not a problem. */
 export function findFolderProblem(path: string): string | undefined {
   let folder = dirname(resolve(path));
   while (!existsSync(folder)) folder = dirname(folder);

@@ -1,5 +1,6 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
-import { levelAt } from "../load/levels.ts";
+import { countLevels, rangeOf } from "../load/levels.ts";
+
 import { createLadder, type Ladder } from "../load/load-ladder.ts";
 import { LoadSearch } from "../load/search.ts";
 import { STABILITY_WINDOWS, WINDOW_STRETCH } from "../measure/stability.ts";
@@ -39,12 +40,14 @@ function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number)
   const level = timeOfLevel(mode);
   if (level === undefined) return undefined;
   const [leastMs, mostMs] = [level.leastMs + warmupMs, level.mostMs + warmupMs];
-  if (search === "highest" && levels.kind === "range") {
-    const points = mostPoints(levels, levelUnitOf(load));
+  const range = rangeOf(levels);
+  if (search === "highest" && range !== undefined) {
+    const points = mostPoints(range, levelUnitOf(load));
     const parts = `${count(points, "load")} of ${describeMs(mostMs)} at most; fewer and shorter where the verdict is clear`;
     return { leastMs, mostMs: points * mostMs, parts };
   }
   const levelCount = countLevels(levels);
+  if (levelCount === undefined) return undefined;
   const each = leastMs === mostMs ? describeMs(mostMs) : `${describeMs(leastMs)} to ${describeMs(mostMs)}`;
   return {
     leastMs: levelCount * leastMs,
@@ -61,12 +64,6 @@ function timeOfLevel(mode: MeasurementModePlan): { readonly leastMs: number; rea
   if (!("windowMs" in mode)) return undefined;
   const windowMs = WINDOW_STRETCH * mode.windowMs;
   return { leastMs: STABILITY_WINDOWS * windowMs, mostMs: mode.maxTrials * windowMs };
-}
-
-function countLevels(levels: LevelsPlan): number {
-  let levelCount = 0;
-  while (levelAt(levels, levelCount) !== undefined) levelCount++;
-  return levelCount;
 }
 
 /** Returns how many loads a search tries at most, wherever the limit is. */

@@ -8,12 +8,12 @@
 // The truth is one for all runs, by the server's log of all: responses per second, and the mean time from a request to its response, with the time that
 // sockets and client add on average, which is printed.
 import { parseArgs } from "node:util";
+import { inferPerSec } from "../../src/measure/derived-values.ts";
 import { estimateMeanNs } from "../../src/measure/intervals/mean-interval.ts";
 import { ratioInterval } from "../../src/measure/intervals/ratio-interval.ts";
 import { throughputInterval } from "../../src/measure/intervals/throughput.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import { joinParallel } from "../../src/measure/merge.ts";
-import { inferPerSec } from "../../src/measure/metrics.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { defineScenario } from "../../src/scenario/define.ts";

@@ -84,7 +84,7 @@ test("an interrupted point ends the sweep and is in no summary", async () => {
   assert.deepEqual([ran.isPassed, tried, ran.sweep.points.length, ran.sweep.failed], [false, ["1", "2"], 1, []]);
 });
 
-test("a search responses once for each combination of the other parameters", async () => {
+test("a search gives one answer for each combination of the other parameters", async () => {
   const search = {
     parameter: "width",
     ladder: createLadder({ kind: "list", values: WIDTHS.values }, true),

@@ -59,7 +59,7 @@ describe("a command that does not exist", () => {
   });
 });
 
-test("a flag that does not exist gets the nearest one, whose value is no argument, or where the help is", async () => {
+test("an unknown flag gets the nearest flag as a hint, or the help; its value is not taken as an argument", async () => {
   assert.match(
     (await run("run", "x.ts", "--jsn", "a")).err,
     /--jsn: is not a flag of this command\. Did you mean --json\?/,

@@ -54,7 +54,7 @@ test("code comes to lie where file and memory agree within large pages, and ever
   assert.deepEqual(after.subarray(64 + 16, 64 + 56), before.subarray(64 + 16, 64 + 56));
 });
 
-test("a file that is laid out so already, or is no such executable, stays as it is", () => {
+test("a file that is aligned already, or is another kind of file, is not changed", () => {
   const aligned = alignCode(makeExecutable());
   assert.equal(alignCode(aligned), aligned);
   const alike = makeExecutable(0x40_0000 + CODE.offset);

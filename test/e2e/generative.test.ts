@@ -91,7 +91,7 @@ describe("a real language model", () => {
     assert.equal(json.request_count.avg, 6);
   });
 
-  test("a model's refusals are counted and told, and the exit code says so", async () => {
+  test("a model's refusals are counted and reported, also by the exit code", async () => {
     const outcome = await runRampart([
       ...["genai-perf", "profile", "-m", "tiny", "--endpoint-type", "chat", "-u", url, "--tokenizer", tinyTokenizer],
       ...["--request-count", "4", "--extra-inputs", '{"messages":"none"}', "--artifact-dir", join(folder, "refused")],

@@ -48,7 +48,7 @@ describe("refusals", () => {
     assert.deepEqual(await readServerCounts(triton.http, "simple"), earlier);
   });
 
-  test("nobody listens", async () => {
+  test("nothing listens", async () => {
     const { code, stderr } = await runRampart(["perf_analyzer", "-m", "simple", "-u", "127.0.0.1:1"]);
     assert.equal(code, 99);
     assert.match(stderr, /127\.0\.0\.1:1/);

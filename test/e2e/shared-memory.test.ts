@@ -349,7 +349,7 @@ describe("a GPU's memory", () => {
     ["cudaIpcGetMemHandle", "unable to share the memory of OUTPUT0"],
     ["cudaMemcpy", "Failed to copy data to cuda shared memory for INPUT0_0_0"],
   ] as const) {
-    test(`a failing ${failing} is told in CUDA's words, and nothing is left`, LIMIT, async () => {
+    test(`a failing ${failing} is reported with CUDA's message, and nothing is left`, LIMIT, async () => {
       await withServer({}, async (server) => {
         const env = { ...cudart.env, FAKE_CUDA_FAILS: failing };
         const { code, stderr } = await runRampart([...FLAGS, "cuda", "-u", server.url], { env });

@@ -102,7 +102,7 @@ for (const protocol of ["http", "grpc"] as const) {
   });
 }
 
-test("when several versions serve requests the highest one's statistics are told, with a warning, once", async () => {
+test("when several versions serve requests, the statistics of the highest are reported, with one warning", async () => {
   let isOver = false;
   const others = (async () => {
     let count = 0;
@@ -132,7 +132,7 @@ test("when several versions serve requests the highest one's statistics are told
   assert.equal(warnings?.length, 1, outcome.stderr);
 });
 
-test("Triton's own metrics are read; without a GPU each missing family is told once", async () => {
+test("Triton's metrics are read; without a GPU each missing family is reported once", async () => {
   const url = `127.0.0.1:${triton.metricsPort}/metrics`;
   const flags = ["-p", "300", "-s", "1000000", "--collect-metrics", "--metrics-url", url, "--metrics-interval", "100"];
   const args = ["perf_analyzer", "-m", "simple", "-u", `127.0.0.1:${triton.httpPort}`, ...flags];

@@ -223,7 +223,7 @@ test("steps say where they were read", async () => {
   assert.equal(basename(streams.streams[0]?.[0]?.place ?? ""), "0.json, data[0][0]");
 });
 
-test("empty data beside other files is no harm, alone it is named", async () => {
+test("empty data is allowed beside other files, and refused alone", async () => {
   const empty = '{"data": []}';
   const full = '{"data": [{"IN": [1,2,3,4]}]}';
   for (const texts of [

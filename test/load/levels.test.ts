@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
-import { concurrencySchema, largestLevel, levelAt, MAX_CONCURRENCY } from "../../src/load/levels.ts";
+import {
+  concurrencySchema,
+  countLevels,
+  largestLevel,
+  levelAt,
+  MAX_CONCURRENCY,
+  rangeOf,
+} from "../../src/load/levels.ts";
 import { type LevelsPlan, levelsSchema, searchSchema } from "../../src/plan/load-plan.ts";
 
 function allLevels(levels: LevelsPlan, most = 100): number[] {
@@ -28,14 +35,31 @@ for (const [levels, visited] of sweeps) {
   test(`levels visited of ${JSON.stringify(levels)}`, () => {
     assert.deepEqual(allLevels(levels), visited);
     assert.equal(levelAt(levels, visited.length), undefined);
+    assert.equal(countLevels(levels), visited.length);
+    assert.equal(rangeOf(levels), levels.kind === "range" ? levels : undefined);
   });
 }
+
+test("levels are counted as they are visited, whatever the division of their range rounds to", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 500 }),
+      fc.integer({ min: 0, max: 500 }),
+      fc.integer({ min: 1, max: 90 }),
+      (a, b, c) => {
+        const levels: LevelsPlan = { kind: "range", start: a / 10, end: (a + b) / 10, step: c / 10 };
+        assert.equal(countLevels(levels), allLevels(levels, 1000).length);
+      },
+    ),
+  );
+});
 
 test("a range without an end continues and has no largest level", () => {
   const endless: LevelsPlan = { kind: "range", start: 2, end: null, step: 2 };
   assert.deepEqual(allLevels(endless, 4), [2, 4, 6, 8]);
   assert.equal(levelAt(endless, 1e6), 2 + 2e6);
   assert.equal(largestLevel(endless), undefined);
+  assert.equal(countLevels(endless), undefined);
 });
 
 test("the largest level is that of the sweep, whatever its order", () => {

@@ -19,7 +19,7 @@ test("it reports what varied, by how much and over which windows", () => {
   assert.doesNotMatch(explainInstability(asynchronous, window, undefined).moved, /latency/);
 });
 
-test("fewer windows than must agree are told as such", () => {
+test("too few windows for the stability rule are reported as such", () => {
   const short = makeInstability({ throughputRatio: 0, latencyRatio: 0, trials: 2 });
   const windows = short.windows.slice(0, 2);
   const { moved } = explainInstability({ ...short, windows }, window, undefined);

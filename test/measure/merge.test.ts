@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
+import { inferPerSec } from "../../src/measure/derived-values.ts";
+import type { GaugeReading } from "../../src/measure/gauge-readings.ts";
+import { addReading, NO_READINGS } from "../../src/measure/gauge-readings.ts";
 import { errorRatioInterval } from "../../src/measure/intervals/ratio-interval.ts";
 import { throughputInterval } from "../../src/measure/intervals/throughput.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import { joinParallel, mergeInTime } from "../../src/measure/merge.ts";
-import { inferPerSec } from "../../src/measure/metrics.ts";
 import { sumOpenRequests } from "../../src/measure/open-requests.ts";
-import type { PageReading } from "../../src/measure/page-readings.ts";
-import { addReading, NO_READINGS } from "../../src/measure/page-readings.ts";
 import {
   RECORD_CANCELLED,
   RECORD_DELAYED,
@@ -71,7 +71,7 @@ function drawLoad(seed: number, count: number, meanGapNs: number): Request[] {
   });
 }
 
-const watts = (value: number): PageReading => ({ powerWatts: new Map([["gpu", value]]) });
+const watts = (value: number): GaugeReading => ({ powerWatts: new Map([["gpu", value]]) });
 
 /** What a part of a load sees. */
 interface Sight {
@@ -128,7 +128,7 @@ function measure(requests: readonly Request[], startNs: number, endNs: number, s
     openBefore: openAt(startNs),
     openAfter: openAt(endNs),
     ...(readsServer ? { server: delta } : {}),
-    ...(readsGpu ? { gpu: readings.reduce(addReading, NO_READINGS) } : {}),
+    ...(readsGpu ? { gauges: readings.reduce(addReading, NO_READINGS) } : {}),
   });
   const groups = (hasGroups ? [0, 1] : []).map((parity) => ({
     tags: { parity: String(parity) },
@@ -320,7 +320,7 @@ describe("a load in parallel parts", () => {
     );
   });
 
-  test("with other rates are no load that jumps, and their health is the worst of all", () => {
+  test("with other rates are not taken for a load that jumps, and their health is the worst of all", () => {
     const every = (gapNs: number): Request[] =>
       drawLoad(3, Math.floor(1e10 / gapNs), gapNs).map((request) => ({ ...request, flags: 0 }));
     const endNs = START_NS + 1e10;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lateCount } from "../../src/measure/metrics.ts";
+import { lateCount } from "../../src/measure/derived-values.ts";
 import { type AskedRate, explainShortfall, type ScheduledRate } from "../../src/measure/rate-shortfall.ts";
 import { makeWindow, type WindowParts } from "./make-window.ts";
 

@@ -7,7 +7,7 @@ import {
   type ServerDelta,
   subtractCounters,
 } from "../../src/measure/server-delta.ts";
-import type { ServerCounters } from "../../src/service/statistics.ts";
+import type { ServerCounters } from "../../src/service/server-counters.ts";
 import { makeDelta } from "./make-window.ts";
 
 function counters(version: string, count: number, change: Partial<ServerCounters> = {}): ServerCounters {
@@ -38,7 +38,7 @@ test("a version asked for counts alone, moved or not; other models never", () =>
   assert.equal(subtractCounters(before, after, { ...simple, name: "absent" }), undefined);
 });
 
-test("a version that was loaded meanwhile counts from nothing; counters that fell tell nothing", () => {
+test("a version that was loaded meanwhile counts from 0; counters that fell are ignored", () => {
   const loaded = subtractCounters([counters("1", 5)], [counters("1", 5), counters("2", 3)], simple);
   assert.deepEqual([loaded?.version, loaded?.successCount, loaded?.hasManyVersions], ["2", 3, false]);
   const asked = { ...simple, version: "1" };
@@ -50,7 +50,7 @@ test("a version loaded meanwhile counts from zero", () => {
   assert.deepEqual(subtractCounters([], [counters("3", 4)], simple), makeDelta(4, { version: "3" }));
 });
 
-test("models that are called are told with their caller, sorted, each version once", () => {
+test("called models are reported with their caller, sorted, each version once", () => {
   const ids = (delta: ServerDelta | undefined): string[] =>
     (delta?.composing ?? []).map(({ name, version, successCount }) => `${name}:${version} ${successCount}`);
   const leaf = { name: "leaf", version: "1", composing: [] };

@@ -180,7 +180,7 @@ test("values above a limit are counted, with those that equal it or without", ()
   );
 });
 
-test("values that vary from time to time are worth fewer than they are, and never fewer than 1", () => {
+test("values that drift have an effective size below their number, and never below 1", () => {
   const steps = Array.from({ length: 4000 }, (_, index) => (1 + Math.floor(index / 1000)) * 1e6);
   const mixed = steps.map((_, index) => (1 + ((index * 1_103_515_245) % 4)) * 1e6);
   const effective = effectiveCountOf(tallyOf(steps));

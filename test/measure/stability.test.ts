@@ -199,7 +199,7 @@ test("the limit is reached when one of three windows reaches it, not before", ()
   );
 });
 
-test("the spread tells how far each quantity moved", () => {
+test("the spread is how far each quantity moved", () => {
   const { throughputRatio, latencyRatio } = judgeAll(
     [
       [100, 10],

@@ -155,7 +155,7 @@ test("the mean in flight is that of each request's time within the interval, als
   );
 });
 
-test("a time line that forgets keeps the last columns apart, and all in its total", () => {
+test("a time line that drops old columns keeps the last ones, and all in its total", () => {
   const timeline = new Timeline(0, { mostColumns: 4, columnNs: 10, whenFull: "forget" });
   const records = new RecordColumns((columns, count) => timeline.add(columns, count));
   for (const endNs of [5, 15, 38, 42, 61]) fill(records, { sendStartNs: endNs - 3, endNs });
@@ -170,7 +170,7 @@ test("a time line that forgets keeps the last columns apart, and all in its tota
   assert.deepEqual([timeline.recent(7, 9).sinceNs, timeline.total().requestCount], [7, 5]);
 });
 
-test("requests go on to be added after columns were read, joined or forgotten", () => {
+test("requests can be added after columns were read, joined or dropped", () => {
   const records = (timeline: Timeline, endsNs: readonly number[]): void => {
     const columns = new RecordColumns((all, count) => timeline.add(all, count));
     for (const endNs of endsNs) fill(columns, { sendStartNs: endNs - 1, endNs });

@@ -42,7 +42,7 @@ for (const [latency, meanMs] of MEANS)
     assert.ok(Math.abs(sumMs / count / meanMs - 1) < mostRatio, String(sumMs / count));
   });
 
-test("a delay is kept by turns of the event loop too, where there is no finer wait", async () => {
+test("a delay is also kept by turns of the event loop, on systems without a finer wait", async () => {
   const clock = new FakeClock({ hasFineWaits: false });
   const waiting = waitUntil(2.9e6, clock).then(() => clock.nowMs);
   await clock.advanceMs(5);

@@ -198,7 +198,7 @@ describe("mock latency", () => {
     "uniform:9ms:1ms",
     "constant:1ms:2ms",
   ]) {
-    test(`${JSON.stringify(text)} is no latency`, () => {
+    test(`${JSON.stringify(text)} is refused as a latency`, () => {
       assert.equal(parseLatency(text), undefined);
     });
   }

@@ -26,7 +26,7 @@ async function ask(path: string, init: RequestInit = {}, { httpPort }: MockServe
 }
 
 describe("the mock's TorchServe", () => {
-  test("responses how long the input is: a part of a form, or the whole body", async () => {
+  test("answers how long the input is: a part of a form, or the whole body", async () => {
     const form = new FormData();
     form.append("image", new Blob([new Uint8Array([0, 255, 13, 10, 13, 10, 1])]));
     assert.deepEqual(await ask("/predictions/simple", { method: "POST", body: form }), {

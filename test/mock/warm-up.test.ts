@@ -58,7 +58,7 @@ describe("a warm-up runs the mock's own code, in bounded time:", { timeout: 60_0
     await warmUpMock();
     assert.ok(counts.answer > 0 && counts.infer > 0, JSON.stringify(counts));
   });
-  test("not at all where nobody measures the mock", async () => {
+  test("is skipped when the mock is not measured", async () => {
     process.env[COLD] = "1";
     await warmUpMock();
     assert.deepEqual(counts, { infer: 0, answer: 0 });

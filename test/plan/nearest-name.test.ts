@@ -36,5 +36,5 @@ for (const [typed, nearest] of DURATIONS)
     assert.equal(durationHint(typed, "Correct it."), nearest === undefined ? "Correct it." : `Write "${nearest}".`);
   });
 
-test("a duration that is no text has no suggestion", () =>
+test("a duration that is not a text has no suggestion", () =>
   assert.equal(durationHint(10, "Correct it."), "Correct it."));

@@ -93,7 +93,7 @@ function checkSearch({ runs, combination }: ReportedRuns, complete: readonly Rep
   assert.equal(
     findMax === undefined,
     runs.every((run) => run.findMax === undefined),
-    "a search has its responses over runs",
+    "a search has its answers over runs",
   );
   if (findMax === undefined) return 0;
   const { highest, atHighest, unresolvedRuns, runsWithoutLoad } = findMax;

@@ -7,7 +7,7 @@ import { RunError } from "../../src/plan/problem.ts";
 import { createJsonReport } from "../../src/report/model-report.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
-import { createReports } from "../../src/report/reports.ts";
+import { createReports } from "../../src/report/report-formats.ts";
 import type { RequestRecord } from "../../src/result/request-record.ts";
 import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { makeWindow } from "../measure/make-window.ts";
@@ -237,7 +237,7 @@ for (const [outputs, count] of kinds) {
   });
 }
 
-test("a file of no report is refused, whoever built the plan", async () => {
+test("a file for an unknown report is refused, by any front door", async () => {
   const outputs = { style: "rampart", files: { cvs: "x.csv" } } as NonNullable<PlanChange["outputs"]>;
   await assert.rejects(createReports(makePlan({ outputs }), makeSink()), /outputs\.files\.cvs.*is not known/);
 });

@@ -97,7 +97,7 @@ describe("a server that answers all but", () => {
     });
 });
 
-test("a share of failures above the limit ends the run as soon as no success can mend it", LIMIT, async () => {
+test("a share of failures above the limit ends the run as soon as no success can lower it enough", LIMIT, async () => {
   await withServer({ onInfer: ({ index }) => (index % 2 === 0 ? "no" : undefined) }, async (server) => {
     const result = await start(planFor(server, { failures: { maxRatio: 0.1 } })).result;
     checkCounts(result);
@@ -322,7 +322,7 @@ describe("a response outside of the load that has no end", () => {
     });
   });
 
-  test("is no page of metrics after its time", LIMIT, async () => {
+  test("is not read as a page of metrics after its timeout", LIMIT, async () => {
     await withServer({}, (server) =>
       withDrips(
         server,

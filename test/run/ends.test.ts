@@ -57,7 +57,7 @@ test("a request that is aborted as the run ends is not followed by another", LIM
   });
 });
 
-test("whoever waits for the last response is told also when something throws over it", LIMIT, async () => {
+test("a wait for the last response also ends when handling it throws", LIMIT, async () => {
   const { driver, client, errors } = makeDriver();
   await driver.start({ kind: "closed", concurrency: 2 }, ENDLESS);
   const lowered = driver.start({ kind: "closed", concurrency: 1 }, ENDLESS);

@@ -5,7 +5,7 @@ import { openSender, timestampsOf } from "../../src/run/open-sender.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeDataset, makeDriver, makeService } from "./send/fake-client.ts";
 
-test("a sender tells of what ends, of what fails, and of a load that is too high", async () => {
+test("a sender reports what ends, what fails, and a load that is too high", async () => {
   const plan = makePlan();
   const { driver, client, feed } = makeDriver({ maxOutstanding: 4 });
   const session = {

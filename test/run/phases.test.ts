@@ -134,7 +134,7 @@ describe("requests that are cancelled on purpose", () => {
   const SEED = 5;
   const COUNT = 20;
 
-  test("are the share that the seed draws; their slots go on, and they are in no latency", LIMIT, async () => {
+  test("are the share that the seed draws; their slots continue, and they are in no latency", LIMIT, async () => {
     await withServer({ onInfer: after(150) }, async (server) => {
       const { levels, failures, ...counts } = await run({
         target: { url: server.url },
@@ -201,7 +201,7 @@ describe("several servers", () => {
     return url;
   }
 
-  test("each gets its turn, and the counts are told by server", LIMIT, async () => {
+  test("each gets its turn, and the counts are reported by server", LIMIT, async () => {
     await withServer({}, async (first) => {
       await withServer({}, async (second) => {
         const { servers, completedCount, failedCount } = await run({
@@ -220,7 +220,7 @@ describe("several servers", () => {
     });
   });
 
-  test("one that refuses is a failure with its name, and the others go on", LIMIT, async () => {
+  test("one that refuses is a failure with its name, and the others continue", LIMIT, async () => {
     const dead = await deadUrl();
     await withServer({ onInfer: ({ index }) => (index === 0 ? "busy" : undefined) }, async (server) => {
       const { servers, failures, completedCount, error } = await run({

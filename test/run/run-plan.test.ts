@@ -88,7 +88,7 @@ for (const [name, change] of [
   ["a warm-up", { measurement: { mode: windows, warmupRequests: 3 } }],
   ["windows of time", { measurement: { mode: windows } }],
 ] as const) {
-  test(`with ${name} nothing is asked before there is something to tell`, LIMIT, async () => {
+  test(`with ${name} no request is sent before the reports are open`, LIMIT, async () => {
     await withServer({}, async (server) => {
       let askedCount = -1;
       const plan = planFor(server, change);
@@ -140,7 +140,7 @@ test("where a front door says so, the warm-up drains before the measurement", LI
   });
 });
 
-test("failed requests are counted with an example, and the run goes on", LIMIT, async () => {
+test("failed requests are counted with an example, and the run continues", LIMIT, async () => {
   const onInfer = ({ index }: { index: number }): string | undefined => (index % 4 === 0 ? "no luck" : undefined);
   await withServer({ onInfer }, async (server) => {
     const result = await run(planFor(server, { load: closedAt(2) }));
@@ -232,7 +232,7 @@ test("a ramp is one level with a time line, up to its largest concurrency", LIMI
 });
 
 test(
-  "an asynchronous schedule goes on while responses are awaited, a synchronous one waits per lane",
+  "an asynchronous schedule continues while responses are pending, a synchronous one waits per lane",
   LIMIT,
   async () => {
     const load = {
@@ -282,7 +282,7 @@ test("outputs that are not the expected ones are failed requests", LIMIT, async 
   });
 });
 
-test("streams of data beyond the first are told where the model takes no sequences", LIMIT, async () => {
+test("streams of data beyond the first are reported when the model takes no sequences", LIMIT, async () => {
   const { writeFile } = await import("node:fs/promises");
   await withFolder(async (folder) => {
     const file = `${folder}/data.json`;
@@ -343,7 +343,7 @@ const strangers: readonly (readonly [
 
 for (const [name, onConnection, kind, message] of strangers) {
   for (const style of ["perf_analyzer", "rampart"] as const) {
-    test(`a listener that ${name} is told from a server (${style})`, LIMIT, async () => {
+    test(`a listener that ${name} is distinguished from a server (${style})`, LIMIT, async () => {
       await withRawServer(onConnection, async (url) => {
         const plan = makePlan({ target: { url }, client: { stallTimeoutMs: 200 }, outputs: { style } });
         await assert.rejects(run(plan), (error: unknown) => {
@@ -358,7 +358,7 @@ for (const [name, onConnection, kind, message] of strangers) {
   }
 }
 
-test("nothing listening is told with the address and a hint", LIMIT, async () => {
+test("an address without a listener is reported with a hint", LIMIT, async () => {
   let url = "";
   await withRawServer(
     () => {},
@@ -424,7 +424,7 @@ test("Ctrl-C prints the measurements so far and exits with an error", LIMIT, asy
 const STATISTICS_MS = 150;
 
 test(
-  "a later level of so many requests is measured over them alone, not over the preparation for it",
+  "a later level with a number of requests is measured over them alone, without its preparation",
   LIMIT,
   async () => {
     await withServer({ statisticsDelayMs: STATISTICS_MS }, async (server) => {

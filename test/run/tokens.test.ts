@@ -275,7 +275,7 @@ test("streams without their end mark are counted as failed where others have it"
 });
 
 test(
-  "responses that were not streamed have no time to first token, and whoever asserts one is told why",
+  "responses that were not streamed have no time to first token, and an assertion on it says why",
   LIMIT,
   async () => {
     const whole = '{"choices":[{"message":{"content":"the cat"}}]}';

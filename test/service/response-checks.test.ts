@@ -101,7 +101,7 @@ describe("a response of KServe over HTTP", () => {
     assert.match(judge(create, [body], longer)[0] ?? "", /^Inference-Header-Content-Length 9999 is longer/);
   });
 
-  test("is no stream of events", () => {
+  test("is refused as a stream of events", () => {
     const check = createHttpChecks(undefined)();
     check.begin(HEAD);
     check.event(encoder.encode("data: {}\n\n"));

@@ -143,7 +143,7 @@ async function hasRequest(connection: ScriptedConnection, streamId: number): Pro
 
 for (const [name, create, answer] of GRPC_CLIENTS) {
   test(
-    `${name}: a request that is given up has its stream reset, and the slot goes on over the connection`,
+    `${name}: a cancelled request has its stream reset, and the slot keeps using the connection`,
     LIMIT,
     async () => {
       const resets: number[] = [];

@@ -51,7 +51,7 @@ describe("the watch for silent servers", () => {
     assert.ok(firstNs >= TIMEOUT_NS + PAUSE_NS - 0.1e9, `${firstNs}`);
   });
 
-  test("forgets a pause that is older than the timeout", async () => {
+  test("ignores a pause that is older than the timeout", async () => {
     const agesNs = await watchAges(
       () => {
         const endNs = nowNs() + PAUSE_NS;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import { runtimeName } from "../../src/runtime/runtime.ts";
-import type { TlsSettings } from "../../src/runtime/socket.ts";
+import type { TlsSettings } from "../../src/runtime/tls.ts";
 import { createGrpcCodec, readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import { createHttpCodec } from "../../src/service/triton/http-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";

@@ -104,6 +104,6 @@ test("an unknown server is described by its protocol", { timeout: 180_000 }, asy
   assert.equal(found?.text, `${otherAt} speaks HTTP, but answers to none of the APIs that Rampart recognizes.`);
 });
 
-test("a text that is no address is not asked", async () => {
+test("a text that is not an address is not queried", async () => {
   assert.equal(await detectServer("http://a b"), undefined);
 });

@@ -200,7 +200,7 @@ describe("rampart init in a terminal", () => {
     });
   });
 
-  test("refuses a text that is no address at once, and proposes not to run with a tokenizer that does not load", async () => {
+  test("refuses a text that is not an address at once, and proposes not to run when the tokenizer does not load", async () => {
     const mock = await startMock(MOCK, LOOPBACK);
     const flags = ["--goal", "number", "--users", "1", "--for", "1 s", "--p99-limit", "none", "--ttft-limit", "none"];
     try {

@@ -12,13 +12,13 @@ import { toPlan } from "../../scenario/to-plan.ts";
 import type { LLM_ENDPOINTS } from "../../service/openai/endpoints.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { explainErrors } from "../explain.ts";
+import { explainErrors } from "../explain-errors.ts";
+import { readHeaders, readNumber } from "../flag-values.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
-import { readShared, sharedFlags } from "../option-flags.ts";
 import { CHAT_TIMEOUT_MS, type PlanValues, withPlanValues } from "../options/shared-options.ts";
-import { commandOf } from "../shown-usage.ts";
-import { readHeaders, readNumber } from "../value-flags.ts";
+import { readShared, sharedFlags } from "../shared-flags.ts";
 import { ask, type Question } from "./ask.ts";
 import { type CountedTokens, formatResponse } from "./format-response.ts";
 

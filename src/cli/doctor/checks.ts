@@ -1,4 +1,4 @@
-import { inferPerSec } from "../../measure/metrics.ts";
+import { inferPerSec } from "../../measure/derived-values.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { formatCount, nsToMs } from "../../plan/units.ts";
 import { VERSION } from "../../report/version.ts";

@@ -2,11 +2,11 @@ import { messageOf, type Problem, problem, UserError } from "../../plan/problem.
 import { column, makeTable } from "../../report/model/tables.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import { EXIT } from "../../result/exit-codes.ts";
+import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { explainErrors } from "../explain.ts";
+import { explainErrors } from "../explain-errors.ts";
+import { readNumber } from "../flag-values.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
-import { commandOf } from "../shown-usage.ts";
-import { readNumber } from "../value-flags.ts";
 import { CHECKS } from "./checks.ts";
 import { type AskedLoad, type Check, type Finding, unknown } from "./finding.ts";
 import { type Host, thisHost } from "./host.ts";

@@ -5,7 +5,7 @@ import { type Host, readNumber } from "./host.ts";
 
 /** Limits of the system against the asked load. */
 
-/** Open files of a run that are no connections: reports, code, pipes. */
+/** Open files of a run besides its connections: reports, code, pipes. */
 const OTHER_FILES = 64;
 /** Linux keeps a closed connection's port this long. Source: TCP_TIMEWAIT_LEN in the kernel. */
 const TIME_WAIT_S = 60;

@@ -4,16 +4,16 @@ import { withoutSecrets } from "../../plan/secrets.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
+import { commandOf } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
-import { explainErrors } from "../explain.ts";
+import { explainErrors } from "../explain-errors.ts";
 import { formatFlags, parseFlags } from "../flags.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
 import { changePlan, conclude } from "../run.ts";
 import { inScenario, withNames } from "../setting-names.ts";
-import { commandOf } from "../shown-usage.ts";
 import { FLAGS } from "./flags.ts";
-import { readScenario } from "./read-scenario.ts";
+import { toScenario } from "./to-scenario.ts";
 
 /** `rampart http URL`: measures any HTTP server without a scenario. */
 
@@ -60,7 +60,7 @@ export async function runHttpCommand(args: readonly string[], command: string, r
       io.out(formatHelp(command));
       return EXIT.passed;
     }
-    const { scenario, values } = readScenario(flags);
+    const { scenario, values } = toScenario(flags);
     try {
       const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), values);
       const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));

@@ -1,6 +1,6 @@
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { type Flag, HELP_FLAG } from "../flags.ts";
-import { sharedFlags } from "../option-flags.ts";
+import { sharedFlags } from "../shared-flags.ts";
 
 /** How long to measure without a number of requests. */
 export const DEFAULT_FOR = "10s";

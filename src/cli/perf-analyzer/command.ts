@@ -1,18 +1,19 @@
+import { fieldOf } from "../../plan/defined.ts";
 import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError, wordProblem } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
-import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/levels.ts";
+import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/reported-levels.ts";
 import { VERSION } from "../../report/version.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";
+import { type LoadedCommand, showOption } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { formatRow } from "../options/rows.ts";
 import { findDuplicatePaths, findReadOutputs, inputFilesOf, routeTextAroundReports } from "../output-files.ts";
 import { withNames } from "../setting-names.ts";
-import { type LoadedCommand, showOption } from "../shown-usage.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import type { PerfAnalyzerOption } from "./options/option.ts";
 import { OPTIONS } from "./options/table.ts";
@@ -160,7 +161,7 @@ function conclude(result: RunResult, io: CommandIo): number {
     return EXIT.error;
   }
   const first = result.levels[0];
-  const isBinary = "search" in result.prepared.plan.load && result.prepared.plan.load.search === "binary";
+  const isBinary = fieldOf(result.prepared.plan.load, "search") === "binary";
   // Like in perf_analyzer, an unstable level is an error only if no level was measured before it.
   if (!isBinary && result.levels.length === 1 && first?.outcome === "unstable") {
     io.err("Failed to obtain stable measurement.\n\n");

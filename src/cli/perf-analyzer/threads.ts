@@ -1,4 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { rangeOf } from "../../load/levels.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { CallModePlan } from "../../plan/plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
@@ -11,7 +12,7 @@ export function defaultLanes(load: LoadPlan, callMode: CallModePlan): number | n
   const asked = mode.levels?.(load);
   if (asked === undefined || LEVEL_UNITS[mode.unit].isScheduled) return DEFAULT_SCHEDULE_LANES;
   if (callMode === "sync") return null;
-  const { levels } = asked;
-  const end = levels.kind === "list" || levels.isThreadLimited === true ? 1 : (levels.end ?? 1);
+  const range = rangeOf(asked.levels);
+  const end = range === undefined || range.isThreadLimited === true ? 1 : (range.end ?? 1);
   return Math.max(DEFAULT_ASYNC_LANES, end);
 }

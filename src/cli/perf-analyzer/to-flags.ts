@@ -1,4 +1,7 @@
+import { countLevels, describeLevels, rangeOf } from "../../load/levels.ts";
+import { fieldOf } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { inputKindOf } from "../../registry/input-kinds.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import { hasManyLevels } from "./options/measurement.ts";
 import { OPTIONS } from "./options/table.ts";
@@ -24,9 +27,7 @@ function findNotes(plan: Plan): Note[] {
     ...targetNotes(plan),
     ...(KINDS[kindNameOf(plan) ?? ""]?.notes?.(plan.target) ?? []),
     ...loadNotes(plan),
-    "paths" in inputs && 'flags take a JSON file with the paths: {"data": [{"TORCHSERVE_INPUT": ["cat.jpg"]}]}',
-    "tokenizer" in inputs && "only a scenario makes up prompts: perf_analyzer's flags take a file of payloads",
-    "entries" in inputs && inputs.entries.length > 0 && "the messages go into a file, messages.json here",
+    inputKindOf(inputs).perfAnalyzer?.(inputs).note ?? false,
     "count" in measurement.mode && hasManyLevels(plan.load) && "flags count requests at a single level only",
     "durationMs" in measurement.mode && "flags measure until windows agree, not for a given time",
     (measurement.warmupMs ?? 0) > 0 && "flags warm up by a number of requests, not for a time",
@@ -36,27 +37,31 @@ function findNotes(plan: Plan): Note[] {
 }
 
 function targetNotes({ target }: Plan): Note[] {
-  if (!("url" in target)) return [];
-  const { tls, protocol, moreUrls = [] } = target;
-  const trustsAll = tls.isEnabled && !(tls.verifyPeer && tls.verifyHost);
+  if (fieldOf(target, "url") === undefined) return [];
+  const tls = fieldOf(target, "tls");
+  const apiKeyEnv = fieldOf(target, "apiKeyEnv");
+  const trustsAll = tls?.isEnabled === true && !(tls.verifyPeer && tls.verifyHost);
   return [
-    moreUrls.length > 0 && "flags name one server",
-    "outputNames" in target && target.outputNames.length > 0 && "only a scenario names the outputs to ask for",
-    protocol === "grpc" && trustsAll && "only a scenario accepts any certificate with gRPC",
-    "apiKeyEnv" in target && `the API key goes into -H: "Authorization: Bearer $${target.apiKeyEnv}"`,
+    (fieldOf(target, "moreUrls") ?? []).length > 0 && "flags name one server",
+    (fieldOf(target, "outputNames") ?? []).length > 0 && "only a scenario names the outputs to ask for",
+    target.protocol === "grpc" && trustsAll && "only a scenario accepts any certificate with gRPC",
+    apiKeyEnv !== undefined && `the API key goes into -H: "Authorization: Bearer $${apiKeyEnv}"`,
   ];
 }
 
 function loadNotes({ load, outputs }: Plan): Note[] {
-  const isOtherRate =
-    "distribution" in load && (load.distribution === "gamma" || "maxOutstanding" in load || "ramp" in load);
-  const values = "levels" in load && load.levels.kind === "list" ? load.levels.values : [];
+  const distribution = fieldOf(load, "distribution");
+  const isLimited = fieldOf(load, "maxOutstanding") !== undefined || fieldOf(load, "ramp") !== undefined;
+  const isOtherRate = distribution === "gamma" || (distribution !== undefined && isLimited);
+  const changesConcurrency = (fieldOf(load, "overMs") ?? fieldOf(load, "rampMs")) !== undefined;
+  const levels = fieldOf(load, "levels");
+  const isList = levels !== undefined && rangeOf(levels) === undefined && (countLevels(levels) ?? 0) > 1;
   return [
-    values.length > 1 && `run it for each of the levels ${values.join(", ")}`,
-    ("overMs" in load || "rampMs" in load) && "only a scenario changes concurrency over time",
+    isList && `run it for each of the levels ${describeLevels(levels)}`,
+    changesConcurrency && "only a scenario changes concurrency over time",
     isOtherRate && "only a scenario has gamma-distributed gaps, a limit of requests in flight or a rate that changes",
-    "part" in load && "only a scenario sends a part of a schedule, or sends it at another speed",
-    "periodResponses" in load &&
+    fieldOf(load, "part") !== undefined && "only a scenario sends a part of a schedule, or sends it at another speed",
+    fieldOf(load, "periodResponses") !== undefined &&
       outputs.files.profileExport === undefined &&
       "--periodic-concurrency-range needs a --profile-export-file",
   ];

@@ -1,4 +1,4 @@
-import type { ValueKind } from "../shown-usage.ts";
+import type { ValueKind } from "../command-usage.ts";
 import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, quote } from "./contexts.ts";
 
 /** What completes a value. */

@@ -1,9 +1,9 @@
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { VERSION } from "../../report/version.ts";
 import { EXIT } from "../../result/exit-codes.ts";
-import { explainErrors } from "../explain.ts";
+import { commandOf, type LoadedCommand, type Operand, type ShownCommand } from "../command-usage.ts";
+import { explainErrors } from "../explain-errors.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
-import { commandOf, type LoadedCommand, type Operand, type ShownCommand } from "../shown-usage.ts";
 import { formatBash } from "./bash.ts";
 import { listContexts } from "./contexts.ts";
 import { formatFish } from "./fish.ts";

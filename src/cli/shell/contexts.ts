@@ -1,4 +1,4 @@
-import type { Operand, ShownCommand, ShownOption } from "../shown-usage.ts";
+import type { Operand, ShownCommand, ShownOption } from "../command-usage.ts";
 
 /** A place on the command line, after a command and perhaps a subcommand, and what can stand there. */
 export interface Context {

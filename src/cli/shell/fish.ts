@@ -1,4 +1,4 @@
-import type { ShownOption } from "../shown-usage.ts";
+import type { ShownOption } from "../command-usage.ts";
 import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, shorten } from "./contexts.ts";
 
 /** Formats the completion script for fish. */

@@ -1,5 +1,5 @@
 import { EXIT } from "../../result/exit-codes.ts";
-import type { CommandUsage, ShownCommand, ShownOption } from "../shown-usage.ts";
+import type { CommandUsage, ShownCommand, ShownOption } from "../command-usage.ts";
 
 /** What the exit codes of Rampart's own commands mean. */
 const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {

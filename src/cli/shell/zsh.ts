@@ -1,4 +1,4 @@
-import type { ShownOption, ValueKind } from "../shown-usage.ts";
+import type { ShownOption, ValueKind } from "../command-usage.ts";
 import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, quote, shorten, type Word } from "./contexts.ts";
 
 /** What completes a value. */

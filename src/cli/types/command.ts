@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { messageOf, problem, UserError, userError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { readFileText } from "../../runtime/files.ts";
+import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { explainErrors } from "../explain.ts";
+import { explainErrors } from "../explain-errors.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
-import { commandOf } from "../shown-usage.ts";
 import { readDeclarations } from "./declarations.ts";
 
 /** `rampart types`: what an editor needs to complete and check scenarios, beside them. */

@@ -18,5 +18,6 @@ const schema = () => v.object({ kind: v.literal("directory"), directory: pathSch
 export const directoryInputs: InputKind<DirectoryInputsPlan> = {
   schema,
   makes: "tensors",
+  perfAnalyzer: ({ directory }) => ({ names: [directory] }),
   load: async ({ directory }, model) => readDirectory(directory, model),
 };

@@ -30,5 +30,6 @@ export const fileListsInputs: InputKind<FileListsInputsPlan> = {
   hasNoPrompts: true,
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  perfAnalyzer: ({ files }) => ({ names: files }),
   load: async ({ files, key }, _model, order) => readFileLists(files, key, order === "at-times"),
 };

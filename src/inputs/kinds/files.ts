@@ -28,5 +28,9 @@ export const filesInputs: InputKind<FilesInputsPlan> = {
   needsNoModel: true,
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  perfAnalyzer: () => ({
+    names: ["files.json"],
+    note: 'flags take a JSON file with the paths: {"data": [{"TORCHSERVE_INPUT": ["cat.jpg"]}]}',
+  }),
   load: async ({ paths }) => readFiles(paths),
 };

@@ -30,6 +30,7 @@ export const jsonInputs: InputKind<JsonInputsPlan> = {
   makes: "tensors",
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  perfAnalyzer: ({ files }) => ({ names: files }),
   load: async ({ files, readsTags, refusesShortFloats }, model, order, held) => {
     return readJsonFiles(files, model, order === "at-times", held, undefined, { readsTags, refusesShortFloats });
   },

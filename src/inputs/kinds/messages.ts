@@ -31,5 +31,9 @@ export const messagesInputs: InputKind<MessagesInputsPlan> = {
   makes: "messages",
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  perfAnalyzer: ({ messageFiles, entries }) =>
+    entries.length === 0
+      ? { names: messageFiles }
+      : { names: [...messageFiles, "messages.json"], note: "the messages go into a file, messages.json here" },
   load: async ({ messageFiles, entries, folder }, model) => readMessageLists(messageFiles, entries, model, folder),
 };

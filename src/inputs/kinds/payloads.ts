@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
-import { listPayloadFiles } from "../made/payload-folder.ts";
+import { listPayloadFiles } from "../payload-folder.ts";
 import { readPayloadLists } from "../payload-list.ts";
 import { pathSchema } from "./path-schema.ts";
 
@@ -39,6 +39,7 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   needsNoModel: true,
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  perfAnalyzer: ({ file, moreFiles = [] }) => ({ names: [file, ...moreFiles] }),
   load: async ({ file, moreFiles = [], isFolder, readsTags, refusesLoadFields }, _model, order, held) => {
     const paths = isFolder ? await listPayloadFiles(file) : [file];
     return readPayloadLists([...paths, ...moreFiles], order, held, undefined, {

@@ -15,5 +15,9 @@ export const promptsInputs: InputKind<PromptsPlan> = {
     if (isTrace) return ["at-times"];
     return sessions === null && fileFormat === undefined ? ["in-turn"] : ["in-turn", "in-sessions"];
   },
+  perfAnalyzer: () => ({
+    names: ["payloads.json"],
+    note: "only a scenario makes up prompts: perf_analyzer's flags take a file of payloads",
+  }),
   load: async (plan, _model, order) => (await import("../prompts/prompt-thread.ts")).makePrompts(plan, order),
 };

@@ -7,7 +7,7 @@ import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { DataOrder, DataStep, Dataset } from "../dataset.ts";
 import { toPayload, toPayloadStep } from "../payload-entry.ts";
 import { groupBySession } from "../payload-list.ts";
-import { createEntries } from "./entries.ts";
+import { createEntries } from "./prompt-sources.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, type SessionSettings } from "./settings.ts";
 
 /**

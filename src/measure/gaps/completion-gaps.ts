@@ -33,7 +33,7 @@ interface LongGap {
 /**
  * Finds gaps between completions from the records of a measurement. Memory is bounded.
  *
- * Only time in which a request was in flight counts, so that pauses of the load are no gaps. What the usual latency explains is no gap either:
+ * Only time in which a request was in flight counts, so that pauses of the load are not gaps. What the usual latency explains is not a gap either:
  * a request that is sent after a pause takes its time. What is usual comes from the same measurement, weighted by time: of independent
  * arrivals, one gap in more than 10^8 is as long by chance, and responses that come in bursts have long gaps as usual ones.
  */

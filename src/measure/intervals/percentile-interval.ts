@@ -1,4 +1,5 @@
 import { nsToUs } from "../../plan/units.ts";
+import { meanOf, percentileOf } from "../numpy-statistics.ts";
 import {
   effectiveCountAt,
   interpolatedPercentile,
@@ -7,7 +8,6 @@ import {
   type Sketch,
   valueAtRank,
 } from "../sketch.ts";
-import { meanOf, percentileOf } from "../statistics.ts";
 import { certaintyOf, isInformative } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";

@@ -41,7 +41,7 @@ export type SeriesShape =
 
 /** Fewer parts show no shape. */
 const FEWEST_PARTS = 10;
-/** A stretch that is a larger share of the series is no burst. */
+/** A stretch that is a larger share of the series is not a burst. */
 const LONGEST_STRETCH = 0.25;
 /** Series whose parts are worth less than this share of their number are correlated. */
 const CORRELATED_RATIO = 0.5;
@@ -152,7 +152,7 @@ function meanOfParts(parts: readonly SeriesPart[]): number {
 const SMALLEST_CHANGE = 0.05;
 /** How certain a change of the level is to be. It is looked for in two forms, and at any time. */
 const CHANGE_CONFIDENCE = 0.9999;
-/** With fewer independent parts, a wave cannot be told from a change. */
+/** With fewer independent parts, a wave cannot be distinguished from a change. */
 const FEWEST_INDEPENDENT = 15;
 /** Share of the change by which the medians of neighbouring fifths may go back, or as many of their standard errors. */
 const BACKWARD_RATIO = 0.35;

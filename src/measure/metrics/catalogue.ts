@@ -1,5 +1,6 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { explainUnstreamed } from "../tokens/token-warnings.ts";
+import { GPU_METRICS } from "./gpu-metrics.ts";
 import { jsonNameOf, type MeasuredPart, type Metric, type Need, type Quantity } from "./metric.ts";
 import { OTHER_METRICS, REQUEST_METRICS } from "./request-metrics.ts";
 import { SERVER_METRICS } from "./server-metrics.ts";
@@ -7,9 +8,15 @@ import { GENERATIVE_METRICS } from "./token-metrics.ts";
 
 /**
  * The one catalogue of metrics. Assertions, limits, `findMax`, `--fail-if`, goodput, comparisons, the types of scenarios, reports and the
- * guide's reference derive from it: a new metric is one entry in one of the three tables.
+ * guide's reference derive from it: a new metric is one entry in one of the tables.
  */
-export const CATALOGUE = { ...REQUEST_METRICS, ...GENERATIVE_METRICS, ...SERVER_METRICS, ...OTHER_METRICS } as const;
+export const CATALOGUE = {
+  ...REQUEST_METRICS,
+  ...GENERATIVE_METRICS,
+  ...SERVER_METRICS,
+  ...GPU_METRICS,
+  ...OTHER_METRICS,
+} as const;
 
 type Catalogue = typeof CATALOGUE;
 
@@ -50,7 +57,7 @@ export function metricOf({ key }: MetricPlan): Metric {
   return metric;
 }
 
-/** Returns the entries that stand in JSON by their names: all that a level has by its key alone. */
+/** Returns the entries that JSON has by their names: those that a key alone identifies. */
 export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
   return METRIC_KEYS.flatMap((key) => {
     const entry = findEntry(key) as Metric;
@@ -81,7 +88,7 @@ const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> 
   streams: ({ window: { tokens } }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
   statistics: ({ window }) =>
     window.server === undefined ? "the server reported no statistics of these requests" : undefined,
-  page: ({ window }) => ((window.gpu?.count ?? 0) === 0 ? "the server's metrics were not read" : undefined),
+  gauges: ({ window }) => ((window.gauges?.count ?? 0) === 0 ? "the server's metrics were not read" : undefined),
 };
 
 /** Explains why a metric has no value; undefined when nothing is known but that nothing was measured. */

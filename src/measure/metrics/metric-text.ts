@@ -47,7 +47,7 @@ export function formatMetric(
   return unit === "" ? number : `${number} ${unit}`;
 }
 
-/** Returns the unit of a metric's values that are no times: `%`, `infer/s`, `tokens`; empty without one. */
+/** Returns the unit of a metric's values other than times: `%`, `infer/s`, `tokens`; empty without one. */
 export function unitOf(metric: MetricPlan, throughputUnit: string = DEFAULT_THROUGHPUT_UNIT): string {
   const { quantity, unit } = metricOf(metric);
   if (quantity === "ratio") return "%";

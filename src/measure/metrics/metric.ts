@@ -26,7 +26,7 @@ export type Need =
   /** The server counts its own times. */
   | "statistics"
   /** The server's page of metrics is read. */
-  | "page";
+  | "gauges";
 
 /** A metric with a value for each request or reading: it has statistics. */
 export interface Distribution {

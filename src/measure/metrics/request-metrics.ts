@@ -1,9 +1,9 @@
 import { nsToSec } from "../../plan/units.ts";
+import { inferPerSec, meanGapNs, responsesPerSec, sequencesPerSec } from "../derived-values.ts";
 import { findExtracted } from "../extracted-tally.ts";
 import { errorRatioInterval } from "../intervals/ratio-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
 import { latencyOf } from "../measurement.ts";
-import { inferPerSec, meanGapNs, responsesPerSec, sequencesPerSec } from "../metrics.ts";
 import { ALL_STATISTICS, type Asked, factsOf, type MeasuredPart, type Metric, ratioOf } from "./metric.ts";
 import { type Ends, sampleOfExtracted, sampleOfSketch, sampleOfSum } from "./sample.ts";
 

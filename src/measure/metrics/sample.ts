@@ -9,7 +9,6 @@ import { scaleInterval, type Uncertain } from "../intervals/certainty.ts";
 import type { IntervalOptions } from "../intervals/effective-count.ts";
 import { estimateMeanNs, type MeanEstimate, type MeanOptions } from "../intervals/mean-interval.ts";
 import { estimateInterpolated, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
-import { type PageMetric, type PageReadings, seriesOf } from "../page-readings.ts";
 import { countAbove, interpolatedPercentile, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
 import type { SampleAbove } from "../verdict-state.ts";
 
@@ -96,15 +95,4 @@ export function sampleOfNumbers(sketch: Sketch): Sample {
 /** A sum and how many it is of, as servers count their own times. */
 export function sampleOfSum(sum: number, count: number): Sample {
   return { count, average: sum / count };
-}
-
-/** Readings of all GPUs together: the average over GPUs, and the largest reading of one. @param scale factor of each value */
-export function sampleOfReadings(gpu: PageReadings | undefined, metric: PageMetric, scale = 1): Sample | undefined {
-  const series = gpu === undefined ? [] : seriesOf(gpu, metric).map(([, one]) => one);
-  const count = series.reduce((sum, one) => sum + one.count, 0);
-  return {
-    count,
-    average: (scale * series.reduce((sum, one) => sum + one.mean, 0)) / series.length,
-    max: scale * Math.max(...series.map(({ max }) => max)),
-  };
 }

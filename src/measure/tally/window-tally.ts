@@ -1,8 +1,8 @@
 import { defined } from "../../plan/defined.ts";
 import { ExtractedTally } from "../extracted-tally.ts";
+import type { GaugeReadings } from "../gauge-readings.ts";
 import type { ClientHealth, Measurement } from "../measurement.ts";
 import type { OpenRequests } from "../open-requests.ts";
-import type { PageReadings } from "../page-readings.ts";
 import {
   RECORD_CANCELLED,
   RECORD_DELAYED,
@@ -136,7 +136,7 @@ export interface WindowFrame {
   readonly canLanesWait: boolean;
   readonly health: ClientHealth;
   readonly server?: ServerDelta | undefined;
-  readonly gpu?: PageReadings | undefined;
+  readonly gauges?: GaugeReadings | undefined;
 }
 
 /** Computes a window's result. Nothing may be added to the tally afterwards. */
@@ -167,7 +167,7 @@ export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measureme
     overheadPct: overheadPct(tally, frame),
     health: frame.health,
     server: frame.server,
-    gpu: frame.gpu,
+    gauges: frame.gauges,
     extracted: tally.extracted?.cut(startNs, endNs),
   });
 }

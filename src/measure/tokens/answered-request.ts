@@ -1,5 +1,5 @@
 import type { ServerUsage } from "../../service/openai/response-parts.ts";
-import { roundHalfEven } from "../statistics.ts";
+import { roundHalfEven } from "../numpy-statistics.ts";
 import type { MetricInput } from "./metrics.ts";
 import type { ResponseTimes } from "./response-times.ts";
 

@@ -1,3 +1,4 @@
+import { fieldOf } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { registeredSecrets } from "../../plan/secrets.ts";
@@ -46,7 +47,7 @@ export class TokenLink implements RunTokens {
     const run: MeteredRun = {
       plan: measurement.tokens as TokensPlan,
       recordsFile: outputs.files.records ?? "",
-      model: "model" in target ? target.model : "",
+      model: fieldOf(target, "model") ?? "",
       originEpochNs: toEpochNs(0),
       startEpochNs: toEpochNs(startNs),
       goodputs,

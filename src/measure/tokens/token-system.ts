@@ -1,6 +1,6 @@
 import { nsToSec } from "../../plan/units.ts";
 import type { Column } from "../column.ts";
-import { sumOf } from "../statistics.ts";
+import { sumOf } from "../numpy-statistics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
 /** Metrics of a whole run, or of one session. */

@@ -21,7 +21,7 @@ import { describeMixedRuns, findDifferences, formatsOf, listSome } from "./plan-
 export interface CompareSettings {
   /** Smallest relative difference that matters, above 0: 0.05 for 5 %. */
   readonly precision: number;
-  /** Whether the interval within a run stands for the variation between runs, on a side with one run. */
+  /** Whether the interval within a run is taken for the variation between runs, on a side with one run. */
   readonly acceptsWithinRuns: boolean;
 }
 

@@ -58,7 +58,7 @@ export interface ComparisonWarning {
 export interface Comparison {
   readonly base: RunSet;
   readonly next: RunSet;
-  /** Whether the interval within a run stands for the variation between runs, on a side with one run. */
+  /** Whether the interval within a run is taken for the variation between runs, on a side with one run. */
   readonly acceptsWithinRuns: boolean;
   /** What differs between the plans of the sides. */
   readonly differences: readonly FactDifference[];

@@ -12,11 +12,6 @@ import type {
   Suite,
 } from "../model/report-model.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
-import { describeNotCompared } from "./file-notes.ts";
-import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
-import { listSome } from "./plan-differences.ts";
-import { levelChanges, runCurves } from "./run-curves.ts";
-import { judgeComparison } from "./verdict.ts";
 import {
   CONFIDENCE_NOTE,
   describeNeeds,
@@ -29,7 +24,12 @@ import {
   measuredOfLimit,
   nameVerdict,
   shownMetrics,
-} from "./words.ts";
+} from "./comparison-text.ts";
+import { describeNotCompared } from "./file-notes.ts";
+import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
+import { listSome } from "./plan-differences.ts";
+import { levelChanges, runCurves } from "./run-curves.ts";
+import { judgeComparison } from "./verdict.ts";
 
 /** The model of comparisons: what all their reports show. */
 

@@ -2,8 +2,8 @@ import { noneOf } from "../../measure/compare/verdict.ts";
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { timeUnitOf } from "../model/values.ts";
 import type { Plot, PlotPoint, XySeries } from "../plot.ts";
+import { roundForPlot } from "../plot-points.ts";
 import type { MeasuredLevel } from "../read/runs/measured-run.ts";
-import { roundForPlot } from "../sample.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet } from "./comparison.ts";
 
 /** The charts of a comparison. */

@@ -1,8 +1,8 @@
 import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import type { MetricComparison } from "./comparison.ts";
+import { formatChange, hasVerdicts, shownMetrics, summarizeVerdicts } from "./comparison-text.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
-import { formatChange, hasVerdicts, shownMetrics, summarizeVerdicts } from "./words.ts";
 
 /** How a comparison ended. The exit code, JSON and all reports take it from here. */
 export interface ComparisonVerdict {

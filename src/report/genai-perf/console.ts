@@ -1,4 +1,4 @@
-import type { StatisticName } from "../../measure/statistics.ts";
+import type { StatisticName } from "../../measure/numpy-statistics.ts";
 import {
   metricLabel,
   REQUEST_METRICS,

@@ -1,4 +1,4 @@
-import type { StatisticName } from "../../measure/statistics.ts";
+import type { StatisticName } from "../../measure/numpy-statistics.ts";
 import { GOODPUT_NAMES, LIMITS } from "../../measure/tokens/goodput.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import type { GenAiPerfResult } from "./result.ts";

@@ -1,3 +1,4 @@
+import { lateCount } from "../../measure/derived-values.ts";
 import { estimateMean, estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import {
   estimatePercentile,
@@ -5,9 +6,8 @@ import {
   percentileEstimator,
 } from "../../measure/intervals/percentile-interval.ts";
 import { latencyOf, type Measurement, sendDelayOf } from "../../measure/measurement.ts";
-import { lateCount } from "../../measure/metrics.ts";
+import { PERCENTILES, summarize } from "../../measure/numpy-statistics.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";

@@ -1,4 +1,4 @@
-import { type StatisticName, summarize, sumOf } from "../../measure/statistics.ts";
+import { type StatisticName, summarize, sumOf } from "../../measure/numpy-statistics.ts";
 import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { ResponseFamily } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";

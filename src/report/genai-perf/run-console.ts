@@ -1,9 +1,9 @@
-import { summarize } from "../../measure/statistics.ts";
+import { summarize } from "../../measure/numpy-statistics.ts";
 import { entryOf, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import { type Text, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Report, TextSink } from "../report.ts";
-import { formatRampartWarning } from "../warnings.ts";
+import { formatRampartWarning } from "../warning-text.ts";
 import { formatGenAiPerfConsole } from "./console.ts";
 import { type Measured, measuredOf } from "./measured.ts";
 import { formatTwoDecimals } from "./python-format.ts";

@@ -1,7 +1,7 @@
 import { areGenerated } from "../../inputs/prompts/requests-plan.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { saturationReason } from "../../measure/derived-values.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
-import { saturationReason } from "../../measure/metrics.ts";
 import { percentileAt } from "../../measure/sketch.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { Text } from "../../plan/messages.ts";

@@ -1,6 +1,6 @@
 import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plot.ts";
+import { roundForPlot } from "../plot-points.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
-import { roundForPlot } from "../sample.ts";
 import { metricLabel } from "./layout.ts";
 import { chooseAxes, findPareto } from "./sweep/pareto.ts";
 import type { SweepPoint } from "./sweep/sweep.ts";

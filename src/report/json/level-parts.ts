@@ -1,7 +1,7 @@
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
+import { saturationReason } from "../../measure/derived-values.ts";
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { saturationReason } from "../../measure/metrics.ts";
 import type { TimelineBucket, TimelineInterval } from "../../measure/timeline.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";

@@ -1,13 +1,14 @@
-import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
+import { lateCount, sentPerSec } from "../../measure/derived-values.ts";
+import { type GaugeReadings, ofGpu, seriesOf } from "../../measure/gauge-readings.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
+import { type Gauge, gpuUuidsOf } from "../../measure/metrics/gpu-metrics.ts";
 import { ALL_STATISTICS, type Metric } from "../../measure/metrics/metric.ts";
 import { sampleOfSketch } from "../../measure/metrics/sample.ts";
-import { lateCount, sentPerSec } from "../../measure/metrics.ts";
 import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
 import type { MlperfTokenTime } from "../../measure/mlperf/judge-tokens.ts";
 import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
-import { gpuUuidsOf, ofGpu, type PageMetric, type PageReadings, seriesOf } from "../../measure/page-readings.ts";
+import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/split-by-tag.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { judge } from "../../measure/verdicts.ts";
@@ -119,7 +120,7 @@ function toMeasuredJson(plan: Plan, part: MeasuredPart, decided?: Decided): Meas
     sendDelayUs: sendDelay.count === 0 ? undefined : toSpreadJson(sampleOfSketch(sendDelay), SEND_DELAY),
     server: window.server,
     tokens: tokens && toTokensJson(tokens),
-    telemetry: window.gpu && toTelemetryJson(window.gpu),
+    telemetry: window.gauges && toTelemetryJson(window.gauges),
     extracted: window.extracted && toExtractedJson(window.extracted),
   });
 }
@@ -154,16 +155,16 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
 }
 
 /** Converts the readings of a server's page, by GPU. Metrics that the server does not report are absent. */
-function toTelemetryJson(tally: PageReadings): TelemetryJson {
-  const lastOf = (uuid: string, metric: PageMetric): number | undefined =>
+function toTelemetryJson(tally: GaugeReadings): TelemetryJson {
+  const lastOf = (uuid: string, metric: Gauge): number | undefined =>
     seriesOf(tally, metric).find(([of]) => of === uuid)?.[1].last;
   return {
     readings: tally.count,
     gpus: gpuUuidsOf(tally).map((uuid) =>
       defined({
         uuid,
-        metrics: toMetricsJson({ window: { gpu: ofGpu(tally, uuid) } as Measurement }, 1, {
-          isWanted: ({ needs }) => needs === "page",
+        metrics: toMetricsJson({ window: { gauges: ofGpu(tally, uuid) } as Measurement }, 1, {
+          isWanted: ({ needs }) => needs === "gauges",
         }),
         powerLimitWatts: lastOf(uuid, "powerLimitWatts"),
         memoryTotalBytes: lastOf(uuid, "memoryTotalBytes"),

@@ -1,3 +1,4 @@
+import { countLevels } from "../../load/levels.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { msToNs } from "../../plan/units.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
@@ -20,7 +21,7 @@ export function expectExtent({ plan, requestCount }: PreparedRun): ExpectedExten
       requestCount: undefined,
       durationNs: sum(phases.map((_, index) => levelsNs(planOfPhase(plan, index), 0))),
     };
-  const levelCount = countLevels(plan);
+  const levelCount = levelCountOf(plan);
   // The number of requests in a timed warm-up is unknown.
   const isCounted = requestCount !== undefined && warmupMs === 0 && levelCount !== undefined;
   return {
@@ -32,20 +33,16 @@ export function expectExtent({ plan, requestCount }: PreparedRun): ExpectedExten
 /** Returns the duration of all levels of a load without phases; undefined if it is not fixed. */
 function levelsNs(plan: Plan, warmupMs: number): number | undefined {
   const { mode } = plan.measurement;
-  const levelCount = countLevels(plan);
+  const levelCount = levelCountOf(plan);
   if (mode.kind !== "duration" || levelCount === undefined) return undefined;
   return msToNs((mode.durationMs + warmupMs) * levelCount);
 }
 
 /** Returns the number of levels; undefined if it depends on what is measured. */
-function countLevels({ load }: Plan): number | undefined {
-  const { levels, search } = loadModeOf(load).levels?.(load) ?? { search: "linear" };
-  if (levels === undefined) return 1;
-  if (levels.kind === "list")
-    return search === "linear" || levels.values.length === 1 ? levels.values.length : undefined;
-  if (levels.end === null) return undefined;
-  const count = Math.max(1, Math.floor((levels.end - levels.start) / levels.step) + 1);
-  return search === "linear" || count === 1 ? count : undefined;
+function levelCountOf({ load }: Plan): number | undefined {
+  const asked = loadModeOf(load).levels?.(load);
+  const count = asked === undefined ? 1 : countLevels(asked.levels);
+  return asked === undefined || asked.search === "linear" || count === 1 ? count : undefined;
 }
 
 function sum(values: readonly (number | undefined)[]): number | undefined {

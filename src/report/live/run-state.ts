@@ -1,7 +1,7 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
+import { inferPerSec } from "../../measure/derived-values.ts";
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { inferPerSec } from "../../measure/metrics.ts";
 import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
 import { Timeline } from "../../measure/timeline.ts";

@@ -13,7 +13,7 @@ import { type ColumnSpec, column, makeTable, markedIf, spreadCell } from "./tabl
 
 /** Sections of a report with a row for each level, or for a part of it. */
 
-/** More rows than this are no response at a glance. */
+/** With more rows than this, a table cannot be read at a glance. */
 const MOST_SUMMARY_ROWS = 12;
 
 /** Makes the table of the levels. @param rows default: all */

@@ -10,7 +10,7 @@ import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, makeTable, spreadCell } from "./tables.ts";
 import { formatMetricValue, joinEnds } from "./values.ts";
 
-/** Sections of metrics that are no columns of levels, and of values that a target extracts from its responses: of levels, and of their parts by tag. */
+/** Sections of metrics without a column of their own, and of values that a target extracts from its responses: of levels, and of their parts by tag. */
 
 type Values = Pick<LevelJson, "metrics" | "extracted">;
 
@@ -31,7 +31,7 @@ interface Part extends NamedRow {
 
 /** Different texts of one name. The JSON report has all that were kept. */
 const MOST_TEXTS = 8;
-/** More rows than this are no response at a glance. */
+/** With more rows than this, a table cannot be read at a glance. */
 const MOST_SUMMARY_ROWS = 12;
 
 function partsOf({ levels }: ReportView): Part[] {

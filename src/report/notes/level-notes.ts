@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
+import { saturationReason, stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Verdict } from "../../measure/verdicts.ts";

@@ -1,7 +1,7 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
+import { sentPerSec } from "../../measure/derived-values.ts";
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO, meanInFlight } from "../../measure/in-flight.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
-import { sentPerSec } from "../../measure/metrics.ts";
 import {
   type AskedRate,
   explainShortfall,

@@ -2,9 +2,9 @@ import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { joinLevels } from "../../registry/level-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { openVerdicts } from "../judge-assertions.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
-import { openVerdicts } from "../run-verdicts.ts";
 import { findInLevel } from "./level-notes.ts";
 import { describeRepeats, type Finding, warnOfResends } from "./load-notes.ts";
 

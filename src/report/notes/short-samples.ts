@@ -67,7 +67,7 @@ const WORTH_RATIO = 0.5;
 const WARM_UP = "Warm up before: put a warmup(…) before the load";
 const SETTLE = `${WARM_UP}. If the drift remains in a longer run, it is the server's`;
 
-/** Reports one burst, a slow start or a drift of the latency, which a longer measurement does not mend; undefined without one. */
+/** Reports one burst, a slow start or a drift of the latency, which a longer measurement does not correct; undefined without one. */
 function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undefined {
   const { latency, startNs } = window;
   if (latency.count === 0 || effectiveCountOf(latency) >= WORTH_RATIO * latency.count) return undefined;

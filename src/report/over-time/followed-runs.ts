@@ -1,6 +1,7 @@
+import { inferPerSec } from "../../measure/derived-values.ts";
+import type { GaugeReading } from "../../measure/gauge-readings.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { inferPerSec } from "../../measure/metrics.ts";
-import { PAGE_METRICS, type PageMetric, type PageReading } from "../../measure/page-readings.ts";
+import { GAUGE_KEYS, type Gauge } from "../../measure/metrics/gpu-metrics.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import { Timeline, type TimelineColumn } from "../../measure/timeline.ts";
@@ -38,7 +39,7 @@ export class RunFollower {
   private readonly windows: SeenWindow[] = [];
   private readonly spans: SeenSpan[] = [];
   private readonly batchSize: number;
-  private readonly gpus = new Map<PageMetric, Map<string, Readings>>();
+  private readonly gpus = new Map<Gauge, Map<string, Readings>>();
 
   /** @param startNs now */
   constructor(batchSize: number, startNs: number) {
@@ -84,8 +85,8 @@ export class RunFollower {
     });
   }
 
-  addReading(reading: PageReading, atNs: number): void {
-    for (const metric of PAGE_METRICS)
+  addReading(reading: GaugeReading, atNs: number): void {
+    for (const metric of GAUGE_KEYS)
       for (const [uuid, value] of reading[metric] ?? []) this.readingsOf(metric, uuid).add(nsToSec(atNs), value);
   }
 
@@ -126,7 +127,7 @@ export class RunFollower {
     return lastEndNs > startNs ? this.timeline.columns(lastEndNs, startNs, WANTED_COLUMNS) : [];
   }
 
-  private readingsOf(metric: PageMetric, uuid: string): Readings {
+  private readingsOf(metric: Gauge, uuid: string): Readings {
     const byUuid = this.gpus.get(metric) ?? new Map<string, Readings>();
     this.gpus.set(metric, byUuid);
     const readings = byUuid.get(uuid) ?? new Readings();

@@ -1,5 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { inferPerSec } from "../../measure/metrics.ts";
+import { inferPerSec } from "../../measure/derived-values.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";

@@ -1,15 +1,15 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { windowSettingOf } from "../../measure/instability.ts";
-import type { Measurement } from "../../measure/measurement.ts";
 import {
   inferPerSec,
   responsesPerSec,
   saturationReason,
   sequencesPerSec,
   stabilizingLatencyNs,
-} from "../../measure/metrics.ts";
-import type { PageReadings } from "../../measure/page-readings.ts";
+} from "../../measure/derived-values.ts";
+import type { GaugeReadings } from "../../measure/gauge-readings.ts";
+import { windowSettingOf } from "../../measure/instability.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { deviationOf, percentileUs } from "../../measure/sketch.ts";
 import { type Text, word } from "../../plan/messages.ts";
@@ -22,10 +22,10 @@ import type { LevelResult, PreparedRun, RunResult } from "../../result/run-resul
 import { describeCutSessions, describeResends } from "../notes/load-notes.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
-import { formatPerfAnalyzerWarning } from "../warnings.ts";
+import { formatPerfAnalyzerWarning } from "../warning-text.ts";
 import { formatGpuSection } from "./gpu-section.ts";
-import { NO_VALID_REQUESTS, printedLevels, reportedPercentiles } from "./levels.ts";
 import { firstResponseNote, loadNotes, responsesNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
+import { NO_VALID_REQUESTS, reportedLevels, reportedPercentiles } from "./reported-levels.ts";
 import { formatServerSection } from "./server-section.ts";
 import { formatSettings } from "./settings-section.ts";
 
@@ -139,7 +139,7 @@ class PerfAnalyzerConsole implements Report {
     if (resends !== undefined) this.note(`${resends}.`);
     const cut = describeCutSessions(result.sessions);
     if (cut !== undefined) this.note(`${cut}.`);
-    const levels = printedLevels(result);
+    const levels = reportedLevels(result);
     if (levels.length === 0 || this.isSilent) return;
     const { percentile } = this.plan.measurement;
     const heading = percentile === null ? "Average" : `p${percentile}`;
@@ -180,7 +180,7 @@ class PerfAnalyzerConsole implements Report {
     } else if (result.hasServerCounters) {
       this.note("the server's statistics did not change, so no server times are shown.");
     }
-    if (window.gpu !== undefined) this.printGpus(window.gpu);
+    if (window.gauges !== undefined) this.printGpus(window.gauges);
     if (window.overheadPct > OVERHEAD_PCT_THRESHOLD) {
       this.sink.out(
         "[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n",
@@ -203,7 +203,7 @@ class PerfAnalyzerConsole implements Report {
       this.note(`the client may have been the limit, not the server: ${reason}.`);
   }
 
-  private printGpus(gpu: PageReadings): void {
+  private printGpus(gpu: GaugeReadings): void {
     this.sink.out(`  Server Prometheus Metrics: \n${formatGpuSection(gpu)}`);
     if (gpu.count === 0 && !this.hasSaidWhyNoMetrics)
       this.note("no metrics were read within the measured windows, so none are shown.");

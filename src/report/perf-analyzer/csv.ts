@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { inferPerSec, responsesPerSec } from "../../measure/derived-values.ts";
+import { NO_READINGS } from "../../measure/gauge-readings.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
-import { NO_READINGS } from "../../measure/page-readings.ts";
 import { interpolatedPercentile, percentileUs } from "../../measure/sketch.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { shownSketches } from "../../measure/tokens/token-measurement.ts";
@@ -15,7 +15,7 @@ import type { Report, TextSink } from "../report.ts";
 import { writeReport } from "../write-report.ts";
 import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
-import { printedLevels, reportedPercentiles } from "./levels.ts";
+import { reportedLevels, reportedPercentiles } from "./reported-levels.ts";
 import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
@@ -24,7 +24,7 @@ import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
-      const levels = printedLevels(result);
+      const levels = reportedLevels(result);
       if (levels.length === 0) return;
       const sorted = sortByThroughput(levels, plan.target.batchSize);
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
@@ -87,7 +87,7 @@ function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: T
           ...(plan.measurement.percentile === null ? [meanUs] : []),
           sendUs + receiveUs,
           Math.max(0, meanUs - sendUs - receiveUs),
-          ...(plan.telemetry.metrics === null ? [] : gpuCells(window.gpu ?? NO_READINGS)),
+          ...(plan.telemetry.metrics === null ? [] : gpuCells(window.gauges ?? NO_READINGS)),
         ]
       : []),
     ...(tokensPlanOf(plan) === undefined ? [] : tokenCsvCells(window)),

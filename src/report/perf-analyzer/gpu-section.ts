@@ -1,4 +1,5 @@
-import { type PageMetric, type PageReadings, type ReadingSeries, seriesOf } from "../../measure/page-readings.ts";
+import { type GaugeReadings, type ReadingSeries, seriesOf } from "../../measure/gauge-readings.ts";
+import type { Gauge } from "../../measure/metrics/gpu-metrics.ts";
 import { formatStreamNumber } from "../number-format.ts";
 
 const MOST_GPUS = 16;
@@ -6,7 +7,7 @@ const MOST_GPUS = 16;
 interface Column {
   /** Heading of the section's part and of the CSV's column. */
   readonly name: string;
-  readonly metric: PageMetric;
+  readonly metric: Gauge;
   /** Summarizes all samples. */
   pick(series: ReadingSeries): string;
   format(value: string, series: ReadingSeries): string;
@@ -43,7 +44,7 @@ const COLUMNS: readonly Column[] = [
 export const GPU_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
 
 /** Formats the section, per GPU like perf_analyzer. Each line has its line break. */
-export function formatGpuSection(tally: PageReadings): string {
+export function formatGpuSection(tally: GaugeReadings): string {
   if (COLUMNS.some(({ metric }) => seriesOf(tally, metric).length > MOST_GPUS))
     return "Too many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics.\n";
   let text = "";
@@ -55,7 +56,7 @@ export function formatGpuSection(tally: PageReadings): string {
 }
 
 /** Returns the cells of a CSV row: `UUID:value;` for each GPU. */
-export function gpuCells(tally: PageReadings): string[] {
+export function gpuCells(tally: GaugeReadings): string[] {
   return COLUMNS.map(({ metric, pick }) =>
     seriesOf(tally, metric)
       .map(([uuid, series]) => `${uuid}:${pick(series)};`)

@@ -1,5 +1,5 @@
+import { inferPerSec, meanGapNs, responsesPerSec } from "../../measure/derived-values.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
-import { inferPerSec, meanGapNs, responsesPerSec } from "../../measure/metrics.ts";
 import type { RateShortfall } from "../../measure/rate-shortfall.ts";
 import { percentileUs } from "../../measure/sketch.ts";
 import type { Text } from "../../plan/messages.ts";
@@ -8,7 +8,7 @@ import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import { describeDelivery, describeUndelivered, whyLate, whyUnstable } from "../notes/load-delivery.ts";
 import { describeLoadNotes } from "../notes/load-notes.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { reportedPercentiles } from "./levels.ts";
+import { reportedPercentiles } from "./reported-levels.ts";
 
 /** Explains what varied in a level that did not become stable, why, and which setting would help. */
 export function unstableNotes(level: LevelResult, plan: Plan): Text[] {

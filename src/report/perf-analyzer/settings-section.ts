@@ -1,4 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { rangeOf } from "../../load/levels.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
@@ -63,8 +64,9 @@ function loadLines(plan: Plan): string[] {
   const asked = mode.levels?.(load);
   const lines: string[] = [];
   // Like perf_analyzer, which treats an end of 1 as no end: a binary search without a range has it.
-  if (asked?.levels.kind === "range" && asked.levels.end !== 1) {
-    const { start, end } = asked.levels;
+  const range = asked && rangeOf(asked.levels);
+  if (range !== undefined && range.end !== 1) {
+    const { start, end } = range;
     lines.push(`  Latency limit: ${plan.measurement.latencyLimitMs ?? 0} msec`);
     if (end !== null) lines.push(`  ${LEVEL_UNITS[mode.unit].describeLimit(formatStreamNumber(Math.max(start, end)))}`);
   }

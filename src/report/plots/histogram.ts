@@ -1,6 +1,6 @@
-import { percentileOf } from "../../measure/statistics.ts";
+import { percentileOf } from "../../measure/numpy-statistics.ts";
 import type { XyPlot } from "../plot.ts";
-import { type Bins, findBin, roundForPlot } from "../sample.ts";
+import { type Bins, findBin, roundForPlot } from "../plot-points.ts";
 
 /** Distributions of one or several samples over the same bins. */
 

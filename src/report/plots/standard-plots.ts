@@ -1,6 +1,6 @@
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { type HeatMapPlot, joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plot.ts";
-import { type Bins, binWhole, dropCovered, findBin, nameBin, roundForPlot, toBox } from "../sample.ts";
+import { type Bins, binWhole, dropCovered, findBin, nameBin, roundForPlot, toBox } from "../plot-points.ts";
 import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, samplesOf } from "./plotted-run.ts";
 
 /** GenAI-Perf's five plots, with its titles and axes, of one run or of several overlaid runs. */

@@ -1,6 +1,6 @@
 import type { TelemetryMetric } from "../../telemetry/series.ts";
 import { joinPlots, type PlotSet, type XySeries } from "../plot.ts";
-import { roundForPlot } from "../sample.ts";
+import { roundForPlot } from "../plot-points.ts";
 import { asSet, leaveOut } from "./plotted-run.ts";
 
 /** A server's metrics over the time of a run: one plot per metric, with a line for each GPU or series. */

@@ -1,9 +1,9 @@
-import { percentileOf } from "../../measure/statistics.ts";
+import { percentileOf } from "../../measure/numpy-statistics.ts";
 import { Timeline, type TimelineColumn } from "../../measure/timeline.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { nsToSec, secToNs } from "../../plan/units.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type RequestSpan, type XySeries } from "../plot.ts";
-import { dropCovered, roundForPlot } from "../sample.ts";
+import { dropCovered, roundForPlot } from "../plot-points.ts";
 import { toHistogram } from "./histogram.ts";
 import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, SEC_PER_NS, samplesOf } from "./plotted-run.ts";
 import { noteCovered } from "./standard-plots.ts";

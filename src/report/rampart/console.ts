@@ -1,6 +1,6 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
+import { inferPerSec } from "../../measure/derived-values.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { inferPerSec } from "../../measure/metrics.ts";
 import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
@@ -14,7 +14,7 @@ import type { ReportModel } from "../model/report-model.ts";
 import { createModelReport } from "../model-report.ts";
 import type { Report, TextSink } from "../report.ts";
 import { renderText } from "../text/render-text.ts";
-import { formatRampartWarning } from "../warnings.ts";
+import { formatRampartWarning } from "../warning-text.ts";
 
 /** Rampart's report on a terminal: progress on standard error, the report on standard output. */
 

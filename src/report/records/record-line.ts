@@ -40,7 +40,7 @@ export function failureOf({ kind, message, status }: Failure): object {
   return { code: status, type: kind, message };
 }
 
-/** Whether the client ended the request, so that it is no failure of the server. */
+/** Whether the client ended the request, so that it is not a failure of the server. */
 export function wasCancelled({ kind }: Pick<Failure, "kind">): boolean {
   return kind === "aborted" || isCancelled({ kind });
 }

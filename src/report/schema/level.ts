@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { ServerDelta } from "../../measure/server-delta.ts";
-import { COUNTERS } from "../../service/statistics.ts";
+import { COUNTERS } from "../../service/server-counters.ts";
 import { extractedSchema, metricsSchema, spreadSchema, telemetrySchema, tokensSchema } from "./metrics.ts";
 import { mlperfSchema } from "./mlperf.ts";
 import { intervalEntries } from "./over-time.ts";

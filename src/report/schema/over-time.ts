@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { SCALE } from "../../measure/exponential-histogram.ts";
-import { PAGE_METRICS, type PageMetric } from "../../measure/page-readings.ts";
+import { GAUGE_KEYS, type Gauge } from "../../measure/metrics/gpu-metrics.ts";
 import { count, type Parts } from "./parts.ts";
 
 /** A run over time in Rampart's JSON report, of a bounded size for runs of any length. Times are seconds since the start of the run. */
@@ -46,10 +46,7 @@ export function overTimeSchema({ object }: Parts) {
   });
   const span = object({ label: v.string(), isWarmup: v.boolean(), ...extent });
   const values = v.exactOptional(v.array(v.number()));
-  const readings = Object.fromEntries(PAGE_METRICS.map((metric) => [metric, values])) as Record<
-    PageMetric,
-    typeof values
-  >;
+  const readings = Object.fromEntries(GAUGE_KEYS.map((metric) => [metric, values])) as Record<Gauge, typeof values>;
   const gpu = object({ uuid: v.string(), atSec: v.array(v.number()), ...readings });
   return object({
     steps: v.pipe(v.array(step), v.description("All requests of the run, also those of warm-ups.")),

@@ -3,8 +3,8 @@ import { FAILURE_KINDS } from "../../transport/failure.ts";
 import { LEVEL_UNIT, levelSchema, serverSchema } from "./level.ts";
 import { overTimeSchema } from "./over-time.ts";
 import { count, estimateSchema, type Parts, valueSchema } from "./parts.ts";
+import { REPORT_VERSION } from "./report-version.ts";
 import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
-import { REPORT_VERSION } from "./version.ts";
 
 /**
  * Rampart's JSON report (`--json`). Units are in the names. A later version of Rampart may add fields; `version` changes when a field is

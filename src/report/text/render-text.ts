@@ -226,7 +226,7 @@ function checkLines(checks: readonly Check[], maxColumns: number, color: Paint):
   });
 }
 
-/** Returns the width of the texts of checks that stand in one line with what was measured. */
+/** Returns the width of the texts of checks that share a line with what was measured. */
 function columnOfTexts(checks: readonly Check[], room: number): number {
   const width = Math.max(0, ...checks.map(({ text }) => text.length));
   const fit = checks.filter(({ measured }) => width + CHECK_GAP + measured.length <= room);

@@ -5,7 +5,7 @@ import { planOfPhase } from "../../registry/load-modes.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { endStartUp } from "../../runtime/runtime.ts";
-import type { ServerCounters } from "../../service/statistics.ts";
+import type { ServerCounters } from "../../service/server-counters.ts";
 import { hostExhausted, limitReached, watchMemory } from "../host-limits.ts";
 import { FailurePolicy } from "../judge/failure-policy.ts";
 import { callModeOf } from "../lanes.ts";

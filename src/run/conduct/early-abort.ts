@@ -1,4 +1,3 @@
-import { selectTags } from "../../measure/groups.ts";
 import { judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { errorOfLook } from "../../measure/limits/looks.ts";
 import type { Measurement } from "../../measure/measurement.ts";
@@ -6,6 +5,7 @@ import { needsTokens } from "../../measure/metrics/catalogue.ts";
 import { formatMetric } from "../../measure/metrics/metric-text.ts";
 import { sampleOf } from "../../measure/metrics/read-metric.ts";
 import type { RecordColumns } from "../../measure/records.ts";
+import { selectTags } from "../../measure/split-by-tag.ts";
 import { type JudgedLevel, judge } from "../../measure/verdicts.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { RunError } from "../../plan/problem.ts";

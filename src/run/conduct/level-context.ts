@@ -2,7 +2,7 @@ import type { Plan } from "../../plan/plan.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
+import type { GaugePoller } from "../../telemetry/gauge-poller.ts";
 import type { RunSignal } from "../interrupt.ts";
 import type { Session } from "../open/session.ts";
 import type { Peers } from "../peers/peers.ts";
@@ -30,7 +30,7 @@ export interface LevelContext {
   readonly peers: Peers;
   readonly observer: RunObserver;
   /** Scrapes GPU metrics; undefined when the plan requests none. */
-  readonly poller: MetricsPoller | undefined;
+  readonly poller: GaugePoller | undefined;
   /** Whether the tokens of responses are measured. */
   readonly hasTokens: boolean;
   /** Ends the run when an assertion does not hold; undefined when none is watched. */

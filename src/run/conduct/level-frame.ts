@@ -1,6 +1,6 @@
+import { stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import { type Measurement, withTokens } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
-import { stabilizingLatencyNs } from "../../measure/metrics.ts";
 import { type TimelineBucket, toBuckets } from "../../measure/timeline.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { RunError } from "../../plan/problem.ts";

@@ -1,6 +1,6 @@
 import type { Measurement } from "../../measure/measurement.ts";
 import type { ServerDelta } from "../../measure/server-delta.ts";
-import type { ServerCounters } from "../../service/statistics.ts";
+import type { ServerCounters } from "../../service/server-counters.ts";
 import type { MemberSession } from "../open/session.ts";
 import type { LevelContext } from "./level-context.ts";
 import { awaitDelta } from "./settled-delta.ts";

@@ -1,8 +1,8 @@
+import { sentPerSec } from "../../measure/derived-values.ts";
 import { combineStates, judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { planLooks } from "../../measure/limits/looks.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
-import { sentPerSec } from "../../measure/metrics.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";
 import type { JudgedLevel } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";

@@ -1,7 +1,7 @@
 import { type ServerDelta, subtractCounters } from "../../measure/server-delta.ts";
 import { msToNs } from "../../plan/units.ts";
 import { sleepMs, systemClock } from "../../runtime/clock.ts";
-import type { ServerCounters } from "../../service/statistics.ts";
+import type { ServerCounters } from "../../service/server-counters.ts";
 import type { Session } from "../open/session.ts";
 
 /** Maximum wait for a server's counters, which may lag behind its responses. */

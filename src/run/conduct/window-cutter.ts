@@ -3,7 +3,7 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { msToNs } from "../../plan/units.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import type { ServerCounters } from "../../service/statistics.ts";
+import type { ServerCounters } from "../../service/server-counters.ts";
 import type { CountOptions, LastWindow } from "../count/window-counter.ts";
 import type { LevelContext } from "./level-context.ts";
 import { MemberServers } from "./member-servers.ts";
@@ -96,7 +96,7 @@ export class WindowCutter {
   async cut(endNs: number, last?: LastWindow): Promise<Measurement> {
     const { sender, observer, poller } = this.context;
     const cutting = sender.cut(endNs, last);
-    const gpu = poller?.take();
+    const gauges = poller?.take();
     this.startNs = endNs;
     const { window, nextNumber, completedByMember } = await cutting;
     const { startNs } = window;
@@ -111,7 +111,7 @@ export class WindowCutter {
     return {
       ...window,
       ...(server === undefined ? {} : { server }),
-      ...(gpu === undefined ? {} : { gpu }),
+      ...(gauges === undefined ? {} : { gauges }),
       ...(memberServers === undefined ? {} : { memberServers }),
     };
   }

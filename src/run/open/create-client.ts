@@ -2,7 +2,7 @@ import type { ClientPlan } from "../../plan/plan.ts";
 import type { Wire } from "../../service/service.ts";
 import type { CreateClient } from "../../transport/client.ts";
 import { Http1Client } from "../../transport/http1/client.ts";
-import { createServerReuse } from "../../transport/http1/reuse-trust.ts";
+import { createServerReuse } from "../../transport/http1/connection-reuse.ts";
 import type { Endpoint } from "../../transport/request.ts";
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 

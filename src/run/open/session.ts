@@ -19,8 +19,8 @@ import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../regist
 import type { RunObserver } from "../../result/observer.ts";
 import type { OpenSocket } from "../../runtime/socket.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
+import type { ServerCounters } from "../../service/server-counters.ts";
 import type { Ask, InferCodec, Service, ServiceAddress, ServiceFront, ServiceTraits } from "../../service/service.ts";
-import type { ServerCounters } from "../../service/statistics.ts";
 import { describeTrace, setTrace, toTraceValues } from "../../telemetry/trace-settings.ts";
 import type { ClientOptions, CreateClient, LoadClient, ResponseNeeds } from "../../transport/client.ts";
 import { ControlClient, MOST_CONTROL_BYTES } from "../../transport/control-client.ts";

@@ -2,7 +2,7 @@ import type { KeyObject, X509Certificate } from "node:crypto";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import { MOST_SETTINGS_BYTES, readFileBytes } from "../../runtime/files.ts";
-import type { TlsSettings } from "../../runtime/socket.ts";
+import type { TlsSettings } from "../../runtime/tls.ts";
 
 const CERTIFICATE = /-----BEGIN (?:X509 )?CERTIFICATE-----[\s\S]*?-----END (?:X509 )?CERTIFICATE-----/g;
 const ANY_CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/;

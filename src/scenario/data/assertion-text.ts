@@ -66,7 +66,7 @@ function makeAssertion(data: Readonly<Record<string, unknown>>, path: string, pr
   };
 }
 
-/** Reads what stands before the comparison. @param of what stands in the brackets */
+/** Reads the text before the comparison. @param of the text in the brackets */
 function readMetric(word: string, of: unknown, path: string, problems: Problem[]): AssertedMetric | undefined {
   const refuse = (message: string): undefined => {
     problems.push(problem("invalid-value", path, message, "Correct it.", String(of)));

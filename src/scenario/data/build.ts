@@ -52,7 +52,7 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
 }
 
 /**
- * What is no list is left to the schema of scenarios.
+ * The schema of scenarios checks what is not a list.
  * @param standIn takes the place of an item with problems, so that the others are checked too
  */
 function readEach(read: Read, standIn: object): Read {

@@ -4,7 +4,7 @@ import type {
   GeneratedPayload,
   GeneratedTensors,
   InputMaker,
-} from "../../inputs/made/generated-input.ts";
+} from "../../inputs/generate/generated-input.ts";
 import { type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import { inputBuilder } from "../input-builder.ts";

@@ -66,7 +66,7 @@ export interface ConvertedPhases {
 /** Converts the loads in the options of a builder of phases. A path is that of the load in the scenario. */
 export interface PhaseReader {
   /**
-   * Converts a load that is no phases.
+   * Converts a load without phases.
    * @param rule `continues`: it has no end of its own; `steady`: it is also the same all the time
    */
   load(

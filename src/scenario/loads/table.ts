@@ -110,7 +110,7 @@ export function loadForms(): readonly LoadForm[] {
 
 /**
  * Returns the path of an argument of a load's builder, by the argument's name: `["concurrency"]`, `["levels", "1"]`. Undefined for an
- * object that is no load. @param index in the load's `values`
+ * object that is not a load. @param index in the load's `values`
  */
 export function loadArgumentPath(load: unknown, index: number): readonly string[] | undefined {
   const { kind, values } = (load ?? {}) as { readonly kind?: unknown; readonly values?: unknown };

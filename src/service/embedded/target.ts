@@ -64,6 +64,7 @@ export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
             hint: "Leave it out, or measure a Triton server.",
           },
         ],
+  withSeed: (target, seed) => ({ ...target, mock: { ...target.mock, seed } }),
   toServer: toServerTarget,
 };
 

@@ -79,7 +79,7 @@ export function readTensorResponse(
   const pieces = parts.map(({ text }, read) => ({ read, text, events: 1 }));
   const counts = parts.flatMap(({ tokenCount }) => (tokenCount === undefined ? [] : [tokenCount]));
   const outputTokens = counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
-  // All ids in one response are no stream, although an empty response may end it.
+  // A single response with all ids is not a stream, although an empty response may end it.
   const isWhole = outputTokens !== undefined && outputTokens > 1 && counts.includes(outputTokens);
   return {
     output: isWhole ? pieces.slice(-1) : pieces,

@@ -53,7 +53,7 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
   return addExplanation(failure, text, explanation);
 }
 
-/** Longer responses are no error of the server. A page shows what it is within these bytes. */
+/** Longer responses are not errors of the server. A page shows what it is within these bytes. */
 const HEAD_BYTES = 4096;
 const FIRST_OF_PAGE = 0x3c; // <
 const FIRST_OF_ERROR = 0x7b; // {

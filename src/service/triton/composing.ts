@@ -1,7 +1,7 @@
 import { RunError } from "../../plan/problem.ts";
 import { ResponseObject } from "../response.ts";
+import type { ComposingModel } from "../server-counters.ts";
 import type { Ask } from "../service.ts";
-import type { ComposingModel } from "../statistics.ts";
 import type { ModelName, TritonApi } from "./api.ts";
 import { hasTextSequenceIds, type TritonModel } from "./model.ts";
 

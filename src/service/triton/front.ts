@@ -3,6 +3,7 @@ import { RunError } from "../../plan/problem.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { unlessMissing } from "../missing-call.ts";
 import { ResponseObject } from "../response.ts";
+import type { ServerCounters } from "../server-counters.ts";
 import type {
   Ask,
   ListedModel,
@@ -12,7 +13,6 @@ import type {
   TraceQueries,
   TraceValues,
 } from "../service.ts";
-import type { ServerCounters } from "../statistics.ts";
 import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
 import { type Composition, composeModel, findComposing } from "./composing.ts";
 import { httpApi, httpQuery } from "./http-api.ts";

@@ -30,7 +30,7 @@ export interface CustomGrpcRequest {
 export interface CustomResponse {
   /** The body or the message; of a stream of events all of them, joined. */
   readonly bytes: Uint8Array;
-  /** The messages or server-sent events, in order; the only one when the response is no stream. */
+  /** The messages or server-sent events, in order; the only one when the response is not a stream. */
   readonly parts: readonly Uint8Array[];
   /** Returns the response as UTF-8 text. */
   text(): string;

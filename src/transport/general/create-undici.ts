@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { buildConnector, Client } from "undici/index.js";
 import { nsToMs } from "../../plan/units.ts";
-import type { TlsSettings } from "../../runtime/socket.ts";
+import type { TlsSettings } from "../../runtime/tls.ts";
 import { findNameError, verifyOptions } from "../../runtime/tls.ts";
 import type { ClientOptions } from "../client.ts";
 import type { Endpoint } from "../request.ts";

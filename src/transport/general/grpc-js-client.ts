@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import { Client, credentials, Metadata, type VerifyOptions } from "@grpc/grpc-js";
 import { nsToMs } from "../../plan/units.ts";
-import type { TlsSettings } from "../../runtime/socket.ts";
+import type { TlsSettings } from "../../runtime/tls.ts";
 import { verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";

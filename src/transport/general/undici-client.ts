@@ -5,7 +5,7 @@ import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
 import { type Failure, MAX_ERROR_BODY_BYTES, silentFor, statusFailure, tooLarge } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
-import { wasClosing } from "../http1/reuse-trust.ts";
+import { wasClosing } from "../http1/connection-reuse.ts";
 import {
   defaultHeaders,
   type Endpoint,

@@ -4,8 +4,8 @@ import { openInSlices } from "../open-in-slices.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { Connection, type ConnectionContext } from "./connection.ts";
+import { createServerReuse } from "./connection-reuse.ts";
 import { encodeHttp1, type Http1Message } from "./encode.ts";
-import { createServerReuse } from "./reuse-trust.ts";
 
 /** Rampart's HTTP/1.1 client: one keep-alive connection per slot, without pipelining. */
 export class Http1Client implements LoadClient {

@@ -8,10 +8,10 @@ import { openNamedSocket } from "../named-socket.ts";
 import type { Endpoint } from "../request.ts";
 import { StampScratch } from "../stamp-scratch.ts";
 import { expectOneResponse } from "../streamed-responses.ts";
+import { ConnectionReuse, type ServerReuse, wasClosing } from "./connection-reuse.ts";
 import { type Http1Message, headOf } from "./encode.ts";
 import { ResponseParser } from "./parser.ts";
 import { ReceivedResponse } from "./received-response.ts";
-import { ReuseTrust, type ServerReuse, wasClosing } from "./reuse-trust.ts";
 
 /** What the connections of a client share. */
 export interface ConnectionContext {
@@ -31,7 +31,7 @@ export class Connection {
   private readonly call: Call;
   private readonly context: ConnectionContext;
   private readonly options: ClientOptions;
-  private readonly trust: ReuseTrust;
+  private readonly reuse: ConnectionReuse;
   private parser: ResponseParser;
   private socket: Socket | undefined;
   private isOpen = false;
@@ -44,7 +44,7 @@ export class Connection {
   private servedCount = 0;
   /** End of the latest response. */
   private servedNs = 0;
-  /** Runs while the second request waits for a possible close; see {@link ReuseTrust}. */
+  /** Runs while the second request waits for a possible close; see {@link ConnectionReuse}. */
   private holdTimer: ReturnType<typeof setTimeout> | undefined;
   /** Bytes of the current request. */
   private sent: Uint8Array = new Uint8Array(0);
@@ -53,7 +53,7 @@ export class Connection {
 
   constructor(call: Call, context: ConnectionContext) {
     const { options, reuse } = context;
-    this.trust = new ReuseTrust(reuse);
+    this.reuse = new ConnectionReuse(reuse);
     this.call = call;
     this.context = context;
     this.options = options;
@@ -83,7 +83,7 @@ export class Connection {
     call.sendStartNs = startNs;
     this.lastActivityNs = startNs;
     const isSecond = this.isOpen && this.servedCount === 1;
-    const holdNs = isSecond ? this.trust.waitNs(this.servedNs, this.response.isStream, startNs) : 0;
+    const holdNs = isSecond ? this.reuse.waitNs(this.servedNs, this.response.isStream, startNs) : 0;
     if (this.isOpen && holdNs <= 0) {
       (this.socket as Socket).write(bytes);
       call.sendEndNs = nowNs();
@@ -212,8 +212,8 @@ export class Connection {
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
     this.servedNs = call.endNs;
-    if (++this.servedCount === 1) this.trust.answered(call.endNs, this.response.isStream);
-    else if (this.servedCount === 2) this.trust.prove(this.response.isStream);
+    if (++this.servedCount === 1) this.reuse.answered(call.endNs, this.response.isStream);
+    else if (this.servedCount === 2) this.reuse.prove(this.response.isStream);
     if (!parser.keepAlive || overtaken || extra) this.drop();
     if (extra) {
       this.response.fail({ kind: "protocol", message: "bytes after the end of the response" });
@@ -227,8 +227,8 @@ export class Connection {
     this.isOpen = false;
     if (!wasOpen && !this.call.isActive) this.options.onConnectFailure?.(connectFailure(error));
     this.settlePreconnect();
-    this.trust.closed();
-    if (wasOpen && this.servedCount > 0) this.trust.refute(this.servedNs, nowNs());
+    this.reuse.closed();
+    if (wasOpen && this.servedCount > 0) this.reuse.refute(this.servedNs, nowNs());
     if (!this.call.isActive) return;
     if (wasOpen && this.waiting !== undefined) this.moveWaiting();
     else if (wasOpen) this.closedWhileOpen(error);
@@ -292,7 +292,7 @@ export class Connection {
     this.waiting = undefined;
     if (this.holdTimer !== undefined) clearTimeout(this.holdTimer);
     this.holdTimer = undefined;
-    this.trust.closed();
+    this.reuse.closed();
     this.settlePreconnect();
     socket?.close();
   }

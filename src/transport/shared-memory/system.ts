@@ -57,7 +57,7 @@ export class SystemMemory implements SharedMemory {
         throw toRunError(name, sizeBytes, error);
       }
     };
-    // Allocate all pages now: if there is no room, the server's first write would crash it.
+    // Allocate all pages now: if there is not enough, the server's first write would crash it.
     const zeros = new Uint8Array(Math.min(sizeBytes, CHUNK_BYTES));
     for (let offset = 0; offset < sizeBytes; offset += zeros.length)
       write(offset, zeros.subarray(0, Math.min(zeros.length, sizeBytes - offset)));

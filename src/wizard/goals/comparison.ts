@@ -109,7 +109,7 @@ const AGAINST: Asked = {
     given["other-model"] !== undefined ? "model" : given["other-url"] === undefined ? undefined : "server",
 };
 
-/** Says so where there is no other model, before the user looks for one. */
+/** Says that there is no other model, before the user looks for one. */
 function findModelProblem(answers: Answers, around: Surroundings): string | undefined {
   const { models, isOffline, given } = around;
   const isKnown = !isOffline && models.length > 0 && wizardTargetOf(answers)?.listsAll !== false;

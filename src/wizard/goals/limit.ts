@@ -1,3 +1,5 @@
+import { fieldOf } from "../../plan/defined.ts";
+import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, parseDurationNs } from "../../plan/units.ts";
 import { hasMeasuredSchedule } from "../../registry/load-modes.ts";
@@ -89,12 +91,12 @@ function toTimes({ for: most = USUAL_MOST }: Answers): Record<string, Source> {
 }
 
 function toBinarySearch(plan: Plan, latencyLimitMs: number): Plan | undefined {
-  if (!("search" in plan.load) || hasMeasuredSchedule(plan.load)) return undefined;
+  if (fieldOf(plan.load, "search") === undefined || hasMeasuredSchedule(plan.load)) return undefined;
   const { limits: _limits, ...rest } = plan;
   const { warmupMs: _warmup, ...measurement } = plan.measurement;
   return {
     ...rest,
-    load: { ...plan.load, search: "binary" },
+    load: { ...plan.load, search: "binary" } as LoadPlan,
     measurement: { ...measurement, latencyLimitMs, percentile: 99 },
   };
 }

@@ -20,7 +20,7 @@ test("times are held against the server's, request by request in their order", (
   assert.equal(truth.itlErrorMs.toFixed(9), "0.500000000");
 });
 
-test("requests that one side does not know are no match", () => {
+test("requests that only one side has do not match", () => {
   const stream = { sentNs: 0n, firstMs: 1, lastMs: 2 };
   assert.throws(
     () => compareWithServer([stream, stream], [served(0, 1, 2)], 2),

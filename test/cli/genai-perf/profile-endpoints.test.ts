@@ -476,7 +476,7 @@ describe("templates", () => {
     assert.match(ranked.out, /Rankings Metrics/);
   });
 
-  test("a template that fails is told by file and line, and nothing is sent or left", LIMIT, async () => {
+  test("a template that fails is reported with file and line, and nothing is sent or left", LIMIT, async () => {
     const { code, err, received, bodies } = await run(CHAT, TEMPLATE, { "t.jinja": '{\n"a": {{ text|bogus }}\n}' });
     assert.equal(code, 1);
     assert.match(err, /t\.jinja, line 2: fails: Unknown StringValue filter: bogus/);

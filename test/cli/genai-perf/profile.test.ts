@@ -113,7 +113,7 @@ describe("genai-perf profile", () => {
   });
 
   test(
-    "lengths of 0: an empty prompt and a response of one token, as the original asks for, and both are told",
+    "lengths of 0: an empty prompt and a response of one token, as the original asks for, and both are reported",
     LIMIT,
     async () => {
       const empty = await run(answerChat, profile(...CHAT, "--isl", "0", "--osl", "0"));

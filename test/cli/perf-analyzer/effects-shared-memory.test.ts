@@ -75,7 +75,7 @@ function writeSums(file: string, names: { A: string; B: string; SUM: string }, m
 }
 
 test(
-  "--shared-memory system puts tensors into memory shared with the server, and requests tell where",
+  "--shared-memory system puts tensors into memory shared with the server, and requests name their places",
   LIMIT,
   async () => {
     const names = namesFor("put");

@@ -129,7 +129,7 @@ test("an unreachable URL is reported once and leaves the values empty", LIMIT, a
 });
 
 test(
-  "an error in place of metrics is told with its status, metrics without GPUs as perf_analyzer does",
+  "an error in place of metrics is reported with its status, metrics without GPUs like perf_analyzer does",
   LIMIT,
   async () => {
     await withServer({}, async (server) => {

@@ -84,7 +84,7 @@ test("no test of an effect names an option that there is not", () => {
   );
 });
 
-test("a test that names an option and does not use it is none of it", () => {
+test("a test that names an option without using it does not count as its test", () => {
   assert.ok(isTested(["--shape"], { name: "--shape fills", source: '"--shape"' }));
   assert.ok(isTested(["--trace-rate"], { name: "the --trace-* flags", source: '"--trace-rate"' }));
   assert.ok(!isTested(["--shape"], { name: "--shape fills", source: '"--other"' }));

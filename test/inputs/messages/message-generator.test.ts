@@ -102,7 +102,7 @@ describe("a message generator", () => {
       assert.ok(error.stderr.includes(stderr), error.stderr);
     });
 
-  test("and all that it started have ended when it is given up", LIMIT, async () => {
+  test("and all that it started have ended when it is cancelled", LIMIT, async () => {
     const pids = join(folder, "pids");
     await failureOf(`sleep 600 & echo $$ $! > ${pids}; wait`, { silenceMs: 300 });
     assert.ok(existsSync(pids));

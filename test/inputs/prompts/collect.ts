@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createEntries } from "../../../src/inputs/prompts/entries.ts";
+import { createEntries } from "../../../src/inputs/prompts/prompt-sources.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, type PromptSource } from "../../../src/inputs/prompts/settings.ts";
 import type { PromptEntry } from "../../../src/service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../../src/tokenize/tokenizer.ts";

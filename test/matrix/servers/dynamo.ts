@@ -10,7 +10,7 @@ const COUNTED: Readonly<Record<string, string>> = {
   "v1/responses": "responses",
   "v1/messages": "anthropic_messages",
 };
-const MOCKER = "the frontend responses, but its mocker wants max_output_tokens, which no parameter of a request sets";
+const MOCKER = "the frontend responds, but its mocker wants max_output_tokens, which no parameter of a request sets";
 
 export const dynamoServer: MatrixServer = {
   name: "NVIDIA Dynamo, mocker",
@@ -31,7 +31,7 @@ export const dynamoServer: MatrixServer = {
         protocol: "KServe over gRPC",
         flags: grpc,
         fails: /Streaming is not supported for this endpoint/,
-        why: "the frontend responses only streams for this model",
+        why: "the frontend only streams for this model",
       },
       {
         protocol: "KServe over a gRPC stream",

@@ -91,7 +91,7 @@ const LOADS: readonly (readonly [name: string, load: Load, latency: Latency])[] 
 ];
 const NONE: Stall = { fromNs: Number.POSITIVE_INFINITY, forNs: 0 };
 
-describe("what the load, chance or the latency explains is no gap", () => {
+describe("what the load, chance or the latency explains is not a gap", () => {
   for (const [name, load, latency] of LOADS) {
     test(name, () => {
       for (let seed = 1; seed <= 10; seed++) {
@@ -102,7 +102,7 @@ describe("what the load, chance or the latency explains is no gap", () => {
   }
 });
 
-describe("a time in which a server stands still is found, with its times", () => {
+describe("a time in which a server stalls is found, with its times", () => {
   for (const [name, load, latency] of LOADS.slice(0, 11)) {
     if (name === "a low Poisson rate" || name.includes("rare long")) continue;
     test(name, () => {

@@ -31,7 +31,7 @@ for (const [count, correlation, batch, expected] of [
   [5000, 0, 8, 625],
   [5000, 0.5, 4, 1250 / 3],
 ] as const)
-  test(`${count} samples with a correlation of ${correlation} in batches of ${batch} are worth ${Math.round(expected)}`, () => {
+  test(`${count} samples with a correlation of ${correlation} in batches of ${batch} have an effective size of ${Math.round(expected)}`, () => {
     const found = averageOf(count, correlation, batch);
     assert.ok(found > 0.75 * expected && found < 1.25 * expected, String(found));
   });

@@ -76,7 +76,7 @@ for (const [name, correlation, batch, count] of [
     assert.ok(covering.length / runs >= 0.88, String(covering.length / runs));
   });
 
-test("with few completions, latencies that are worth one sample leave throughput without an interval", () => {
+test("with few completions, latencies with an effective size of 1 leave throughput without an interval", () => {
   const counts = Array.from({ length: 32 }, (_, at) => 1 + (at % 2));
   const grown = tallyOf(Array.from({ length: 48 }, (_, at) => 1e6 * 2 ** (at / 4)));
   assert.ok(effectiveCountOf(grown) < 2);
@@ -115,7 +115,7 @@ test("counts keep every request of whole stretches, for windows of any length an
   }
 });
 
-test("time that was not measured is no stretch without requests", () => {
+test("time that was not measured is not a stretch without requests", () => {
   const before = completionsAt([10, 20, 30, 40].map(toMs), 5 * MS, 50 * MS);
   const after = completionsAt([1010, 1020, 1030].map(toMs), 1005 * MS, 1040 * MS);
   const both = addBins([before, after], "sum");

@@ -87,7 +87,7 @@ const level = {
   window: makeWindow({ latenciesNs: Array.from({ length: 1000 }, (_, at) => (at + 1) * 1e6) }),
 };
 
-test("the share of requests above a limit is exact, and they are worth few when they follow each other", () => {
+test("the share of requests above a limit is exact, with a small effective sample when they follow each other", () => {
   assert.equal(requestsAbove(p90(751e6), level, 0.95)?.aboveCount, 250);
   assert.ok((requestsAbove(p90(751e6), level, 0.95)?.effectiveCount ?? 1000) < 20);
 });

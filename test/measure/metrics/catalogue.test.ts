@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { addReading, type GaugeReadings, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import {
   explainMissing,
   findEntry,
@@ -10,7 +11,6 @@ import {
 import type { MeasuredPart, Metric } from "../../../src/measure/metrics/metric.ts";
 import { formatMetric, metricText } from "../../../src/measure/metrics/metric-text.ts";
 import { estimateMetric, metricValue } from "../../../src/measure/metrics/read-metric.ts";
-import { addReading, NO_READINGS, type PageReadings } from "../../../src/measure/page-readings.ts";
 import type { ServerDelta } from "../../../src/measure/server-delta.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
@@ -22,12 +22,12 @@ const ENTRIES = METRIC_KEYS.map((key) => [key, findEntry(key) as Metric] as cons
 
 /** Ten requests whose server counted 2 ms in the queue for each, and answered three of four from its cache, on two GPUs. */
 function servedPart(): MeasuredPart {
-  let gpu: PageReadings = NO_READINGS;
+  let gauges: GaugeReadings = NO_READINGS;
   for (const [first, second] of [
     [0.5, 0.7],
     [0.7, 0.9],
   ] as const)
-    gpu = addReading(gpu, {
+    gauges = addReading(gauges, {
       utilizationRatio: new Map([
         ["a", first],
         ["b", second],
@@ -44,7 +44,7 @@ function servedPart(): MeasuredPart {
       kvCacheRatio: new Map([["m 0", first]]),
     });
   const server = { queueNs: 20e6, queueCount: 10, cacheHitCount: 3, cacheMissCount: 1 } as unknown as ServerDelta;
-  return { window: { ...makeWindow({ latenciesNs: [1e6, 2e6, 9e6] }), server, gpu } };
+  return { window: { ...makeWindow({ latenciesNs: [1e6, 2e6, 9e6] }), server, gauges } };
 }
 
 test("keys and labels are unique, times and failures are better when low, rates when high", () => {
@@ -99,7 +99,7 @@ test("what a run does not have is unresolved with its reason, and never passes",
     tokens: "no tokens were measured",
     streams: "no tokens were measured",
     statistics: "the server reported no statistics of these requests",
-    page: "the server's metrics were not read",
+    gauges: "the server's metrics were not read",
   });
 });
 

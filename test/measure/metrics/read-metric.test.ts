@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inferPerSec } from "../../../src/measure/derived-values.ts";
 import { throughputInterval } from "../../../src/measure/intervals/throughput.ts";
 import { mergeInTime } from "../../../src/measure/merge.ts";
 import type { MeasuredPart } from "../../../src/measure/metrics/metric.ts";
 import { estimateMetric } from "../../../src/measure/metrics/read-metric.ts";
-import { inferPerSec } from "../../../src/measure/metrics.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { completionBins, makeWindow } from "../make-window.ts";

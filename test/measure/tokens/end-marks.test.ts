@@ -18,7 +18,7 @@ test("1,000 streams without one decide that it does not", () => {
   assert.deepEqual([marks.note(unmarked), marks.state], [true, "unmarked"]);
 });
 
-test("responses that are no streams decide nothing", () => {
+test("responses that are not streams decide nothing", () => {
   const marks = new EndMarks();
   for (let answer = 0; answer < 2000; answer++) marks.note(undefined);
   assert.equal(marks.state, "unknown");

@@ -10,7 +10,7 @@ import {
 } from "../../../src/measure/tokens/metrics.ts";
 import { JSON_METRICS, REQUEST_METRICS } from "../../../src/report/genai-perf/layout.ts";
 
-test("every metric is named once, whoever names it", () => {
+test("every metric has one name everywhere", () => {
   const unique = (names: readonly (string | undefined)[]): void => {
     const given = names.filter((name) => name !== undefined);
     assert.equal(new Set(given).size, given.length, String(given));

@@ -29,7 +29,7 @@ test("a length is asked for only where limits mean one", () => {
   assert.equal(new Prompt(BODY, { isLengthAsked: true }).requestedTokens("chat"), 9);
 });
 
-test("counts that were computed before a body is forgotten stay known", () => {
+test("counts that were computed before a body is dropped stay known", () => {
   const prompt = new Prompt(BODY, { countTokens, isLengthAsked: true, readsModels: true }, "s1");
   prompt.settle("chat");
   assert.deepEqual(

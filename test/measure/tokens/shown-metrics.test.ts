@@ -16,7 +16,7 @@ test("samples are the measured values, in the order of the metrics", () => {
   assert.deepEqual([...(samples.get("timeToSecondTokenNs") ?? [])], [10e6], "what a request does not have is left out");
 });
 
-test("what no request has is no metric, and reasoning is none where there was nothing of it", () => {
+test("a metric that no request has is not shown, nor are reasoning metrics without reasoning", () => {
   const without = tokenSamples(makeColumns({ times: makeTimes([50]) }), true);
   assert.deepEqual([without.has("serverOutputTokens"), without.has("reasoningTokens")], [false, false]);
   const reasoning = tokenSamples(makeColumns({ times: makeTimes([50], { reasoningTokens: 3 }) }), true);

@@ -86,7 +86,7 @@ test("tokens that arrived at once have no rate, instead of a division by zero", 
   assert.match(tokenWarnings(measureColumns(columns))[0] ?? "", /^100 % of the tokens came together/);
 });
 
-test("a request whose tokens arrived together has no rate where that is omitted, and the rest is no fair sample", () => {
+test("a request whose tokens arrived together has no rate where that is omitted, and the others are not a fair sample", () => {
   const single = makeTimes([10, 20, 30, 40, 50, 60], 6);
   const paired = makeTimes([10, 20, 30], 6, { eventCount: 6 });
   const columnsOf = (...all: readonly ResponseTimes[]): TokenColumns => {
@@ -208,7 +208,7 @@ test("each request is judged by its own values, also when some have no intervals
   assert.equal(countGood(columns, "text", { request_latency: 1000 }), 4);
 });
 
-test("unknown limits are told from limits that nobody keeps", () => {
+test("unknown limits differ from limits that no request keeps", () => {
   const columns = measure([0, makeTimes([10, 20], 2)]);
   assert.equal(countGood(columns, "text", { nonsense: 1 }), undefined);
   assert.equal(countGood(columns, "plain", { time_to_first_token: 1 }), undefined);
@@ -270,7 +270,7 @@ test("counts may be given instead of a counter", () => {
   assert.equal(timeResponse(reasoned, reasonedNs, { ...rules, countsReasoning: true }).outputTokens, 7);
 });
 
-test("without a tokenizer the server's counts stand in for the client's", () => {
+test("without a tokenizer, the server's counts replace the client's", () => {
   const answer = readResponse("chat", [
     '{"object":"chat.completion","choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":9,"completion_tokens":3}}',
   ]);

@@ -81,7 +81,7 @@ describe("a meter of tokens", () => {
     assert.deepEqual(valuesOf(made.merge(2).tokens.metrics.outputTokens), [1, 1, 2, 3], "windows have them too");
   });
 
-  test("merges the last windows, and forgets all but prompts when a level begins", () => {
+  test("merges the last windows, and drops all but prompts when a level begins", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
     const answerWindow = (count: number): void => {

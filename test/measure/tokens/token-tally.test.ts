@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { sampleOfNumbers } from "../../../src/measure/metrics/sample.ts";
-import { percentileOf } from "../../../src/measure/statistics.ts";
+import { percentileOf } from "../../../src/measure/numpy-statistics.ts";
 import { countGood } from "../../../src/measure/tokens/goodput.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { findGood, joinTokens, type TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { StatisticName } from "../../../src/measure/statistics.ts";
+import type { StatisticName } from "../../../src/measure/numpy-statistics.ts";
 import { findBrokenLimits, formatLimit, parseLimit, type ResultLimit } from "../../../src/report/genai-perf/limits.ts";
 import type { GenAiPerfResult, TelemetryStatistics } from "../../../src/report/genai-perf/result.ts";
 import { chooseAxes, findPareto } from "../../../src/report/genai-perf/sweep/pareto.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
-import { createReports } from "../../../src/report/reports.ts";
+import { createReports } from "../../../src/report/report-formats.ts";
 import type { ReportJson } from "../../../src/report/schema/report-schema.ts";
 import { broadcast } from "../../../src/result/observer.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";

@@ -161,7 +161,7 @@ describe("the page in Chromium", LIMIT, () => {
       await page.resize(1280, 800);
       const bottom = "document.querySelector('[data-plot]').getBoundingClientRect().bottom";
       const isWide = "document.querySelector('figure').classList.contains('wide')";
-      // Of charts below each other, the first one responses.
+      // Of charts below each other, the first one counts.
       const most = (await page.evaluate<boolean>(isWide)) ? 1200 : 800;
       assert.ok((await page.evaluate<number>(bottom)) <= most, report.plan.name);
     }

@@ -99,7 +99,7 @@ describe("a mix with tags", LIMIT, () => {
   });
 });
 
-test("a search begins with its response, and draws each limit by load with intervals and states", LIMIT, async () => {
+test("a search begins with its answer, and draws each limit by load with intervals and states", LIMIT, async () => {
   const report = await write(SEARCH);
   const [run] = runsOf(report.json);
   const html = checkPage(report);
@@ -241,7 +241,7 @@ test("repeated phases have their means apart, also where two of them have the sa
     );
 });
 
-test("a repeated search has its response over runs, a point for each run, and a curve for each", LIMIT, async () => {
+test("a repeated search has its answer over runs, a point for each run, and a curve for each", LIMIT, async () => {
   const report = await write(REPEATED_SEARCH);
   const related = checkRepeated(report.plan, { runs: report.runs });
   const html = checkPage(report);

@@ -178,7 +178,7 @@ describe("notes", () => {
     for (const note of ["caution 2.", "detail 0.", "detail 1."]) assert.ok(html.includes(note));
   });
 
-  test("without any there is no section, and details alone are all folded", () => {
+  test("no section is shown without any, and details alone are all folded", () => {
     assert.ok(!pageOf([]).includes('id="notes"'));
     assert.deepEqual(openOf(pageOf(make("detail", 1))), []);
   });

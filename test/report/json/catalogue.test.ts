@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { runCompareCommand } from "../../../src/cli/compare/command.ts";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
+import { addReading, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import { findEntry, METRIC_KEYS } from "../../../src/measure/metrics/catalogue.ts";
+import { GAUGE_KEYS } from "../../../src/measure/metrics/gpu-metrics.ts";
 import type { MeasuredPart } from "../../../src/measure/metrics/metric.ts";
 import { listPlans, nameMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { metricValue } from "../../../src/measure/metrics/read-metric.ts";
-import { addReading, NO_READINGS, PAGE_METRICS } from "../../../src/measure/page-readings.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
@@ -59,8 +60,8 @@ const every = (count: number): number[] => Array.from({ length: count }, (_, at)
 function makePart(): MeasuredPart {
   const extracted = new ExtractedTally(["score"]);
   for (let index = 0; index < COUNT; index++) extracted.add([(7 * index) % 31], index * 5e6);
-  const reading = (value: number) => Object.fromEntries(PAGE_METRICS.map((key) => [key, new Map([["a", value]])]));
-  const gpu = [0.5, 0.7].reduce((tally, value) => addReading(tally, reading(value)), NO_READINGS);
+  const reading = (value: number) => Object.fromEntries(GAUGE_KEYS.map((key) => [key, new Map([["a", value]])]));
+  const gauges = [0.5, 0.7].reduce((tally, value) => addReading(tally, reading(value)), NO_READINGS);
   const times = (fromNs: number) => Array.from({ length: COUNT }, (_, index) => fromNs + ((37 * index) % COUNT) * 1e4);
   const window = makeWindow({
     latenciesNs: times(4e6),
@@ -72,7 +73,7 @@ function makePart(): MeasuredPart {
     completions: completionsAt(every(COUNT), 0, 1e9, every(10)),
     server: makeDelta(COUNT, { cacheHitCount: 50, cacheHitNs: 5e6, cacheMissCount: 150, cacheMissNs: 5e6 }),
   });
-  return { window: { ...window, gpu, extracted: extracted.cut(0, 1e9), tokens: makeTokens() } };
+  return { window: { ...window, gauges, extracted: extracted.cut(0, 1e9), tokens: makeTokens() } };
 }
 
 const plan = makePlan({

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
-import { addReading, NO_READINGS } from "../../../src/measure/page-readings.ts";
+import { addReading, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
-import { readGpuMetrics } from "../../../src/telemetry/metrics-poller.ts";
+import { readGauges } from "../../../src/telemetry/gauge-poller.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { twoGpus } from "../../servers/metrics-stub.ts";
 import { makeLevel } from "../make-result.ts";
@@ -113,8 +113,8 @@ test("composing models are rows below the model that calls them", () => {
 });
 
 test("the server's GPUs are rows of their level", () => {
-  const gpu = [0, 1, 2].map((scrape) => readGpuMetrics(twoGpus(scrape))).reduce(addReading, NO_READINGS);
-  const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), gpu } })]);
+  const gauges = [0, 1, 2].map((scrape) => readGauges(twoGpus(scrape))).reduce(addReading, NO_READINGS);
+  const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), gauges } })]);
   const [row] = valuesOf(tableOf(model, "gpu"));
   assert.deepEqual(
     [
@@ -128,7 +128,7 @@ test("the server's GPUs are rows of their level", () => {
     ["GPU-aaa", 0.26, 51.5, 300, 20, 1000],
   );
   const none = addReading(NO_READINGS, {});
-  const bare = modelOf({}, [makeLevel({ window: { ...makeWindow(), gpu: none } })]);
+  const bare = modelOf({}, [makeLevel({ window: { ...makeWindow(), gauges: none } })]);
   assert.match(linesOf(bare, "gpu").join(), /: 1,they name no GPU$/);
 });
 
@@ -161,7 +161,7 @@ test("the totals count resent requests, and requests of other clients", () => {
   assert.match(totals(32), /, more than this run sent: other clients used the model during the run$/);
 });
 
-test("the load asked for stands beside the load delivered and Little's law", () => {
+test("shows the load asked for, the load delivered and Little's law", () => {
   const window = makeWindow({ latenciesNs: new Array<number>(40).fill(100e6), sentCount: 40, inFlightSumNs: 2e9 });
   const [row] = cellsOf(tableOf(modelOf({}, [makeLevel({ window })]), "load"));
   assert.deepEqual(
@@ -170,7 +170,7 @@ test("the load asked for stands beside the load delivered and Little's law", () 
   );
 });
 
-test("a level says how many requests it has, and what they are worth", () => {
+test("a level has its number of requests and their effective sample size", () => {
   const latenciesNs = Array.from({ length: 2000 }, (_, index) => 1e6 + 1000 * index);
   const [line] = linesOf(modelOf({}, [makeLevel({ window: makeWindow({ latenciesNs }) })]), "evidence");
   assert.match(line ?? "", /^concurrency 1: 2,000 requests, as informative as \d+ independent ones, 3 windows$/);

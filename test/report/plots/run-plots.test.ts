@@ -7,10 +7,10 @@ import { TokenGaps } from "../../../src/measure/tokens/token-gaps.ts";
 import { measureExports } from "../../../src/report/genai-perf/measure-export.ts";
 import type { Plot, PlotPoint, PlotSet } from "../../../src/report/plot.ts";
 import { plotFileName } from "../../../src/report/plot.ts";
+import { roundForPlot } from "../../../src/report/plot-points.ts";
 import type { PlottedRun } from "../../../src/report/plots/plotted-run.ts";
 import { runPlots } from "../../../src/report/plots/run-plots.ts";
 import { openProfileExport } from "../../../src/report/read/profile-export.ts";
-import { roundForPlot } from "../../../src/report/sample.ts";
 import { createTinyCounter } from "../genai-perf/tiny-tokenizer.ts";
 
 /** What is drawn of runs. */

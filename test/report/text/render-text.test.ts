@@ -143,7 +143,7 @@ describe("a table", () => {
     assert.deepEqual(lines({ title: "", columns: [column()], rows }), ["     p99", "2,000 ms", "0.300 ms"]);
   });
 
-  test("drops the least important column where there is no room, and says which", () => {
+  test("drops the least important column when the table is too wide, and names it", () => {
     const columns = [
       column({ key: "level", title: "load", quantity: "number", dropOrder: 0 }),
       column({ key: "mean", title: "mean", dropOrder: 5 }),

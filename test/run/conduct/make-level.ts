@@ -18,7 +18,7 @@ import type { DriverOptions } from "../../../src/run/send/driver-work.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
 import { LocalSender } from "../../../src/run/send/local-sender.ts";
 import type { LoadStep } from "../../../src/run/send/messages.ts";
-import type { ServerCounters } from "../../../src/service/statistics.ts";
+import type { ServerCounters } from "../../../src/service/server-counters.ts";
 import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";

@@ -31,7 +31,7 @@ function countOf(slices: readonly Slice[] | undefined): number | undefined {
   return slices?.reduce((sum, { window }) => sum + window.requestCount, 0);
 }
 
-test("the last part of the time is known when that much is measured, and slices before it are forgotten", () => {
+test("the last part of the time is known when that much is measured, and earlier slices are dropped", () => {
   const recent = new RecentTime({ spanNs: 100 });
   const add = follow(recent);
   recent.resume(ALL, 0);

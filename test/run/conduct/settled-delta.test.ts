@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { awaitDelta } from "../../../src/run/conduct/settled-delta.ts";
-import type { ServerCounters } from "../../../src/service/statistics.ts";
+import type { ServerCounters } from "../../../src/service/server-counters.ts";
 import { makeDelta } from "../../measure/make-window.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 import { makeService } from "../send/fake-client.ts";

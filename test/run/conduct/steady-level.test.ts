@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { constantArrivals, poissonArrivals } from "../../../src/load/arrivals.ts";
 import { type Drive, isScheduled } from "../../../src/load/drive.ts";
+import { inferPerSec, sentPerSec } from "../../../src/measure/derived-values.ts";
 import type { Measurement } from "../../../src/measure/measurement.ts";
-import { inferPerSec, sentPerSec } from "../../../src/measure/metrics.ts";
 import { explainShortfall } from "../../../src/measure/rate-shortfall.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import type { EarlyAbort } from "../../../src/run/conduct/early-abort.ts";
@@ -172,7 +172,7 @@ test("a run's first level begins after 1 s at full rate, or after its own length
   assert.ok((await startMs(4000, 5000, 1500)) < 1600, "its own warm-up is long enough");
 });
 
-test("what a level left in flight is no warm-up of the next one", async () => {
+test("requests that a level left in flight do not warm up the next one", async () => {
   const made = makeLevel({
     mode: { kind: "duration", durationMs: 1000 },
     lanes: { laneCount: 1, isSync: false },

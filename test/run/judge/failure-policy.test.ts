@@ -40,7 +40,7 @@ for (const [kind, errorKind] of [
   });
 }
 
-test("requests that were aborted when the run ended blame nobody", () => {
+test("requests that were aborted when the run ended are logged, and stop nothing", () => {
   const { policy, signal } = makePolicy(0);
   policy.add({ kind: "aborted", message: "x" }, 0, nowNs());
   assert.deepEqual([signal.isStopped, policy.laneErrors.length, policy.log.total], [false, 0, 1]);

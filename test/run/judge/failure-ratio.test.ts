@@ -30,7 +30,7 @@ describe("the share of failures is above the limit", () => {
     });
   }
 
-  test("never where successes could still mend it, and always once they cannot", () => {
+  test("never while successes could still lower it enough, and always once they cannot", () => {
     for (let failedCount = 0; failedCount <= 60; failedCount++) {
       for (const maxRatio of [0.05, 0.3, 0.9]) {
         const totalCount = 60;

@@ -208,7 +208,7 @@ test("exceptions while requests end are reported, not lost", async () => {
   driver.close();
 });
 
-test("a load waits for connections that are being opened, whoever asked for them", async () => {
+test("a load waits for connections that are being opened, also when another call opens them", async () => {
   const { driver, client } = makeDriver();
   const opened = Promise.withResolvers<void>();
   const reserve = client.reserve.bind(client);

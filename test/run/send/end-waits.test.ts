@@ -28,7 +28,7 @@ test("a wait resolves immediately when few enough are outstanding", async () => 
   await new EndWaits().untilOutstanding(2, 2);
 });
 
-test("whoever comes later replaces whoever waited", async () => {
+test("a later wait for few outstanding requests replaces an earlier one", async () => {
   const idle = new EndWaits();
   const first = begin(idle, 5, 0);
   const second = begin(idle, 5, 3);

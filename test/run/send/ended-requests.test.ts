@@ -44,7 +44,7 @@ function makeEnded({ canWait = false, attribute = undefined as LoadClient["attri
 
 const failed: Failure = { kind: "http", message: "no" };
 
-test("requests are counted by how they ended, and failures are told with their lane", () => {
+test("requests are counted by how they ended, and failures are reported with their lane", () => {
   const { ended, add, failures } = makeEnded();
   assert.equal(ended.lastSuccessNs, 100, "the start at first");
   assert.equal(add(200), undefined);
@@ -86,7 +86,7 @@ test("responses that wait are judged by a flush", () => {
   assert.deepEqual(judged, [1]);
 });
 
-test("a judge that throws in a later turn is told, not lost", () => {
+test("a judge that throws in a later turn is reported, not lost", () => {
   const { clock, add, errors } = makeEnded({ canWait: true });
   add(THROWS_NS);
   clock.turn();

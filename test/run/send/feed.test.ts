@@ -16,7 +16,7 @@ function stepsOf(feed: RequestFeed, lanes: readonly number[]): number[] {
   });
 }
 
-test("lanes go through the data in turn: lane L begins at L and goes on by the number of lanes", () => {
+test("lanes go through the data in turn: lane L begins at L and advances by the number of lanes", () => {
   const feed = new RequestFeed(makeService(), makeDataset(5), { usesIds: false });
   feed.setActiveLanes(2);
   assert.deepEqual(stepsOf(feed, [0, 1, 0, 1, 0, 1]), [0, 1, 2, 3, 4, 0]);

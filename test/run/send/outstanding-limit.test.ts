@@ -63,7 +63,7 @@ test("a limit that is never reached delays nothing", async () => {
   driver.close();
 });
 
-test("a schedule without a limit tells of none", async () => {
+test("a schedule without a limit reports none", async () => {
   const { driver, client, clock } = makeNumbered(false, 2);
   const { maxOutstanding: _, ...endless } = scheduled(1, 1, 2, 3);
   await driver.start(endless, 3);

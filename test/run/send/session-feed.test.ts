@@ -42,7 +42,7 @@ test("slots hold separate sessions", () => {
   );
 });
 
-test("the outcome of each turn is told with its time", () => {
+test("the outcome of each turn is reported with its time", () => {
   const feed = makeSessionFeed(1, 1, 1);
   const told: unknown[] = [];
   feed.listen((...outcome) => told.push(outcome));

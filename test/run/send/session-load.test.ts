@@ -375,7 +375,7 @@ describe("turns on a clock", () => {
     driver.close();
   });
 
-  test("other sessions go on during a pause", async () => {
+  test("other sessions continue during a pause", async () => {
     const { driver, client, clock } = makeSessions(2, 9);
     await driver.start({ kind: "sessions", concurrency: 2 }, 11);
     client.answer(1);

@@ -63,7 +63,7 @@ test("expressions find what Python's jmespath 1.1.0 finds", () => {
   assert.deepEqual(parseResponseField("[0].v").find([{ v: 1 }]), 1);
 });
 
-test("a function that meets another type than it takes finds nothing: an event without the text is no error", () => {
+test("a function finds nothing in a value of another type: an event without the text is not an error", () => {
   for (const [path, data] of [
     ["length(text)", {}],
     ["join('', parts)", { parts: [1] }],

@@ -260,7 +260,7 @@ for (const [name, reads, error] of failures) {
   });
 }
 
-test("the word error in a text is no error", () => {
+test("the word error in a text is not taken as an error", () => {
   const answer = readResponse("chat", [`event: message\n${chat({ content: "an error event" })}`]);
   assert.deepEqual(show(answer), ["0:an error event"]);
   assert.equal(answer.error, undefined);
@@ -383,7 +383,7 @@ const pages: readonly (readonly [name: string, reads: readonly string[], error: 
 
 for (const [name, reads, error] of pages) {
   for (const kind of ["custom", "chat"] as const)
-    test(`a page is no response: ${name}, of ${kind}`, () => {
+    test(`a page is not a response: ${name}, of ${kind}`, () => {
       const answer = readResponse(kind, reads);
       if (error === undefined) assert.equal(answer.error, undefined);
       else assert.match(answer.error ?? "", error);

@@ -217,7 +217,7 @@ describe("a compressed response", () => {
     });
   }
 
-  test("an encoding is forgotten with its stream", () => {
+  test("an encoding is dropped with its stream", () => {
     const reader = new MessageReader({ onMessage: () => {} }, "whole");
     reader.encoding = "gzip";
     reader.reset("whole");

@@ -138,7 +138,7 @@ describe("gRPC response heads", () => {
     });
   }
 
-  test("say what failed: the status first, then HTTP, then that there is no status", () => {
+  test("name the failure: the status first, then HTTP, then the missing status", () => {
     const of = (...list: [string, string][]): unknown => toFailure(readHead(list));
     assert.equal(of(["grpc-status", "0"]), undefined);
     assert.deepEqual(of([":status", "503"], ["grpc-status", "14"]), {

@@ -32,7 +32,7 @@ test("each request is sent once, with the place of its stamp", () => {
   );
 });
 
-test("above the limit, the least recently used request is forgotten and sent again when it is needed", () => {
+test("above the limit, the least recently used request is evicted, and sent again when it is needed", () => {
   const { frames, send } = record();
   const table = new TemplateTable(send, 25);
   const [first, second, third] = [requestOf(10), requestOf(10), requestOf(10)];

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { type HeldEntries, type HeldEntry, packEntries } from "../../../inputs/held-entries.ts";
 import { MAX_HELD_BYTES } from "../../../inputs/large-file.ts";
 import { toPayload } from "../../../inputs/payload-entry.ts";
-import { createEntries } from "../../../inputs/prompts/entries.ts";
+import { createEntries } from "../../../inputs/prompts/prompt-sources.ts";
 import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";

@@ -1,3 +1,4 @@
+import { fieldOf } from "../../../plan/defined.ts";
 import type { Plan, TargetPlan } from "../../../plan/plan.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../../service/embedded/target.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
@@ -30,7 +31,7 @@ export const GENERAL: readonly UngroupedOption[] = [
     value: "NAME",
     help: "Signature of the model. Other service kinds than tfserving ignore it.",
     parse: filled("Give the signature's name, or leave it out."),
-    of: ({ target }) => ("signatureName" in target ? target.signatureName : undefined),
+    of: ({ target }) => fieldOf(target, "signatureName"),
   }),
   option("outputs.verbosity", {
     names: ["-v"],
@@ -58,14 +59,12 @@ export const GENERAL: readonly UngroupedOption[] = [
 
 /** Returns the path of a target that accepts payloads; undefined for one that accepts tensors. */
 export function payloadPathOf(target: TargetPlan): string | undefined {
-  if ("endpoint" in target) return target.endpoint;
-  return "llmPath" in target ? target.llmPath : undefined;
+  return fieldOf(target, "endpoint") ?? fieldOf(target, "llmPath");
 }
 
 /** An embedded target is the same server as `rampart mock`. */
 function modelOf({ target }: Plan): string {
-  if ("model" in target) return target.model;
-  return payloadPathOf(target) === undefined ? EMBEDDED_MODEL : EMBEDDED_LLM;
+  return fieldOf(target, "model") ?? (payloadPathOf(target) === undefined ? EMBEDDED_MODEL : EMBEDDED_LLM);
 }
 
 function readServiceKind(reader: ValueReader): string | undefined {

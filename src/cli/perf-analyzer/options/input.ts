@@ -1,4 +1,6 @@
-import type { InputsPlan, Plan } from "../../../plan/plan.ts";
+import { fieldOf } from "../../../plan/defined.ts";
+import type { Plan } from "../../../plan/plan.ts";
+import { inputKindOf } from "../../../registry/input-kinds.ts";
 import { fileSystem } from "../../../runtime/files.ts";
 import { withValue } from "../../options/place.ts";
 import { ZEROS } from "../input-data.ts";
@@ -24,7 +26,7 @@ export const INPUT: readonly UngroupedOption[] = [
     isRepeatable: true,
     help: "Data of requests: generated, JSON files (repeat the flag for several) or a directory with a file per input.",
     parse: readInputData,
-    of: ({ inputs }) => sourcesOf(inputs),
+    of: ({ inputs }) => inputKindOf(inputs).perfAnalyzer?.(inputs).names ?? [],
   }),
   option("target.shapes", {
     names: ["--shape"],
@@ -84,8 +86,7 @@ function tensorFormat(tensors: "input" | "output", help: string): UngroupedOptio
     ...choice(["binary", "json"], { ignoresCase: true }),
   };
   const plain = option(tensors === "input" ? "target.inputTensorFormat" : "target.outputTensorFormat", entry);
-  const isChosen = ({ target }: Plan): boolean =>
-    "binaryTensors" in target && target.binaryTensors?.includes(tensors) === true;
+  const isChosen = ({ target }: Plan): boolean => fieldOf(target, "binaryTensors")?.includes(tensors) === true;
   return {
     ...plain,
     print: (plan) => (isChosen(plan) ? [flag, "binary"] : (plain.print?.(plan) ?? [])),
@@ -108,18 +109,6 @@ function readInputData(reader: ValueReader, before: readonly string[]): readonly
     "Give zero, random or an existing path.",
   );
   return undefined;
-}
-
-/** No option expresses generated prompts, messages in a plan, and files without a list. Print a file that would contain them. */
-function sourcesOf(inputs: InputsPlan): readonly string[] {
-  if ("paths" in inputs) return ["files.json"];
-  if ("messageFiles" in inputs)
-    return inputs.entries.length === 0 ? inputs.messageFiles : [...inputs.messageFiles, "messages.json"];
-  if ("files" in inputs) return inputs.files;
-  if ("directory" in inputs) return [inputs.directory];
-  if ("tokenizer" in inputs) return ["payloads.json"];
-  if ("file" in inputs) return [inputs.file, ...(inputs.moreFiles ?? [])];
-  return inputs.kind === "zero" ? [ZEROS] : [];
 }
 
 type Shapes = Readonly<Record<string, readonly number[]>>;

@@ -1,3 +1,5 @@
+import { levelAt, rangeOf } from "../../../load/levels.ts";
+import { fieldOf } from "../../../plan/defined.ts";
 import type { LevelsPlan, LoadPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
@@ -44,11 +46,11 @@ export const LOAD: readonly UngroupedOption[] = [
       rule: (given) => `Unsupported type provided: '${given}'. Choices are 'poisson' or 'constant'.`,
     }),
     help: "Spacing of requests with --request-rate-range.",
-    of: ({ load }) => ("distribution" in load && load.distribution === "poisson" ? "poisson" : undefined),
+    of: ({ load }) => (fieldOf(load, "distribution") === "poisson" ? "poisson" : undefined),
     land: (plan, { distribution }) => {
-      if (!("distribution" in plan.load)) return plan;
+      const before = fieldOf(plan.load, "distribution");
       // perf_analyzer has no gamma distribution. Its default does not replace one.
-      const isKept = plan.load.distribution === "gamma" && distribution === "constant";
+      const isKept = before === undefined || (before === "gamma" && distribution === "constant");
       return isKept ? plan : withValue(plan, "load.distribution", distribution);
     },
   }),
@@ -61,7 +63,7 @@ export const LOAD: readonly UngroupedOption[] = [
       "The value must be a valid file path",
       "Give an existing file with one time interval in microseconds per line.",
     ),
-    of: ({ load }) => ("file" in load ? load.file : undefined),
+    of: ({ load }) => fieldOf(load, "file"),
     land: landLoad,
   }),
   option("isFixedSchedule", {
@@ -86,7 +88,7 @@ export const LOAD: readonly UngroupedOption[] = [
     value: "N",
     help: "Responses of each request before --periodic-concurrency-range sends more.",
     parse: count("The value must be > 0"),
-    of: ({ load }) => ("periodResponses" in load ? load.periodResponses : undefined),
+    of: ({ load }) => fieldOf(load, "periodResponses"),
   }),
   option("sessionConcurrency", {
     names: ["--session-concurrency"],
@@ -94,7 +96,7 @@ export const LOAD: readonly UngroupedOption[] = [
     value: "N",
     help: "Run every conversation of --input-data once, N at a time; each turn carries the history. Needs --service-kind openai and payloads with a session_id; their field 'delay' is the pause in milliseconds before the next turn.",
     parse: count("Session concurrency must be > 0."),
-    of: ({ load }) => ("concurrency" in load ? load.concurrency : undefined),
+    of: ({ load }) => fieldOf(load, "concurrency"),
     land: landLoad,
   }),
 ];
@@ -152,8 +154,10 @@ function levelsOf(load: Plan["load"], kind: "concurrency" | "request-rate"): Ran
 }
 
 function toRange(levels: LevelsPlan): RangeValue | undefined {
-  if (levels.kind === "list") return levels.values[0] === undefined ? undefined : { start: levels.values[0] };
-  return { start: levels.start, end: levels.isThreadLimited === true ? 0 : (levels.end ?? 0), step: levels.step };
+  const range = rangeOf(levels);
+  const first = levelAt(levels, 0);
+  if (range === undefined) return first === undefined ? undefined : { start: first };
+  return { start: range.start, end: range.isThreadLimited === true ? 0 : (range.end ?? 0), step: range.step };
 }
 
 function formatRange({ start, end, step }: RangeValue): string {

@@ -1,3 +1,5 @@
+import { type LevelRange, rangeOf } from "../../../load/levels.ts";
+import { fieldOf } from "../../../plan/defined.ts";
 import type { CallModePlan, MeasurementModePlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_ASYNC_LANES, DEFAULT_SCHEDULE_LANES } from "../../../run/lanes.ts";
 import { withValue } from "../../options/place.ts";
@@ -89,7 +91,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     names: ["--binary-search"],
     help: "Find the highest level under --latency-threshold by bisection; STEP is its precision.",
     parse: on,
-    of: ({ load }) => "search" in load && load.search === "binary",
+    of: ({ load }) => fieldOf(load, "search") === "binary",
   }),
   option("isAsync", {
     names: ["--async", "-a"],
@@ -154,20 +156,24 @@ function toNull(none: number, value: number | undefined): number | null | undefi
 
 /** Returns the number of measured requests of a single level; a growing group of requests counts its own. */
 function requestCountOf({ load, measurement: { mode } }: Plan): number | undefined {
-  if (!("count" in mode) || "periodResponses" in load || hasManyLevels(load)) return undefined;
+  if (!("count" in mode) || fieldOf(load, "periodResponses") !== undefined || hasManyLevels(load)) return undefined;
   return mode.count ?? undefined;
 }
 
 /** Reports whether a load has several levels by perf_analyzer's rules, which ignore an open end. */
 export function hasManyLevels(load: Plan["load"]): boolean {
-  if (!("levels" in load) || load.levels.kind !== "range") return false;
-  const { start, end, isThreadLimited } = load.levels;
-  return isThreadLimited !== true && start < (end ?? 0);
+  const range = rangeOfLoad(load);
+  return range !== undefined && range.isThreadLimited !== true && range.start < (range.end ?? 0);
+}
+
+function rangeOfLoad(load: Plan["load"]): LevelRange | undefined {
+  const levels = fieldOf(load, "levels");
+  return levels && rangeOf(levels);
 }
 
 /** Returns the number of threads if it differs from perf_analyzer's default; with an open end, it limits the levels. */
 function maxThreadsOf({ client, load }: Plan): number | undefined {
-  const range = "levels" in load && load.levels.kind === "range" ? load.levels : undefined;
+  const range = rangeOfLoad(load);
   const isLimit = range?.isThreadLimited === true;
   const threads = isLimit ? range.end : client.maxLanes;
   const preset = isLimit ? DEFAULT_ASYNC_LANES : defaultLanes(load, client.callMode);

@@ -1,3 +1,4 @@
+import { fieldOf } from "../../../plan/defined.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";
@@ -75,7 +76,7 @@ export const SERVER: readonly UngroupedOption[] = [
     value: "PACKAGE.SERVICE/METHOD",
     help: "Method to call. Needs --service-kind dynamic_grpc.",
     parse: text,
-    of: ({ target }) => ("method" in target ? target.method : ""),
+    of: ({ target }) => fieldOf(target, "method") ?? "",
   }),
   option("target.composingModels", {
     names: ["--bls-composing-models"],
@@ -91,9 +92,10 @@ export const SERVER: readonly UngroupedOption[] = [
 /** An embedded target has the address of `rampart mock` with its default ports. */
 function urlOf(plan: Plan): string | undefined {
   const { target } = plan;
-  if (!("url" in target)) return undefined;
-  const { url, protocol, tls } = target;
-  if (protocol === "http" && tls.isEnabled && !url.includes("://")) return `https://${url}`;
+  const { protocol } = target;
+  const url = fieldOf(target, "url");
+  if (url === undefined) return undefined;
+  if (protocol === "http" && fieldOf(target, "tls")?.isEnabled && !url.includes("://")) return `https://${url}`;
   return url === KINDS[kindNameOf(plan) ?? ""]?.defaultUrl(protocol) ? undefined : url;
 }
 

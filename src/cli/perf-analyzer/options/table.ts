@@ -5,7 +5,7 @@ import { LOAD } from "./load.ts";
 import { MEASUREMENT } from "./measurement.ts";
 import type { PerfAnalyzerOption, UngroupedOption } from "./option.ts";
 import { OUTPUT } from "./output.ts";
-import { OWN } from "./own.ts";
+import { RAMPART_OPTIONS } from "./rampart-options.ts";
 import { SEQUENCES } from "./sequences.ts";
 import { SERVER } from "./server.ts";
 import { SHARED } from "./shared.ts";
@@ -23,7 +23,7 @@ export const OPTIONS: readonly PerfAnalyzerOption[] = [
   ...inGroup("The server's metrics, and its trace settings during the run (set back afterwards)", TELEMETRY),
   ...inGroup("Results", OUTPUT),
   ...inGroup("Deprecated", DEPRECATED),
-  ...inGroup("Rampart's own", [...OWN, ...SHARED]),
+  ...inGroup("Rampart's own", [...RAMPART_OPTIONS, ...SHARED]),
 ];
 
 function inGroup(group: string, options: readonly UngroupedOption[]): PerfAnalyzerOption[] {

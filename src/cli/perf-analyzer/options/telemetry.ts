@@ -1,3 +1,4 @@
+import { fieldOf } from "../../../plan/defined.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import type { TraceLevel } from "../../../plan/telemetry.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../../../telemetry/metrics-url.ts";
@@ -88,7 +89,8 @@ export const TELEMETRY: readonly UngroupedOption[] = [
 /** Returns the URL, unless it is Triton's default. */
 function metricsUrlOf({ telemetry: { metrics }, target }: Plan): string | undefined {
   if (metrics === null) return undefined;
-  return "url" in target && metrics.url === defaultMetricsUrl(target.url) ? undefined : metrics.url;
+  const url = fieldOf(target, "url");
+  return url !== undefined && metrics.url === defaultMetricsUrl(url) ? undefined : metrics.url;
 }
 
 /** Several levels are combined, as perf_analyzer's help says. OFF excludes all others. */

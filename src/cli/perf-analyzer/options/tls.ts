@@ -1,3 +1,4 @@
+import { fieldOf } from "../../../plan/defined.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import type { TlsPlan } from "../../../plan/tls.ts";
 import { type ValueAt, withValue } from "../../options/place.ts";
@@ -93,7 +94,7 @@ function tlsOption<P extends TlsPlace>(
 ): UngroupedOption {
   const [group, key] = at.split(".") as [keyof typeof PROTOCOLS, keyof TlsPlan];
   const tlsOf = ({ target }: Plan): TlsPlan | undefined =>
-    "tls" in target && target.protocol === PROTOCOLS[group] ? target.tls : undefined;
+    target.protocol === PROTOCOLS[group] ? fieldOf(target, "tls") : undefined;
   return option(at, {
     ...entry,
     of: (plan) => tlsOf(plan)?.[key] as ValueAt<P, Settings> | undefined,

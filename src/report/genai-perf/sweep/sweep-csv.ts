@@ -1,4 +1,4 @@
-import type { StatisticName } from "../../../measure/statistics.ts";
+import type { StatisticName } from "../../../measure/numpy-statistics.ts";
 import { formatCsvRow } from "../../csv-row.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import type { SweepPoint, SweepRow } from "./sweep.ts";

@@ -1,5 +1,5 @@
 import type { Votes } from "../../../load/search.ts";
-import type { StatisticName } from "../../../measure/statistics.ts";
+import type { StatisticName } from "../../../measure/numpy-statistics.ts";
 import { type BrokenLimits, formatPoint, type SearchSummary } from "../../../result/sweep.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import { formatRichTable } from "../rich-table.ts";

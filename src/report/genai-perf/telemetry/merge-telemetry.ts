@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { StatisticName } from "../../../measure/statistics.ts";
+import type { StatisticName } from "../../../measure/numpy-statistics.ts";
 import { userError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../result.ts";
 

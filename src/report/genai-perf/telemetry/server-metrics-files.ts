@@ -1,4 +1,4 @@
-import { PERCENTILES } from "../../../measure/statistics.ts";
+import { PERCENTILES } from "../../../measure/numpy-statistics.ts";
 import type { ScrapedFamily, ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import { formatCsvRow } from "../../csv-row.ts";
 import { VERSION } from "../../version.ts";

@@ -1,4 +1,4 @@
-import { PERCENTILES, summarize } from "../../../measure/statistics.ts";
+import { PERCENTILES, summarize } from "../../../measure/numpy-statistics.ts";
 import { estimateQuantile } from "../../../telemetry/histogram-estimate.ts";
 import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries, ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";

@@ -1,11 +1,11 @@
-import { roundHalfEven, type StatisticName, summarize } from "../../../measure/statistics.ts";
-import { readGpus, toGpuMetrics } from "../../../telemetry/dcgm.ts";
+import { roundHalfEven, type StatisticName, summarize } from "../../../measure/numpy-statistics.ts";
 import type { ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";
 import { telemetryLabel } from "../layout.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import type { TelemetryStatistics } from "../result.ts";
 import { formatRichTable } from "../rich-table.ts";
+import { readGpus, toGpuMetrics } from "./dcgm-metrics.ts";
 import { isNoise, toServerSeries } from "./server-metrics.ts";
 
 /** GPU metrics as GenAI-Perf reports them. */

@@ -87,7 +87,7 @@ function toUrl(text: string): URL | undefined {
   return url;
 }
 
-/** Undefined if they are no headers. */
+/** Undefined if they are not headers. */
 function readHeaders(env: Environment): Record<string, string> | undefined {
   const text = env["OTEL_EXPORTER_OTLP_METRICS_HEADERS"] ?? env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "";
   const headers = readPairs(text);

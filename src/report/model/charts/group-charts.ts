@@ -1,5 +1,5 @@
 import type { Plot } from "../../plot.ts";
-import { pickEvenly, roundForPlot } from "../../sample.ts";
+import { pickEvenly, roundForPlot } from "../../plot-points.ts";
 import { findSpread, readMetric } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import { nameInRun, type ReportView } from "../report-view.ts";

@@ -5,7 +5,7 @@ import { nsToUs } from "../../../plan/units.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
 import { levelUnitOf } from "../../../registry/load-modes.ts";
 import type { Meaning, Plot, PlotPoint, XyPlot, XySeries } from "../../plot.ts";
-import { pickEvenly, roundForPlot } from "../../sample.ts";
+import { pickEvenly, roundForPlot } from "../../plot-points.ts";
 import { type ReadEstimate, readMetric, readOver } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";

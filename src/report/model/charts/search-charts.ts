@@ -6,7 +6,7 @@ import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
 import type { Meaning, Plot, PlotPoint, XySeries } from "../../plot.ts";
-import { pickEvenly, roundForPlot } from "../../sample.ts";
+import { pickEvenly, roundForPlot } from "../../plot-points.ts";
 import { inBaseUnit } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import { nameInRun, type ReportView } from "../report-view.ts";

@@ -1,8 +1,8 @@
 import { ExponentialHistogram } from "../../../measure/exponential-histogram.ts";
-import type { PageMetric } from "../../../measure/page-readings.ts";
+import type { Gauge } from "../../../measure/metrics/gpu-metrics.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import type { Extent, Plot, PlotPoint, TimeLinePanel, TimeLinePlot, XySeries } from "../../plot.ts";
-import { roundForPlot } from "../../sample.ts";
+import { roundForPlot } from "../../plot-points.ts";
 import type { OverTimeJson } from "../../schema/over-time.ts";
 import { type NamedRun, nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";
@@ -181,7 +181,7 @@ function serverPanel({ times }: TimedRun): TimeLinePanel[] {
 }
 
 /** Metrics of GPUs over time, with the scale to the unit of the chart. */
-const GPU_PANELS: readonly (readonly [metric: PageMetric, what: string, label: string, scale: number])[] = [
+const GPU_PANELS: readonly (readonly [metric: Gauge, what: string, label: string, scale: number])[] = [
   ["utilizationRatio", "busy", "GPU busy (%)", 100],
   ["powerWatts", "power", "GPU power (W)", 1],
   ["memoryUsedBytes", "memory", "GPU memory used (GB)", 1e-9],

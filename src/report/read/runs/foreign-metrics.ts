@@ -67,5 +67,5 @@ export function listOtherMetrics(document: Readonly<Record<string, unknown>>): s
   });
 }
 
-/** Keys of objects that are no metric, and have numbers of their own. */
+/** Keys of objects that have numbers but are not metrics. */
 const PARTS = new Set(["sessions", "telemetry_stats", "telemetry_data"]);

@@ -12,7 +12,7 @@ import { groupSchema, levelSchema } from "../../schema/level.ts";
 import type { SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
 import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
-import { REPORT_VERSION } from "../../schema/version.ts";
+import { REPORT_VERSION } from "../../schema/report-version.ts";
 import { listFacts } from "./facts.ts";
 import {
   describeLoad,
@@ -114,7 +114,7 @@ function checkVersion(version: unknown, path: string): void {
   throw userError("mismatch", path, message, "Compare it with the Rampart that wrote it.");
 }
 
-/** Reads the result of a search for the highest load as a level of its own. A response that is not certain is no value, as in the means of a report. */
+/** Reads the result of a search for the highest load as a level of its own. An uncertain result has no value, as in the means of a report. */
 function readFindMax({ highest, isResolved }: v.InferOutput<typeof responseSchema>): MeasuredLevel {
   return {
     label: "search for the highest load",

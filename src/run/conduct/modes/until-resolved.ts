@@ -1,5 +1,5 @@
+import { stabilizingLatencyNs } from "../../../measure/derived-values.ts";
 import { type Measurement, withTokens } from "../../../measure/measurement.ts";
-import { stabilizingLatencyNs } from "../../../measure/metrics.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";

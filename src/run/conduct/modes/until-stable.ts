@@ -1,6 +1,6 @@
+import { inferPerSec, stabilizingLatencyNs } from "../../../measure/derived-values.ts";
 import type { Instability } from "../../../measure/instability.ts";
 import type { Measurement } from "../../../measure/measurement.ts";
-import { inferPerSec, stabilizingLatencyNs } from "../../../measure/metrics.ts";
 import { STABILITY_WINDOWS, StabilityJudge, WINDOW_STRETCH } from "../../../measure/stability.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";

@@ -48,7 +48,7 @@ export async function serveTriton(settings: ServerSettings): Promise<void> {
   await new Promise(() => {});
 }
 
-/** Keeps a run's templates, makes requests from them, and responses queries. */
+/** Keeps a run's templates, makes requests from them, and answers queries. */
 class TritonHost {
   private readonly triton: TritonLibrary;
   private readonly memory: NativeMemory;

@@ -310,7 +310,7 @@ test("a report of version 2 has the values of its own fields", () => {
   });
 });
 
-describe("a file that is no report", () => {
+describe("a file that is not a report", () => {
   const header = "Concurrency,Inferences/Second,p50 latency";
   for (const [name, text, message] of [
     [

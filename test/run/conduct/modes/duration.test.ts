@@ -28,7 +28,7 @@ describe("a duration", () => {
   });
 });
 
-test("a time in which the server stands still is dated from the start of the run", async () => {
+test("a stall of the server is dated from the start of the run", async () => {
   const level = makeLevel({ mode: { kind: "duration", durationMs: 10_000 } });
   const { result } = await measureLevel(level, 2, async ({ clock, server }) => {
     await clock.advanceMs(0);

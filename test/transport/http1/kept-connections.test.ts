@@ -4,7 +4,7 @@ import type { OpenSocket, SocketHandlers } from "../../../src/runtime/socket.ts"
 import type { Call, ClientOptions, LoadClient } from "../../../src/transport/client.ts";
 import { UndiciClient } from "../../../src/transport/general/undici-client.ts";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
-import type { ServerReuse } from "../../../src/transport/http1/reuse-trust.ts";
+import type { ServerReuse } from "../../../src/transport/http1/connection-reuse.ts";
 import { latin1 } from "../bytes.ts";
 import { Driver, endpointAt, postRequest } from "../drive.ts";
 import { type RawConnection, type RawServer, startRawServer } from "../raw-server.ts";
@@ -290,7 +290,7 @@ describe("reuse of HTTP/1.1 connections", () => {
     }
   });
 
-  test("bytes that come before the request has left are no response to it", LIMIT, async () => {
+  test("bytes that arrive before the request is sent are not a response to it", LIMIT, async () => {
     const answer = async (): Promise<readonly number[]> => {
       let receivedCount = 0;
       const server = await startRawServer(async (connection) => {

@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   addReading,
-  gpuUuidsOf,
+  type GaugeReadings,
   joinReadings,
   NO_READINGS,
-  type PageReadings,
   seriesOf,
-} from "../../src/measure/page-readings.ts";
+} from "../../src/measure/gauge-readings.ts";
+import { gpuUuidsOf } from "../../src/measure/metrics/gpu-metrics.ts";
 
 /** Readings of GPUs, joined over windows and hosts. */
 
-function tallyOf(...powers: readonly (readonly number[])[]): PageReadings {
-  return powers.reduce<PageReadings>((tally, [a, b]) => {
+function tallyOf(...powers: readonly (readonly number[])[]): GaugeReadings {
+  return powers.reduce<GaugeReadings>((tally, [a, b]) => {
     const watts = new Map<string, number>();
     if (b !== undefined) watts.set("b", b);
     if (a !== undefined) watts.set("a", a);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { generateDataset, glibcRandomBytes } from "../../src/inputs/generate.ts";
+import { generateDataset, glibcRandomBytes } from "../../src/inputs/random-data.ts";
 import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { splitBytesElements } from "../../src/service/json-tensors.ts";

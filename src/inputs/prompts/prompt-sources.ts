@@ -5,7 +5,7 @@ import { readConversations } from "./conversations.ts";
 import { readPayloadFile } from "./payload-file.ts";
 import { readPrompts, readRankings } from "./prompt-file.ts";
 import { PromptMaker } from "./prompt-maker.ts";
-import type { PromptSettings } from "./settings.ts";
+import type { PromptSettings, PromptSource } from "./settings.ts";
 import { makeRankings, makeSynthetic } from "./synthetic.ts";
 import { readTraceCsv } from "./trace-csv.ts";
 
@@ -33,18 +33,24 @@ export async function* createEntries(
   ]);
 }
 
-function open(settings: PromptSettings, maker: PromptMaker): AsyncIterable<PromptEntry> | Iterable<PromptEntry> {
-  const { source, isRanking } = settings;
-  switch (source.kind) {
-    case "synthetic":
-      return isRanking ? makeRankings(maker) : makeSynthetic(maker, source.names);
-    case "file":
-      return isRanking ? readRankings(source.path, maker) : readPrompts(source.path, maker);
-    case "payload":
-      return readPayloadFile(source.path, maker);
-    case "conversations":
-      return readConversations(source.path, maker, source.isMultiTurn);
-    case "trace":
-      return readTraceCsv(source.path, maker, source.dialect);
-  }
+type Entries = AsyncIterable<PromptEntry> | Iterable<PromptEntry>;
+
+/** How the entries of each source are made or read. A new source is a type of {@link PromptSource}, a line here, and a file that reads it. */
+const SOURCES: {
+  readonly [K in PromptSource["kind"]]: (
+    source: Extract<PromptSource, { kind: K }>,
+    maker: PromptMaker,
+    isRanking: boolean,
+  ) => Entries;
+} = {
+  synthetic: ({ names }, maker, isRanking) => (isRanking ? makeRankings(maker) : makeSynthetic(maker, names)),
+  file: ({ path }, maker, isRanking) => (isRanking ? readRankings(path, maker) : readPrompts(path, maker)),
+  payload: ({ path }, maker) => readPayloadFile(path, maker),
+  conversations: ({ path, isMultiTurn }, maker) => readConversations(path, maker, isMultiTurn),
+  trace: ({ path, dialect }, maker) => readTraceCsv(path, maker, dialect),
+};
+
+function open({ source, isRanking }: PromptSettings, maker: PromptMaker): Entries {
+  const openSource = SOURCES[source.kind] as (source: PromptSource, maker: PromptMaker, isRanking: boolean) => Entries;
+  return openSource(source, maker, isRanking);
 }

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type PageReading, seriesOf } from "../../src/measure/page-readings.ts";
-import {
-  MetricsPoller,
-  type MetricsWarning,
-  missingFamilies,
-  readGpuMetrics,
-} from "../../src/telemetry/metrics-poller.ts";
+import { type GaugeReading, seriesOf } from "../../src/measure/gauge-readings.ts";
+import { GaugePoller, type GaugeWarning, missingFamilies, readGauges } from "../../src/telemetry/gauge-poller.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 import { twoGpus } from "../servers/metrics-stub.ts";
 
@@ -16,7 +11,7 @@ const LIMIT = { timeout: 180_000 };
 
 /** An endpoint whose responses the test gives. */
 class Endpoint {
-  readonly warnings: MetricsWarning[] = [];
+  readonly warnings: GaugeWarning[] = [];
   /** How the readings under way are ended, oldest first. */
   readonly pending: { answer(text: string): void; fail(reason: Error): void }[] = [];
   readonly clock = new FakeClock();
@@ -29,7 +24,7 @@ class Endpoint {
     return promise;
   };
 
-  readonly warn = (warning: MetricsWarning): void => {
+  readonly warn = (warning: GaugeWarning): void => {
     this.warnings.push(warning);
   };
 
@@ -40,9 +35,9 @@ class Endpoint {
   }
 }
 
-function makePoller(endpoint: Endpoint, intervalMs: number): MetricsPoller {
+function makePoller(endpoint: Endpoint, intervalMs: number): GaugePoller {
   const { fetch, warn, clock } = endpoint;
-  return new MetricsPoller({ url: "host:1/metrics", intervalMs, fetch, warn, clock });
+  return new GaugePoller({ url: "host:1/metrics", intervalMs, fetch, warn, clock });
 }
 
 /** Lets everything that waits for a promise go on. */
@@ -50,7 +45,7 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-const utilizationOf = (poller: MetricsPoller): number[] =>
+const utilizationOf = (poller: GaugePoller): number[] =>
   seriesOf(poller.take(), "utilizationRatio").map(([, { mean }]) => mean);
 
 test("it fetches at the start and then at the interval, one fetch at a time", LIMIT, async () => {
@@ -179,12 +174,12 @@ test("a fetch slower than the interval is reported once", LIMIT, async () => {
 
 /** Triton's GPU metrics. */
 
-function plain(reading: PageReading): Record<string, Record<string, number>> {
+function plain(reading: GaugeReading): Record<string, Record<string, number>> {
   return Object.fromEntries(Object.entries(reading).map(([metric, byUuid]) => [metric, Object.fromEntries(byUuid)]));
 }
 
 test("every family of every GPU is read", () => {
-  assert.deepEqual(plain(readGpuMetrics(twoGpus(1))), {
+  assert.deepEqual(plain(readGauges(twoGpus(1))), {
     utilizationRatio: { "GPU-aaa": 0.26, "GPU-bbb": 0.5 },
     powerWatts: { "GPU-aaa": 51.5, "GPU-bbb": 60 },
     powerLimitWatts: { "GPU-aaa": 300, "GPU-bbb": 250 },
@@ -192,7 +187,7 @@ test("every family of every GPU is read", () => {
     memoryTotalBytes: { "GPU-aaa": 17179869184, "GPU-bbb": 17179869184 },
     memoryUsedBytes: { "GPU-aaa": 1000000001, "GPU-bbb": 2000000000 },
   });
-  assert.deepEqual(missingFamilies(readGpuMetrics(twoGpus(1)), true), []);
+  assert.deepEqual(missingFamilies(readGauges(twoGpus(1)), true), []);
 });
 
 test("samples without a GPU, without a number and of other families are left out", () => {
@@ -203,7 +198,7 @@ test("samples without a GPU, without a number and of other families are left out
     'nv_inference_count{model="m"} 7',
     'nv_gpu_utilization_total{gpu_uuid="a"} 1',
   ].join("\n");
-  const reading = readGpuMetrics(text);
+  const reading = readGauges(text);
   assert.deepEqual(plain(reading), { memoryUsedBytes: { a: 1000 } });
   assert.deepEqual(missingFamilies(reading, true), [
     "nv_gpu_utilization",
@@ -220,14 +215,14 @@ test("the use of KV caches is read from the pages of engines, which have no GPUs
     'nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="used",model="t",version="1"} 3',
     'nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="fraction",model="t",version="1"} 0.1',
   ].join("\n");
-  const reading = readGpuMetrics(text);
+  const reading = readGauges(text);
   assert.deepEqual(plain(reading), { kvCacheRatio: { "0 m": 0.25, "1 m": 0.5, "": 0.83, "fraction t 1": 0.1 } });
   assert.deepEqual(missingFamilies(reading, false), []);
   assert.equal(missingFamilies(reading, true).length, 4);
 });
 
 test("missing are those that perf_analyzer reports, in its order", () => {
-  assert.deepEqual(missingFamilies(readGpuMetrics(""), true), [
+  assert.deepEqual(missingFamilies(readGauges(""), true), [
     "nv_gpu_utilization",
     "nv_gpu_power_usage",
     "nv_gpu_memory_used_bytes",

@@ -1,8 +1,9 @@
+import { fieldOf } from "../../../plan/defined.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { filled, on } from "./readers.ts";
 
 /** Options that Rampart adds to this mode only. */
-export const OWN: readonly UngroupedOption[] = [
+export const RAMPART_OPTIONS: readonly UngroupedOption[] = [
   option("protoFiles", {
     names: ["--proto"],
     isRampart: true,
@@ -13,7 +14,7 @@ export const OWN: readonly UngroupedOption[] = [
     isRepeatable: true,
     help: "The .proto file that describes the method and its messages. Needs --service-kind dynamic_grpc.",
     parse: (reader, before) => [...before, filled("Give the path of a .proto file.")(reader)],
-    of: ({ target }) => ("protoFiles" in target ? target.protoFiles : []),
+    of: ({ target }) => fieldOf(target, "protoFiles") ?? [],
     format: (files) => files,
   }),
   option("importPaths", {
@@ -26,7 +27,7 @@ export const OWN: readonly UngroupedOption[] = [
     isRepeatable: true,
     help: "Folder in which --proto files and their imports are looked for first.",
     parse: (reader, before) => [...before, filled("Give the path of a folder.")(reader)],
-    of: ({ target }) => ("importPaths" in target ? target.importPaths : []),
+    of: ({ target }) => fieldOf(target, "importPaths") ?? [],
     format: (folders) => folders,
   }),
   option("isHelp", { names: ["--help", "-h"], isRampart: true, help: "Print this help and exit.", parse: on }),

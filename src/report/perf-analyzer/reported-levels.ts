@@ -4,7 +4,7 @@ import type { LevelResult, RunResult } from "../../result/run-result.ts";
 export const NO_VALID_REQUESTS = "No valid requests recorded within time interval. Please use a larger time window.";
 
 /** Returns the levels of the summary and the CSV. */
-export function printedLevels(result: RunResult): LevelResult[] {
+export function reportedLevels(result: RunResult): LevelResult[] {
   // Scenarios report what was measured before a failure; perf_analyzer does not.
   const keepsPartial = result.isInterrupted || result.prepared.plan.outputs.style === "rampart";
   return result.levels.filter(

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { PlotPoint } from "../../src/report/plot.ts";
+import {
+  binWhole,
+  dropCovered,
+  findBin,
+  nameBin,
+  pickEvenly,
+  roundForPlot,
+  toBox,
+} from "../../src/report/plot-points.ts";
 import { toHistogram } from "../../src/report/plots/histogram.ts";
-import { binWhole, dropCovered, findBin, nameBin, pickEvenly, roundForPlot, toBox } from "../../src/report/sample.ts";
 
 /** From samples to what is drawn of them. */
 

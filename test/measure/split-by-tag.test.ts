@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { selectTags, splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../src/measure/groups.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import { mergeInTime } from "../../src/measure/merge.ts";
+import { selectTags, splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../src/measure/split-by-tag.ts";
 import type { TokenMeasurement } from "../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../src/measure/tokens/token-tally.ts";
 import { makeDelta, makeWindow } from "./make-window.ts";

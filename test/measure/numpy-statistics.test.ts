@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { roundHalfEven, summarize } from "../../src/measure/statistics.ts";
+import { roundHalfEven, summarize } from "../../src/measure/numpy-statistics.ts";
 
 /** Made with numpy 2.4: `a = [(i*7919%1009)/7.3 for i in range(1000)]`. */
 test("statistics are numpy's to the last bit", () => {

@@ -1,5 +1,5 @@
-import type { ScrapedEndpoint, ScrapedSeries, ScrapeResult } from "./scrape-result.ts";
-import type { TelemetryMetric, TelemetrySeries } from "./series.ts";
+import type { ScrapedEndpoint, ScrapedSeries, ScrapeResult } from "../../../telemetry/scrape-result.ts";
+import type { TelemetryMetric, TelemetrySeries } from "../../../telemetry/series.ts";
 
 /**
  * GenAI-Perf's metric names by field of DCGM exporters (https://docs.nvidia.com/datacenter/dcgm/latest/gpu-telemetry/dcgm-exporter.html).

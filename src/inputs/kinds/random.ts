@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
-import { generateDataset } from "../generate.ts";
 import type { InputKind } from "../input-kind.ts";
+import { generateDataset } from "../random-data.ts";
 
 /** Data generated for the model: random, or zeros. Texts are random in both cases. */
 type GeneratedPlan<K extends "random" | "zero"> = PlanOf<typeof generatedSchema<K>>;
@@ -22,6 +22,7 @@ export const randomInputs: InputKind<GeneratedPlan<"random">> = {
 export const zeroInputs: InputKind<GeneratedPlan<"zero">> = {
   schema: () => generatedSchema("zero"),
   makes: "tensors",
+  perfAnalyzer: () => ({ names: ["zero"] }),
   load: (plan, model) => generateDataset(model, { ...plan, isZero: true }),
 };
 

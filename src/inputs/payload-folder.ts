@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { unreadable, userError } from "../../plan/problem.ts";
+import { unreadable, userError } from "../plan/problem.ts";
 
 /** Returns the `.json` and `.jsonl` files of a folder, by name. @throws UserError when there is none */
 export async function listPayloadFiles(folder: string): Promise<string[]> {

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
 import type { PlanOf } from "../../plan/schema.ts";
+import { loadGeneratedPayloads, loadGeneratedTensors } from "../generate/load-generated.ts";
 import type { InputKind } from "../input-kind.ts";
-import { loadMadePayloads, loadMadeTensors } from "../made/load-made.ts";
 
 type MadeKind = "made-tensors" | "made-payloads";
 
@@ -33,12 +33,12 @@ export const madeTensorInputs: InputKind<MadeInputsPlan<"made-tensors">> = {
   schema: () => schemaOf("made-tensors"),
   makes: "tensors",
   isInOrder: () => true,
-  load: async (plan, model) => loadMadeTensors(plan, model),
+  load: async (plan, model) => loadGeneratedTensors(plan, model),
 };
 
 export const madePayloadInputs: InputKind<MadeInputsPlan<"made-payloads">> = {
   schema: () => schemaOf("made-payloads"),
   makes: "payloads",
   isInOrder: () => true,
-  load: async (plan) => loadMadePayloads(plan),
+  load: async (plan) => loadGeneratedPayloads(plan),
 };

@@ -10,24 +10,24 @@ import { rate } from "../../scenario/loads/rates.ts";
 import { file, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";
+import { readDuration, readHeaders, readNumber } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
-import { readShared } from "../option-flags.ts";
 import type { PlanValues } from "../options/shared-options.ts";
-import { readDuration, readHeaders, readNumber } from "../value-flags.ts";
+import { readShared } from "../shared-flags.ts";
 import { DEFAULT_FOR } from "./flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
 
 /** A scenario, and what belongs to no scenario. */
-export interface ReadScenario {
+export interface HttpScenario {
   readonly scenario: Scenario;
   readonly values: PlanValues;
 }
 
 const COUNT = { isWhole: true, min: 1 };
 
-/** Reads the flags of `rampart http`. @throws UserError with all problems */
-export function readScenario(flags: FlagValues): ReadScenario {
+/** Converts the flags of `rampart http`. @throws UserError with all problems */
+export function toScenario(flags: FlagValues): HttpScenario {
   const problems: Problem[] = [...flags.problems];
   const [url] = flags.positionals;
   if (url === undefined)

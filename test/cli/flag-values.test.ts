@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readDuration, readDurationMs, readNumber } from "../../src/cli/flag-values.ts";
 import { type Flag, parseFlags } from "../../src/cli/flags.ts";
-import { readDuration, readDurationMs, readNumber } from "../../src/cli/value-flags.ts";
 import type { Problem } from "../../src/plan/problem.ts";
 
 /** Flags with durations and numbers. */

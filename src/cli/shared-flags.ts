@@ -1,5 +1,6 @@
 import type { OutputFilesPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
+import { readDurationMs, readNumber } from "./flag-values.ts";
 import type { Flag, FlagValues } from "./flags.ts";
 import {
   type Door,
@@ -12,7 +13,6 @@ import {
   toPlanValue,
 } from "./options/shared-options.ts";
 import { checkOutputFiles, findReadOutputs } from "./output-files.ts";
-import { readDurationMs, readNumber } from "./value-flags.ts";
 
 /** The options of `options/shared-options.ts` as flags of Rampart's own commands. */
 

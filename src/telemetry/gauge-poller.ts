@@ -1,54 +1,49 @@
-import {
-  addReading,
-  NO_READINGS,
-  type PageMetric,
-  type PageReading,
-  type PageReadings,
-} from "../measure/page-readings.ts";
+import { addReading, type GaugeReading, type GaugeReadings, NO_READINGS } from "../measure/gauge-readings.ts";
+import { GAUGE_KEYS, type Gauge, gaugeSourceOf } from "../measure/metrics/gpu-metrics.ts";
 import { messageOf } from "../plan/problem.ts";
 import { nsToMs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { Exposition, type SampleKey } from "./exposition.ts";
 
-/** A warning about GPU metrics. Each kind is reported once. */
-export type MetricsWarning =
+/** A warning about the server's page of metrics. Each kind is reported once. */
+export type GaugeWarning =
   | { readonly kind: "metrics-unreachable"; readonly url: string; readonly reason: string }
   /** The server lacks a family that perf_analyzer reports. */
   | { readonly kind: "metrics-missing"; readonly family: string }
   | { readonly kind: "metrics-slow"; readonly tookMs: number; readonly intervalMs: number };
 
 /** Settings of a poller. */
-export interface MetricsPollerOptions {
+export interface GaugePollerOptions {
   readonly url: string;
   readonly intervalMs: number;
   /** Whether a page of an engine, which has the use of its cache and no GPU, lacks something. Default: false */
   readonly needsGpus?: boolean;
   /** Fetches the metrics as text; rejects with the reason for a failure. Called again only after it has settled. */
   fetch(): Promise<string>;
-  warn(warning: MetricsWarning): void;
+  warn(warning: GaugeWarning): void;
   /** Receives each reading. */
-  onReading?(reading: PageReading): void;
+  onReading?(reading: GaugeReading): void;
   /** Default: this thread's. */
   readonly clock?: Clock;
 }
 
 /**
- * Scrapes GPU metrics periodically, one request at a time, and returns them per window. Nothing waits for a scrape: one that is in flight
+ * Scrapes the gauges of GPUs and KV caches periodically, one request at a time, and returns them per window. Nothing waits for a scrape: one that is in flight
  * when a window ends counts for the next window.
  */
-export class MetricsPoller {
-  private readonly options: MetricsPollerOptions;
+export class GaugePoller {
+  private readonly options: GaugePollerOptions;
   private readonly exposition = new Exposition();
-  private tally: PageReadings = NO_READINGS;
+  private tally: GaugeReadings = NO_READINGS;
   private readonly clock: Clock;
   private cancelTimer: Cancel | undefined;
   private isRunning = false;
   /** Number of starts and stops, to drop scrapes that began before the latest. */
   private generation = 0;
   private isFetching = false;
-  private readonly warnedKinds = new Set<MetricsWarning["kind"]>();
+  private readonly warnedKinds = new Set<GaugeWarning["kind"]>();
 
-  constructor(options: MetricsPollerOptions) {
+  constructor(options: GaugePollerOptions) {
     this.options = options;
     this.clock = options.clock ?? systemClock;
   }
@@ -63,7 +58,7 @@ export class MetricsPoller {
   }
 
   /** Returns the readings since the start or the last call. */
-  take(): PageReadings {
+  take(): GaugeReadings {
     const { tally } = this;
     this.tally = NO_READINGS;
     return tally;
@@ -110,17 +105,17 @@ export class MetricsPoller {
       this.warn([{ kind: "metrics-unreachable", url: this.options.url, reason: outcome.message }]);
       return;
     }
-    const reading = readGpuMetrics(outcome, this.exposition);
+    const reading = readGauges(outcome, this.exposition);
     this.tally = addReading(this.tally, reading);
     this.options.onReading?.(reading);
-    const missing: MetricsWarning[] = [];
+    const missing: GaugeWarning[] = [];
     for (const family of missingFamilies(reading, this.options.needsGpus === true))
       missing.push({ kind: "metrics-missing", family });
     this.warn(missing);
   }
 
   /** Reports warnings of one kind, unless that kind has been reported. */
-  private warn(warnings: readonly MetricsWarning[]): void {
+  private warn(warnings: readonly GaugeWarning[]): void {
     const kind = warnings[0]?.kind;
     if (kind === undefined || this.warnedKinds.has(kind)) return;
     this.warnedKinds.add(kind);
@@ -128,58 +123,37 @@ export class MetricsPoller {
   }
 }
 
-interface Family {
-  readonly metric: PageMetric;
-  /** Whether perf_analyzer reports the metric, so that a missing one needs a warning. */
-  readonly isReported: boolean;
+const GAUGE_OF_FAMILY: ReadonlyMap<string, Gauge> = new Map(
+  GAUGE_KEYS.flatMap((gauge) => gaugeSourceOf(gauge).families.map((name) => [name, gauge] as const)),
+);
+
+/** Returns what a sample is of, and whose: of one of Triton's GPUs, or of an engine. Undefined for other samples. */
+function identify({ name, labels }: SampleKey): readonly [gauge: Gauge, id: string] | undefined {
+  const gauge = GAUGE_OF_FAMILY.get(name);
+  if (gauge === undefined) return undefined;
+  const source = gaugeSourceOf(gauge);
+  const isOther = Object.entries(source.labels ?? {}).some(([label, value]) => (labels.get(label) ?? value) !== value);
+  const id = source.of === "gpu" ? labels.get("gpu_uuid") : [...labels.values()].join(" ");
+  return isOther || id === undefined ? undefined : [gauge, id];
 }
 
-const FAMILIES: ReadonlyMap<string, Family> = new Map([
-  ["nv_gpu_utilization", { metric: "utilizationRatio", isReported: true }],
-  ["nv_gpu_power_usage", { metric: "powerWatts", isReported: true }],
-  ["nv_gpu_power_limit", { metric: "powerLimitWatts", isReported: false }],
-  ["nv_energy_consumption", { metric: "energyJoules", isReported: false }],
-  ["nv_gpu_memory_used_bytes", { metric: "memoryUsedBytes", isReported: true }],
-  ["nv_gpu_memory_total_bytes", { metric: "memoryTotalBytes", isReported: true }],
-]);
-
-/** Use of the KV cache, 0 to 1: of vLLM, of its older versions, of SGLang, and of TensorRT-LLM on Triton. */
-const KV_CACHE_NAMES: ReadonlySet<string> = new Set([
-  "vllm:kv_cache_usage_perc",
-  "vllm:gpu_cache_usage_perc",
-  "sglang:token_usage",
-  "nv_trt_llm_kv_cache_block_metrics",
-]);
-/** TensorRT-LLM has numbers of blocks under the same name. */
-const BLOCK_TYPE = "kv_cache_block_type";
-
-/** Returns what a sample is of, and whose: of Triton's GPUs, or of the KV cache of an engine. Undefined for other samples. */
-function identify({ name, labels }: SampleKey): readonly [metric: PageMetric, id: string] | undefined {
-  const family = FAMILIES.get(name);
-  const uuid = labels.get("gpu_uuid");
-  if (family !== undefined && uuid !== undefined) return [family.metric, uuid];
-  if (!KV_CACHE_NAMES.has(name) || (labels.get(BLOCK_TYPE) ?? "fraction") !== "fraction") return undefined;
-  return ["kvCacheRatio", [...labels.values()].join(" ")];
-}
-
-/** Parses Triton's GPU metrics, by UUID of the GPU, and the use of KV caches. Omits samples without UUID or finite value. @param exposition of the same server's earlier texts, which makes it cheap */
-export function readGpuMetrics(text: string, exposition = new Exposition()): PageReading {
-  const reading: { [K in PageMetric]?: Map<string, number> } = {};
+/** Parses the gauges on a page, by UUID of the GPU or name of the engine. Omits samples without UUID or finite value. @param exposition of the same server's earlier texts, which makes it cheap */
+export function readGauges(text: string, exposition = new Exposition()): GaugeReading {
+  const reading: Record<string, Map<string, number>> = {};
   exposition.read(text, (key, value) => {
-    const [metric, id] = identify(key) ?? [];
-    if (metric === undefined || id === undefined || !Number.isFinite(value)) return;
-    const byId = reading[metric] ?? new Map<string, number>();
-    byId.set(id, value);
-    reading[metric] = byId;
+    const [gauge, id] = identify(key) ?? [];
+    if (gauge === undefined || id === undefined || !Number.isFinite(value)) return;
+    const byId = reading[gauge] ?? new Map<string, number>();
+    reading[gauge] = byId.set(id, value);
   });
   return reading;
 }
 
 /** Returns the names of reported families that are missing in a reading. @param needsGpus false: none for the page of an engine, which has no GPUs */
-export function missingFamilies(reading: PageReading, needsGpus: boolean): string[] {
-  if (!needsGpus && Object.keys(reading).join() === "kvCacheRatio") return [];
-  const missing: string[] = [];
-  for (const [name, { metric, isReported }] of FAMILIES)
-    if (isReported && reading[metric] === undefined) missing.push(name);
-  return missing;
+export function missingFamilies(reading: GaugeReading, needsGpus: boolean): string[] {
+  const found = GAUGE_KEYS.filter((gauge) => reading[gauge] !== undefined).map(gaugeSourceOf);
+  if (!needsGpus && found.length > 0 && found.every((source) => source.of === "engine")) return [];
+  return GAUGE_KEYS.filter((gauge) => reading[gauge] === undefined)
+    .map(gaugeSourceOf)
+    .flatMap(({ isReported = false, families }) => (isReported ? families : []));
 }

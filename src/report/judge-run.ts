@@ -11,11 +11,11 @@ import { isFarBehind } from "../result/judged-levels.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
 import { highestOverRuns } from "./json/over-runs.ts";
+import { judgeAssertions, judgeChecks, judgeRepeated } from "./judge-assertions.ts";
 import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
 import { joinEnds } from "./model/values.ts";
 import { UNSENT_LOAD } from "./model/verdict.ts";
-import { judgeAssertions, judgeChecks, judgeRepeated } from "./run-verdicts.ts";
 import type { ReasonJson } from "./schema/report-schema.ts";
 
 /** The one verdict on the runs of a plan. The exit code, JSON and all other reports take it from here. */

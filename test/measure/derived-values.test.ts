@@ -9,7 +9,7 @@ import {
   sentPerSec,
   sequencesPerSec,
   stabilizingLatencyNs,
-} from "../../src/measure/metrics.ts";
+} from "../../src/measure/derived-values.ts";
 import { makeWindow } from "./make-window.ts";
 
 test("throughput counts batch items and is computed in single precision", () => {

@@ -1,4 +1,4 @@
-import { percentileOf } from "../measure/statistics.ts";
+import { percentileOf } from "../measure/numpy-statistics.ts";
 import type { BoxSeries, PlotPoint } from "./plot.ts";
 
 /** Prepares samples for plots: rounds, bins and thins them out. */

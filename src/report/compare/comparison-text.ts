@@ -114,7 +114,7 @@ export function describeSide({ name, runs }: Comparison["base"]): string {
   return `${name} (${runs.length} ${runs.length === 1 ? "run" : "runs"})`;
 }
 
-/** More runs than this on each side are no remedy. */
+/** More runs than this on each side would not help. */
 const MOST_RUNS = 100;
 
 /** Describes what verdicts without a result need, metric by metric; nothing when all have one. */

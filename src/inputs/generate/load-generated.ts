@@ -29,7 +29,7 @@ const HINT = "Correct the function of generate(…).";
 const encoder = new TextEncoder();
 
 /** Takes the tensors that a scenario's function makes. @throws UserError when it throws, or what it makes does not fit the model */
-export async function loadMadeTensors(source: Source, model: ModelInfo): Promise<Dataset> {
+export async function loadGeneratedTensors(source: Source, model: ModelInfo): Promise<Dataset> {
   const reader = new EntryReader(model, false, []);
   const steps: DataStep[] = [];
   for await (const made of makeInputs(source, model)) {
@@ -48,7 +48,7 @@ export async function loadMadeTensors(source: Source, model: ModelInfo): Promise
 }
 
 /** Takes the payloads that a scenario's function makes. @throws UserError when it throws, or makes something else */
-export async function loadMadePayloads(source: PayloadSource): Promise<Dataset> {
+export async function loadGeneratedPayloads(source: PayloadSource): Promise<Dataset> {
   const steps: DataStep[] = [];
   for await (const made of makeInputs(source)) {
     const place = placeOf(steps.length);

@@ -27,7 +27,7 @@ export interface ServerReuse {
   /** The same after a stream. */
   isProvenForStreams: boolean;
   /** An open connection, and the end of its first whole response. */
-  open: { readonly trust: ReuseTrust; readonly sinceNs: number } | undefined;
+  open: { readonly slot: ConnectionReuse; readonly sinceNs: number } | undefined;
 }
 
 /** Returns what is known before the first connection. */
@@ -41,7 +41,7 @@ export function createServerReuse(): ServerReuse {
  * reused, its second request therefore waits for a possible close. Another connection that stays open that long shows the same. A lost
  * connection costs only its own slot that wait, once.
  */
-export class ReuseTrust {
+export class ConnectionReuse {
   private readonly server: ServerReuse;
   /** Whether this slot's connections are reusable; undefined: not known yet. */
   private keeps: boolean | undefined;
@@ -63,7 +63,7 @@ export class ReuseTrust {
 
   /** Records the end of a connection's first response. */
   answered(endNs: number, isStream: boolean): void {
-    if (!isStream) this.server.open ??= { trust: this, sinceNs: endNs };
+    if (!isStream) this.server.open ??= { slot: this, sinceNs: endNs };
   }
 
   /** Records that a connection of the slot has answered its second request. @param isStream whether the responses were streams */
@@ -75,7 +75,7 @@ export class ReuseTrust {
 
   /** Records that the slot's connection is closed. */
   closed(): void {
-    if (this.server.open?.trust === this) this.server.open = undefined;
+    if (this.server.open?.slot === this) this.server.open = undefined;
   }
 
   /** Records that a reused connection was closed without notice. @param endedNs end of its last response */

@@ -1,0 +1,91 @@
+/** Readings of gauges on the server's page of metrics; `metrics/gpu-metrics.ts` says which. */
+
+/** One scrape: values by gauge and GPU UUID, or name of the engine. Gauges that the server does not report are absent. */
+export type GaugeReading = Readonly<Record<string, ReadonlyMap<string, number>>>;
+
+/** A summary of one gauge's readings on one GPU, or of one engine. */
+export interface ReadingSeries {
+  readonly count: number;
+  readonly mean: number;
+  readonly max: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Readings of a time, combined in constant memory; plain data. */
+export interface GaugeReadings {
+  /** Number of readings, including those without a GPU. */
+  readonly count: number;
+  /** By gauge and GPU UUID, or name of the engine. */
+  readonly series: Readonly<Record<string, Readonly<Record<string, ReadingSeries>>>>;
+}
+
+/** No readings. */
+export const NO_READINGS: GaugeReadings = { count: 0, series: {} };
+
+/** Adds a later reading. */
+export function addReading(tally: GaugeReadings, reading: GaugeReading): GaugeReadings {
+  const series = Object.entries(reading).map(([gauge, values]) => {
+    const ofEach = [...values].map(
+      ([id, value]) => [id, { count: 1, mean: value, max: value, first: value, last: value }] as const,
+    );
+    return [gauge, Object.fromEntries(ofEach)] as const;
+  });
+  return joinTwo(tally, { count: 1, series: Object.fromEntries(series) }, followOn);
+}
+
+/** Joins the readings of several times; undefined without any. @param way `parallel`: they were read at the same time */
+export function joinReadings(
+  tallies: readonly (GaugeReadings | undefined)[],
+  way: "in-time" | "parallel",
+): GaugeReadings | undefined {
+  const known = tallies.filter((tally) => tally !== undefined);
+  const ends = way === "in-time" ? followOn : bothEnds;
+  return known.length === 0 ? undefined : known.reduce((before, next) => joinTwo(before, next, ends));
+}
+
+/** Returns a gauge by GPU UUID, or name of the engine, sorted. */
+export function seriesOf({ series }: GaugeReadings, gauge: string): [uuid: string, series: ReadingSeries][] {
+  return Object.entries(series[gauge] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Returns the readings of one GPU. */
+export function ofGpu({ count, series }: GaugeReadings, uuid: string): GaugeReadings {
+  const own = Object.entries(series).flatMap(([gauge, byUuid]) => {
+    const found = byUuid[uuid];
+    return found === undefined ? [] : [[gauge, { [uuid]: found }] as const];
+  });
+  return { count, series: Object.fromEntries(own) };
+}
+
+/** Returns the first and the last value of two series. */
+type Ends = (one: ReadingSeries, other: ReadingSeries) => Pick<ReadingSeries, "first" | "last">;
+
+const followOn: Ends = (earlier, later) => ({ first: earlier.first, last: later.last });
+/** Which reading was first is not known; counters only grow. */
+const bothEnds: Ends = (one, other) => ({
+  first: Math.min(one.first, other.first),
+  last: Math.max(one.last, other.last),
+});
+
+function joinTwo(one: GaugeReadings, other: GaugeReadings, endsOf: Ends): GaugeReadings {
+  const series: Record<string, Record<string, ReadingSeries>> = {};
+  for (const [gauge, byId] of [one, other].flatMap((tally) => Object.entries(tally.series))) {
+    const joined = series[gauge] ?? {};
+    series[gauge] = joined;
+    for (const [id, part] of Object.entries(byId)) {
+      const before = joined[id];
+      joined[id] = before === undefined ? part : { ...joinSeries(before, part), ...endsOf(before, part) };
+    }
+  }
+  return { count: one.count + other.count, series };
+}
+
+function joinSeries(one: ReadingSeries, other: ReadingSeries): Omit<ReadingSeries, "first" | "last"> {
+  const count = one.count + other.count;
+  return {
+    count,
+    mean: (one.mean * one.count + other.mean * other.count) / count,
+    max: Math.max(one.max, other.max),
+  };
+}

@@ -1,0 +1,114 @@
+import { type GaugeReadings, seriesOf } from "../gauge-readings.ts";
+import { factsOf, type MeasuredPart, type Metric } from "./metric.ts";
+import type { Sample } from "./sample.ts";
+
+/** Megabytes of a byte: memory is reported in MB. */
+const MEGABYTES = 1e-6;
+
+const NOT_ON_PAGE = "the server's page of metrics does not have it";
+
+/** A value that is read from the server's page of metrics. */
+export interface GaugeSource {
+  /** What has it: each of Triton's GPUs, or an engine. */
+  readonly of: "gpu" | "engine";
+  /** Its names on the page, by server. */
+  readonly families: readonly string[];
+  /** A sample with another value of such a label is something else. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Whether perf_analyzer reports it, so that a missing one needs a warning. Default: false */
+  readonly isReported?: boolean;
+}
+
+/** Triton's GPU metrics, and the use of an engine's KV cache. Energy is counted since the server started. */
+export const GAUGES = {
+  utilizationRatio: { of: "gpu", families: ["nv_gpu_utilization"], isReported: true },
+  powerWatts: { of: "gpu", families: ["nv_gpu_power_usage"], isReported: true },
+  powerLimitWatts: { of: "gpu", families: ["nv_gpu_power_limit"] },
+  energyJoules: { of: "gpu", families: ["nv_energy_consumption"] },
+  memoryUsedBytes: { of: "gpu", families: ["nv_gpu_memory_used_bytes"], isReported: true },
+  memoryTotalBytes: { of: "gpu", families: ["nv_gpu_memory_total_bytes"], isReported: true },
+  kvCacheRatio: {
+    of: "engine",
+    // vLLM, its older versions, SGLang, and TensorRT-LLM on Triton.
+    families: [
+      ...["vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"],
+      ...["sglang:token_usage", "nv_trt_llm_kv_cache_block_metrics"],
+    ],
+    // TensorRT-LLM has numbers of blocks under the same name.
+    labels: { kv_cache_block_type: "fraction" },
+  },
+} as const satisfies Readonly<Record<string, GaugeSource>>;
+
+/** Name of a value that is read. */
+export type Gauge = keyof typeof GAUGES;
+
+/** All names, in the order of reports. */
+export const GAUGE_KEYS = Object.keys(GAUGES) as readonly Gauge[];
+
+/** Returns where a value is read. */
+export function gaugeSourceOf(gauge: Gauge): GaugeSource {
+  return GAUGES[gauge];
+}
+
+const GPU = {
+  /** Share of an engine's KV cache in use: vLLM, SGLang, TensorRT-LLM. */
+  kvCacheUsage: { label: "KV cache usage", quantity: "ratio", ...readingsOf("kvCacheRatio") },
+  /** Share of the time in which a GPU was busy. */
+  gpuUtilization: { label: "GPU utilization", quantity: "ratio", ...readingsOf("utilizationRatio") },
+  gpuPower: { label: "GPU power", quantity: "number", unit: "W", better: "lower", ...readingsOf("powerWatts") },
+  gpuMemoryUsed: {
+    label: "GPU memory used",
+    quantity: "number",
+    unit: "MB",
+    better: "lower",
+    ...readingsOf("memoryUsedBytes", MEGABYTES),
+  },
+  /** Of all GPUs, from the first reading to the last. */
+  gpuEnergy: {
+    label: "GPU energy",
+    quantity: "number",
+    unit: "J",
+    better: "lower",
+    needs: "gauges",
+    value: ({ window }) => {
+      const spent = (window.gauges === undefined ? [] : seriesOf(window.gauges, "energyJoules")).map(
+        ([, { count, first, last }]) =>
+          // A single reading spans no time. A counter that decreased was restarted with the server.
+          count < 2 || last < first ? Number.NaN : last - first,
+      );
+      const sum = spent.reduce((all, one) => all + one, 0);
+      return spent.length === 0 || Number.isNaN(sum) ? undefined : sum;
+    },
+    explain: () => NOT_ON_PAGE,
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** Metrics of the server's GPUs and of its KV cache, from its page of metrics. A new one is an entry here, and in {@link GAUGES} if it is not read yet. */
+export const GPU_METRICS = factsOf(GPU);
+
+/** UUIDs of all GPUs that have been read, sorted. */
+export function gpuUuidsOf({ series }: GaugeReadings): string[] {
+  const gauges = GAUGE_KEYS.filter((gauge) => gaugeSourceOf(gauge).of === "gpu");
+  return [...new Set(gauges.flatMap((gauge) => Object.keys(series[gauge] ?? {})))].sort();
+}
+
+/** @param scale factor from the gauge's unit to the metric's */
+function readingsOf(gauge: Gauge, scale = 1) {
+  return {
+    needs: "gauges",
+    statistics: ["average", "max"],
+    sample: ({ window }: MeasuredPart): Sample | undefined => sampleOf(window.gauges, gauge, scale),
+    explain: () => NOT_ON_PAGE,
+  } as const;
+}
+
+/** Returns the average over all GPUs, and the largest reading of one. */
+function sampleOf(readings: GaugeReadings | undefined, gauge: Gauge, scale: number): Sample | undefined {
+  const series = readings === undefined ? [] : seriesOf(readings, gauge).map(([, one]) => one);
+  const count = series.reduce((sum, one) => sum + one.count, 0);
+  return {
+    count,
+    average: (scale * series.reduce((sum, one) => sum + one.mean, 0)) / series.length,
+    max: scale * Math.max(...series.map(({ max }) => max)),
+  };
+}
