@@ -58,6 +58,11 @@ export function canLanesWait(drive: Drive): boolean {
   return drive.kind !== "closed";
 }
 
+/** Returns the number of requests that a closed loop keeps in flight all the time; undefined for other loads. */
+export function closedConcurrencyOf(drive: Drive): number | undefined {
+  return drive.kind === "closed" ? drive.concurrency : undefined;
+}
+
 /** Returns the drive of a given number of requests, which cannot all be in flight when the concurrency is higher. */
 export function limitConcurrency(drive: Drive, requestCount: number): Drive {
   return drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, requestCount) } : drive;

@@ -1,3 +1,4 @@
+import { fieldOf } from "../plan/defined.ts";
 import type { Plan } from "../plan/plan.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { GaugePoller, type GaugePollerOptions } from "../telemetry/gauge-poller.ts";
@@ -27,7 +28,7 @@ export function openServerMetrics(
   const { metrics } = plan.telemetry;
   const url = metrics === null ? undefined : parseMetricsUrl(metrics.url);
   if (metrics === null || url === undefined) return undefined;
-  const source = openMetricsSource(url, "tls" in plan.target ? plan.target.tls : DEFAULT_TLS, FETCH_TIMEOUT_NS);
+  const source = openMetricsSource(url, fieldOf(plan.target, "tls") ?? DEFAULT_TLS, FETCH_TIMEOUT_NS);
   const { url: address, intervalMs } = metrics;
   const needsGpus = plan.behaviour?.needsCounters === true;
   const poller = new GaugePoller({ url: address, intervalMs, needsGpus, fetch: source.fetch, ...listener });

@@ -1,4 +1,4 @@
-import { canLanesWait, isScheduled } from "../../load/drive.ts";
+import { canLanesWait, closedConcurrencyOf, isScheduled } from "../../load/drive.ts";
 import { goodputsOf } from "../../measure/tokens/goodput.ts";
 import { UserError } from "../../plan/problem.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -165,7 +165,7 @@ export class Conductor implements LevelHost {
       isScheduled: isScheduled(drive),
       canLanesWait: canLanesWait(drive),
       isAsync: this.prepared.callMode === "async",
-      roundSize: drive.kind === "closed" ? drive.concurrency : undefined,
+      roundSize: closedConcurrencyOf(drive),
       checkFailures: () => this.policy.checkRatio(),
       fail: (error) => this.fail(error),
       warnOfVersions: (model) => this.warnOfVersions(model),

@@ -1,3 +1,4 @@
+import { fieldOf } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { membersOf } from "../../registry/mix.ts";
@@ -16,7 +17,7 @@ export function findUndivided(plan: Plan, observer: RunObserver): Problem[] {
     ...(targets.some((target) => targetKindOf(target).isInProcess === true)
       ? ["several workers cannot share a target that runs inside this process"]
       : []),
-    ...(targets.some((target) => "sharedMemory" in target && target.sharedMemory !== "none")
+    ...(targets.some((target) => (fieldOf(target, "sharedMemory") ?? "none") !== "none")
       ? ["several workers cannot share the regions of shared memory"]
       : []),
     ...(namesFunction(plan) ? ["several workers cannot call the functions of a scenario"] : []),

@@ -1,3 +1,4 @@
+import { fieldOf } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { FailureFacts } from "../../plan/problem.ts";
 import { membersOf } from "../../registry/mix.ts";
@@ -131,7 +132,7 @@ function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; rea
     address: authority,
     path: `${pathPrefix}/${kind.path(target)}`,
     isAnyServer: kind.api.probes.length === 0,
-    hasKey: [...headers, ...("headers" in target ? target.headers : [])].some(([name]) =>
+    hasKey: [...headers, ...(fieldOf(target, "headers") ?? [])].some(([name]) =>
       /^(authorization|(x-)?api-key)$/i.test(name),
     ),
   };

@@ -1,5 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { largestLevel } from "../../load/levels.ts";
+import { largestLevel, rangeOf } from "../../load/levels.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import { Sequences } from "../../load/sequences.ts";
 import { type Share, WHOLE } from "../../load/share.ts";
@@ -101,7 +101,8 @@ async function createSequences(
 
 /** Like perf_analyzer, which requires an end of the concurrency for asynchronous sequences. */
 function checkEnd({ levels }: LevelSearch): void {
-  if (levels.kind !== "range" || (levels.end !== null && levels.isThreadLimited !== true)) return;
+  const range = rangeOf(levels);
+  if (range === undefined || (range.end !== null && range.isThreadLimited !== true)) return;
   const message = "The 'end' concurrency can not be 0 for sequence models when using asynchronous API.";
   throw new RunError("unsupported", message, "Give the concurrency an end.");
 }

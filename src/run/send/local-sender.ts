@@ -1,4 +1,4 @@
-import { isScheduled, leastInFlightOf } from "../../load/drive.ts";
+import { closedConcurrencyOf, isScheduled, leastInFlightOf } from "../../load/drive.ts";
 import { countOf, type Share, WHOLE } from "../../load/share.ts";
 import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
 import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
@@ -105,8 +105,8 @@ export class LocalSender implements LoadSender {
     const { whole, share } = owned;
     if (this.whole.count === 1) return;
     const { feed, laneCount } = this.driver;
-    const isClosed = whole.kind === "closed";
-    feed?.ownPart(share, isClosed ? Math.min(whole.concurrency, laneCount * share.count) : undefined);
+    const concurrency = closedConcurrencyOf(whole);
+    feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count));
   }
 
   /** Whether it owns nothing of the load that runs. */
@@ -181,8 +181,7 @@ export class LocalSender implements LoadSender {
 
   untilRoundEnds(): Promise<void> {
     const { startNs, endedCount } = this.counter;
-    const { drive } = this.owned ?? {};
-    const size = drive?.kind === "closed" ? drive.concurrency : undefined;
+    const size = this.owned && closedConcurrencyOf(this.owned.drive);
     return untilRoundEnds(this.driver, { size, startNs, endedCount });
   }
 

@@ -1,0 +1,134 @@
+// Runs on: bun, deno, node.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { RunError, UserError } from "../../../src/plan/problem.ts";
+import type { RunObserver } from "../../../src/result/observer.ts";
+import type { RunResult } from "../../../src/result/run-result.ts";
+import { startPlan } from "../../../src/run/run-plan.ts";
+import { sleepMs } from "../../../src/runtime/clock.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { withServer } from "../kserve-server.ts";
+
+/** Whole runs whose load is sent by several threads, against a server that counts. */
+
+const LIMIT = { timeout: 120_000 };
+
+const planFor = (url: string, workers: number, change: PlanChange = {}): Plan =>
+  makePlan({ ...change, client: { workers, ...change.client }, target: { url, ...change.target } });
+
+const run = (plan: Plan, observer: RunObserver = {}): Promise<RunResult> =>
+  startPlan(plan, { openObserver: () => Promise.resolve(observer), check: () => Promise.resolve() }).result;
+
+const holdAt = (...values: number[]): Plan["load"] => ({
+  ...{ kind: "concurrency", levels: { kind: "list", values }, search: "linear" },
+});
+/** How long a response takes. */
+const after = async (ms: number): Promise<undefined> => {
+  await sleepMs(ms);
+  return undefined;
+};
+const count = (requests: number) => ({ mode: { kind: "requests", count: requests } }) as const;
+
+test("the server gets each request once, at each level, whatever the number of threads", LIMIT, async () => {
+  for (const workers of [2, 3])
+    await withServer({}, async (server) => {
+      const plan = planFor(server.url, workers, { load: holdAt(1, 2, 7), measurement: count(60) });
+      const { completedCount, failedCount, levels, error, connectionCount } = await run(plan);
+      assert.deepEqual([error, completedCount, failedCount, server.successCount], [undefined, 180, 0, 180]);
+      assert.deepEqual(
+        levels.map(({ level, window }) => [level, window.requestCount]),
+        [1, 2, 7].map((level) => [level, 60]),
+      );
+      assert.ok(connectionCount >= 7, `${connectionCount}`);
+    });
+});
+
+test("a rate is that of one sender, and its arrivals are on one clock", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const load: Plan["load"] = {
+      ...{ kind: "request-rate", levels: { kind: "list", values: [200] }, search: "linear" },
+      ...{ distribution: "constant", seed: 1 },
+    };
+    const times: number[] = [];
+    const observer: RunObserver = {
+      onBatch: ({ intendedSendNs }, rows) => times.push(...intendedSendNs.subarray(0, rows)),
+    };
+    const { error, levels } = await run(planFor(server.url, 3, { load, measurement: count(100) }), observer);
+    assert.deepEqual([error, server.successCount, levels[0]?.window.requestCount], [undefined, 100, 100]);
+    const due = times.sort((a, b) => a - b);
+    assert.equal(due.length, 100);
+    const gapsMs = due.slice(1).map((ns, at) => (ns - (due[at] as number)) / 1e6);
+    for (const gapMs of gapsMs)
+      assert.ok(Math.abs(gapMs - 5) < 0.05, `${gapMs} ms between two that are due 5 ms apart`);
+  });
+});
+
+test("latency is that of the server, and so is what is in flight", LIMIT, async () => {
+  await withServer({ onInfer: () => after(20) }, async (server) => {
+    const mode = { kind: "duration", durationMs: 600 } as const;
+    const { levels, error } = await run(planFor(server.url, 2, { load: holdAt(4), measurement: { mode } }));
+    assert.equal(error, undefined);
+    const [level] = levels;
+    assert.ok(level !== undefined);
+    const { latency, requestCount, durationNs, inFlightSumNs } = level.window;
+    assert.ok(latency.min >= 20e6, `${latency.min}`);
+    const inFlight = inFlightSumNs / durationNs;
+    assert.ok(inFlight > 3.5 && inFlight < 4.2, `${inFlight} in flight`);
+    assert.ok(server.maxOutstanding <= 4, `the server saw ${server.maxOutstanding} at once`);
+    assert.ok(requestCount <= (4 * durationNs) / 20e6 + 4, `${requestCount}`);
+  });
+});
+
+test("failed requests are counted once and explained", LIMIT, async () => {
+  await withServer({ onInfer: ({ index }) => (index % 5 === 4 ? "busy" : undefined) }, async (server) => {
+    const change: PlanChange = { load: holdAt(4), measurement: count(50), failures: { maxRatio: null } };
+    const { completedCount, failedCount, failures, error } = await run(planFor(server.url, 3, change));
+    assert.deepEqual([error, completedCount + failedCount], [undefined, 50]);
+    assert.equal(server.successCount, completedCount);
+    assert.ok(failedCount > 0);
+    assert.equal(
+      failures.reduce((sum, one) => sum + one.count, 0),
+      failedCount,
+    );
+  });
+});
+
+test("an interrupt ends all threads, with what was measured", LIMIT, async () => {
+  await withServer({ onInfer: () => after(5) }, async (server) => {
+    const mode = { kind: "duration", durationMs: 60_000 } as const;
+    const plan = planFor(server.url, 2, { load: holdAt(4), measurement: { mode } });
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const observer: RunObserver = { onBatch: () => begin() };
+    const running = startPlan(plan, { openObserver: async () => observer, check: () => Promise.resolve() });
+    await begun;
+    assert.ok(server.successCount > 0);
+    running.interrupt();
+    const { isInterrupted, completedCount, failedCount, cancelledCount, sentCount } = await running.result;
+    assert.equal(isInterrupted, true);
+    assert.ok(completedCount > 0);
+    assert.equal(sentCount, completedCount + failedCount + cancelledCount);
+  });
+});
+
+test("a server that is not there is one error", LIMIT, async () => {
+  await assert.rejects(
+    run(planFor("127.0.0.1:1", 2)),
+    (error) => error instanceof RunError && error.code === "unreachable",
+  );
+});
+
+test("what several threads cannot do is refused by name, all at once", LIMIT, async () => {
+  const plan = planFor("127.0.0.1:1", 2, { target: { sharedMemory: "system" }, client: { isMpi: true } });
+  await assert.rejects(run(plan, { onRecord: () => {} }), (error) => {
+    assert.ok(error instanceof UserError);
+    assert.deepEqual(
+      error.problems.map(({ path }) => path),
+      Array.from({ length: 3 }, () => "client.workers"),
+    );
+    return true;
+  });
+});

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Share } from "../../../src/load/share.ts";
+import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import { openSender } from "../../../src/run/open-sender.ts";
+import type { LoadSender } from "../../../src/run/send/messages.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { type FakeClient, makeDataset, makeDriver, makeService } from "./fake-client.ts";
+
+/** A sender that owns a share of its load. */
+function makeSender(share: Share): { readonly sender: LoadSender; readonly client: FakeClient } {
+  const plan = makePlan();
+  const { driver, client, feed } = makeDriver();
+  const session = {
+    ...{ service: makeService(), dataset: makeDataset(1), warnings: [], shared: undefined },
+    counters: async () => undefined,
+  };
+  const parts = { plan, observer: {}, load: prepareLoad(plan.load), session, feed, driver, share };
+  const nothing = (): void => {};
+  const listener = { records: nothing, extracted: nothing, failed: nothing, limited: nothing, broken: nothing };
+  return { sender: openSender({ ...parts, canceller: undefined, tokens: undefined }, listener), client };
+}
+
+const step = (level: number) => ({ phaseIndex: 0, level, draw: 0 });
+
+test("a sender takes its share of the concurrency and of the requests", async () => {
+  const { sender, client } = makeSender({ index: 1, count: 3 });
+  await sender.start(step(8), 20);
+  // 1, 4 and 7 of the lanes, and 7 of the requests: 1, 4, … 19.
+  assert.equal(client.maxActive, 3);
+  for (let ended = 0; ended < 7; ended++) client.answer(client.active[0] as number);
+  assert.deepEqual([client.sent.length, sender.progress().quota], [7, 0]);
+  await sender.untilFinished();
+  sender.setQuota(4);
+  assert.equal(sender.progress().quota, 1);
+  sender.close();
+});
+
+test("a sender that owns nothing of a level sends nothing, waits for nothing, and finds no gap", async () => {
+  const { sender, client } = makeSender({ index: 2, count: 3 });
+  await sender.prepare(step(2));
+  await sender.start(step(2), Number.POSITIVE_INFINITY);
+  assert.equal(client.sent.length, 0);
+  await sender.untilSteady(Number.POSITIVE_INFINITY);
+  await sender.untilMoreEnded(9);
+  await sender.untilRoundEnds();
+  assert.deepEqual([(await sender.state()).activeLanes, sender.progress().quota], [0, 0]);
+  await sender.beginWindow(0, { isScheduled: false, canLanesWait: false });
+  const { window } = await sender.cut(1e9);
+  assert.equal(await sender.findGaps(1e9, window.latency), undefined);
+  // The next level has a share for it.
+  await sender.start(step(6), Number.POSITIVE_INFINITY);
+  assert.equal(client.active.length, 2);
+  sender.close();
+});
+
+test("a level settles once its connections are open", async () => {
+  const { sender, client } = makeSender({ index: 0, count: 2 });
+  await sender.settle(step(5));
+  assert.equal(client.calls.length, 3);
+  sender.close();
+});
