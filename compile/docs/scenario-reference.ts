@@ -1,7 +1,7 @@
 import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/command.ts";
 import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/command.ts";
 import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/command.ts";
-import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
+import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/command.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as REPORT_COMMAND_FLAGS } from "../../src/cli/report.ts";

@@ -17,7 +17,7 @@ import type { RequestForm } from "../../../service/service.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../service/triton/target.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../../../service/triton-c-api/target.ts";
 import { withValue } from "../../options/place.ts";
-import { withPlanValues } from "../../options/shared-options.ts";
+import { withPlanValues } from "../../options/shared-option.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
