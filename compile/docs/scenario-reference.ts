@@ -115,9 +115,10 @@ function groupByOptions(
   return [...groups.values()];
 }
 
-/** A default stands at the end of a doc comment. */
+/** Fields that are required come first. A default stands at the end of a doc comment. */
 function formatFields(fields: readonly Field[]): string {
-  const rows = fields.map(({ name, type, isOptional, doc }) => {
+  const sorted = fields.toSorted((a, b) => Number(a.isOptional) - Number(b.isOptional));
+  const rows = sorted.map(({ name, type, isOptional, doc }) => {
     const [, meaning = doc, preset = ""] = /^(.*?)\s*Default: (.*?)\.?$/.exec(doc) ?? [];
     return [`\`${name}\``, `\`${type}\``, isOptional ? preset : "required", meaning];
   });
