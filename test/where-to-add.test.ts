@@ -286,32 +286,30 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
     "scenario/targets/lines.ts": `
       import * as v from "valibot";
       import type { OutputOf } from "../../plan/schema.ts";
-      import { DEFAULT_TLS } from "../../plan/tls.ts";
-      import { nameSchema, strictOptions } from "../fields.ts";
+      import { strictOptions } from "../fields.ts";
       import { serverForm } from "../form.ts";
       import { splitUrls, type Target } from "./target.ts";
       import type { TargetBuilder } from "./target-builder.ts";
-      import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+      import { type FieldsFor, landed, schemasOf } from "./target-field.ts";
+      import { headersField, type ModelOptions, modelField, serverEntries, tlsField, toServerPlan } from "./target-fields.ts";
 
       /** A server of lines. */
-      export function lines(url: string, options: { readonly model: string }): Target<"http", "plain"> {
+      export function lines(url: string, options: ModelOptions): Target<"http", "plain"> {
         return { kind: "lines", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
       }
 
+      const fields = () =>
+        ({ model: modelField(), headers: headersField(), tls: tlsField() }) satisfies FieldsFor<ModelOptions>;
       const schema = () =>
-        v.object({
-          kind: v.literal("lines"),
-          ...serverEntries(),
-          options: strictOptions({ model: nameSchema("a model's name"), headers: headersSchema() }),
-        });
+        v.object({ kind: v.literal("lines"), ...serverEntries(), options: strictOptions(schemasOf(fields())) });
 
       export const linesBuilder: TargetBuilder<OutputOf<typeof schema>> = {
         form: serverForm("lines"),
         takes: "payloads",
         schema,
-        toPlan: ({ options: { model, headers = {} }, ...server }) => ({
-          ...{ kind: "lines", protocol: "http", isStreaming: false, batchSize: 1, tls: DEFAULT_TLS },
-          ...{ ...toServerPlan(server), model, headers: Object.entries(headers) },
+        toPlan: ({ options, ...server }, folder) => ({
+          ...{ kind: "lines", protocol: "http", isStreaming: false, batchSize: 1 },
+          ...{ ...toServerPlan(server), ...landed(fields(), options, folder) },
         }),
       };`,
     "scenario/targets/table.ts": [
@@ -322,6 +320,18 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       { after: "const TARGET_BUILDERS = {", added: "  lines: linesBuilder," },
     ],
     "index.ts": [{ after: EXPORTS, added: 'export { lines } from "./scenario/targets/lines.ts";' }],
+  },
+  "a field of a target": {
+    "scenario/targets/grpc.ts": [
+      {
+        after: "export interface GrpcOptions extends HeaderOptions {",
+        added: "/** Name in reports. Default: the method. */\n  readonly label?: string;",
+      },
+      {
+        after: '    method: landing(methodSchema(), "method"),',
+        added: '    label: landing(v.optional(nameSchema("a name")), "model"),',
+      },
+    ],
   },
   "a builder of loads": {
     "scenario/loads/bursts.ts": `
@@ -668,6 +678,21 @@ test(
   },
 );
 
+test("a made-up field of a target is in the plan, in YAML and in the published schema", LIMIT, async () => {
+  const { grpc } = (await load("scenario/targets/grpc.ts")) as typeof import("../src/scenario/targets/grpc.ts");
+  const doors = (await load("scenario/data/load-data.ts", "scenario/data/json-schema.ts")) as Doors;
+  const named = (label: string) => ({ method: "a.B/C", message: {}, label }) as const;
+  const typed = planOf({ target: grpc("h:1", named("mine")) } as Partial<ScenarioDefinition>);
+  assert.equal("model" in typed.target && typed.target.model, "mine");
+  const scenario = join(folder, "labelled.yaml");
+  const data = { name: "a test", target: { grpc: { url: "h:1", ...named("mine") } }, load: { hold: 1 } };
+  writeFileSync(scenario, JSON.stringify(data));
+  assert.deepEqual(copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT).target, typed.target);
+  const wrong = { target: grpc("h:1", named("")) } as Partial<ScenarioDefinition>;
+  assert.throws(() => planOf(wrong), /target\.label: must be a name/);
+  assert.ok(JSON.stringify(doors.scenarioJsonSchema()).includes('"label":{'));
+});
+
 test("a made-up report is written", LIMIT, async () => {
   assert.match(await execute(planOf({ name: "in one line" })), /^ONE LINE: measured,.*,10 requests$/m);
 });
@@ -872,6 +897,7 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
   const { formatScenarioReference } = (await import(pathToFileURL(path).href)) as { formatScenarioReference(): string };
   const reference = formatScenarioReference();
   for (const key of METRIC_KEYS) assert.match(reference, new RegExp(`^\\| \`"${key}"\` \\|`, "m"));
+  assert.match(reference, /^\| `label` \| `string` \| the method \| Name in reports\. \|$/m);
   for (const call of ["lines(url, options)", "bursts(size, options)", "texts(file)", "openAtEnd()"])
     assert.ok(reference.includes(`\n| \`${call}\` | `), call);
 });

@@ -1,7 +1,7 @@
 import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/command.ts";
 import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/command.ts";
 import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/command.ts";
-import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
+import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/command.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as REPORT_COMMAND_FLAGS } from "../../src/cli/report.ts";
@@ -115,9 +115,10 @@ function groupByOptions(
   return [...groups.values()];
 }
 
-/** A default stands at the end of a doc comment. */
+/** Fields that are required come first. A default stands at the end of a doc comment. */
 function formatFields(fields: readonly Field[]): string {
-  const rows = fields.map(({ name, type, isOptional, doc }) => {
+  const sorted = fields.toSorted((a, b) => Number(a.isOptional) - Number(b.isOptional));
+  const rows = sorted.map(({ name, type, isOptional, doc }) => {
     const [, meaning = doc, preset = ""] = /^(.*?)\s*Default: (.*?)\.?$/.exec(doc) ?? [];
     return [`\`${name}\``, `\`${type}\``, isOptional ? preset : "required", meaning];
   });

@@ -120,9 +120,9 @@ export class ScenarioTypes {
     return joinMembers(
       names.map((name) =>
         this.find(name).flatMap(({ def }) => [
-          ...(def.extends ?? []).flatMap((type) => this.expand(type)),
           ...(def.tsType === undefined ? [] : this.expand(def.tsType)),
           ...(def.properties ?? []).flatMap((property) => this.toFields(property, def.typeParams)),
+          ...(def.extends ?? []).flatMap((type) => this.expand(type)),
         ]),
       ),
     );

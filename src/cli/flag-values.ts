@@ -1,7 +1,7 @@
-import { durationHint } from "../plan/nearest-name.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { type Duration, nsToMs, parseDurationNs } from "../plan/units.ts";
+import type { Duration } from "../plan/units.ts";
 import type { FlagValues } from "./flags.ts";
+import { readNotation } from "./options/shared-option.ts";
 
 /**
  * Reads a flag with a duration above 0; undefined when it is not given or not valid.
@@ -15,16 +15,24 @@ export function readDuration(
   text = flags.text(name),
 ): Duration | undefined {
   if (text === undefined) return undefined;
-  if ((parseDurationNs(text) ?? 0) > 0) return text as Duration;
-  const hint = durationHint(text, 'Give a duration with its unit, such as "10s".');
-  problems.push(problem("invalid-value", `--${name}`, "is not a duration", hint, text));
+  const read = readNotation("duration", text);
+  if (typeof read === "number") return text as Duration;
+  problems.push(problem("invalid-value", `--${name}`, read.message, read.hint, text));
   return undefined;
 }
 
-/** Like {@link readDuration}, in milliseconds. */
-export function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): number | undefined {
-  const duration = readDuration(flags, name, problems);
-  return duration === undefined ? undefined : nsToMs(parseDurationNs(duration) as number);
+/** Like {@link readDuration}, of a percentage up to 100 %. */
+export function readPercent(
+  flags: FlagValues,
+  name: string,
+  problems: Problem[],
+  text = flags.text(name),
+): number | undefined {
+  if (text === undefined) return undefined;
+  const read = readNotation("percent", text);
+  if (typeof read === "number") return read;
+  problems.push(problem("invalid-value", `--${name}`, read.message, read.hint, text));
+  return undefined;
 }
 
 /** The numbers that a flag accepts. */

@@ -23,6 +23,8 @@ export interface Flag {
   /** Describes in help what applies when the flag is not given. Absent: `default`. */
   readonly defaultText?: string;
   readonly help: string;
+  /** What it is called elsewhere, with dashes: who types that is told its name. */
+  readonly meant?: readonly string[];
 }
 
 /** The given flags of a command. */
@@ -104,7 +106,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     if (token.kind === "positional" && token.index !== unknownIndex + 1) positionals.push(token.value);
     if (token.kind !== "option") continue;
     const flag = flags.find(({ name }) => name === token.name);
-    const near = flag ?? flags.find(({ name }) => `--${name}` === nearestFlag(token.rawName, flags));
+    const near = flag ?? findMeant(token.rawName, flags);
     if (flag === undefined && token.value === undefined && near?.value !== undefined) unknownIndex = token.index;
     const problem = flag === undefined ? unknownFlag(token.rawName, near) : checkValue(flag, token.value);
     if (problem !== undefined) problems.push(problem);
@@ -112,10 +114,13 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     counts.set(flag.name, (counts.get(flag.name) ?? 0) + 1);
     if (token.value !== undefined) values.set(flag.name, [...(values.get(flag.name) ?? []), token.value]);
   }
-  for (const extra of positionals.slice(maxPositionals)) {
-    problems.push(problem("unknown-name", extra, "is an unexpected argument", "Leave it out."));
-  }
+  problems.push(...positionals.slice(maxPositionals).map(unexpectedArgument));
   return new FlagValues(flags, positionals, values, counts, problems);
+}
+
+/** Reports an argument that nothing takes. */
+export function unexpectedArgument(argument: string): Problem {
+  return problem("unknown-name", argument, "is an unexpected argument", "Leave it out.");
 }
 
 function checkValue(flag: Flag, value: string | undefined): Problem | undefined {
@@ -138,11 +143,10 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
   return undefined;
 }
 
-function nearestFlag(rawName: string, flags: readonly Flag[]): string | undefined {
-  return nearestName(
-    rawName,
-    flags.map(({ name }) => `--${name}`),
-  );
+/** Finds the flag that an unknown name means: that of another tool, or a typo. */
+function findMeant(rawName: string, flags: readonly Flag[]): Flag | undefined {
+  const names = flags.map(({ name }) => `--${name}`);
+  return flags.find(({ meant }) => meant?.includes(rawName)) ?? flags[names.indexOf(nearestName(rawName, names) ?? "")];
 }
 
 /** The command says where its help is. */

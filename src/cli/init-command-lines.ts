@@ -64,7 +64,7 @@ function describeHttp(answers: Answers, { firstLevel }: Goal): string {
   const { url = "", path = "", load, for: time = "stable" } = answers;
   const address = path === "" || path === "/" ? url : `${url.replace(/\/$/, "")}${path}`;
   const extent = time === "stable" ? [] : ["--for", time.replace(/\s/g, "")];
-  const args = [address, load === "rate" ? "--rate" : "--concurrency", String(firstLevel(answers)), ...extent];
+  const args = [address, load === "rate" ? "--rate" : "--users", String(firstLevel(answers)), ...extent];
   return [
     "nearly the same by flags:",
     `  rampart http ${args.map(quote).join(" ")}`,

@@ -7,6 +7,7 @@ import { writeOutput } from "../report/output-file.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import type { Answers } from "../wizard/answers.ts";
 import { Interview, type InterviewMode } from "../wizard/interview.ts";
+import type { Question } from "../wizard/question.ts";
 import { QUESTIONS } from "../wizard/questions.ts";
 import { filesOf, type WrittenFile } from "../wizard/scenario-text.ts";
 import { commandOf } from "./command-usage.ts";
@@ -14,13 +15,14 @@ import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { describeCommandLine } from "./init-command-lines.ts";
+import { sharedOptions } from "./options/shared-options.ts";
 import { runScenarioCommand } from "./run.ts";
 
 /** `rampart init`: asks questions, writes a scenario, prints equivalent flags, and offers to run it. */
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [
-  ...QUESTIONS.filter(({ help }) => help !== "").map(({ id, value, help }) => ({ name: id, value, help })),
+  ...QUESTIONS.filter(({ help }) => help !== "").map(toFlag),
   {
     name: "no-server",
     help: "Write the scenario without asking the server and without loading the tokenizer. Needs --model.",
@@ -30,6 +32,12 @@ export const FLAGS: readonly Flag[] = [
   { name: "yes", short: "y", help: "Take the default of every question that no option answers." },
   HELP_FLAG,
 ];
+
+/** Returns the option of a question. Other commands have some of them too: letters and names from elsewhere are those of all. */
+function toFlag({ id, value, help }: Question): Flag {
+  const { short, meant } = sharedOptions("init").find(({ name }) => name === id) ?? {};
+  return { name: id, value, help, ...(short && { short }), ...(meant && { meant }) };
+}
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runInitCommand);

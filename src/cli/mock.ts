@@ -16,9 +16,11 @@ import { EXIT } from "../result/exit-codes.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { readNumber } from "./flag-values.ts";
-import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { readNumber, readPercent } from "./flag-values.ts";
+import { type Flag, type FlagValues, formatFlags, parseFlags } from "./flags.ts";
+import { formatNotation } from "./options/shared-option.ts";
 import { inScenario, withNames } from "./setting-names.ts";
+import { commandFlags } from "./shared-flags.ts";
 
 /** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
 
@@ -27,7 +29,7 @@ const MAX_PORT = 65_535;
 const { llm: DEFAULT_LLM } = DEFAULT_MOCK;
 
 /** Its options. */
-export const FLAGS: readonly Flag[] = [
+export const FLAGS: readonly Flag[] = commandFlags("mock", [
   { name: "host", value: "HOST", default: "127.0.0.1", help: "Address to listen on." },
   { name: "http-port", value: "PORT", default: "8000", help: "Port for HTTP; 0 takes a free one." },
   { name: "grpc-port", value: "PORT", default: "8001", help: "Port for gRPC; 0 takes a free one." },
@@ -38,10 +40,11 @@ export const FLAGS: readonly Flag[] = [
     help: "Time before each response: 5ms, or drawn from uniform:1ms:9ms, normal:5ms:1ms (mean and deviation) or exponential:5ms.",
   },
   {
-    name: "error-ratio",
-    value: "RATIO",
-    default: `${DEFAULT_MOCK.errorRatio}`,
-    help: "Share of requests that get an error, 0 to 1.",
+    name: "error-rate",
+    value: "PERCENT",
+    default: formatNotation("percent", 100 * DEFAULT_MOCK.errorRatio),
+    meant: ["--error-ratio"],
+    help: "Share of requests that get an error: 1%.",
   },
   {
     name: "response-bytes",
@@ -80,20 +83,16 @@ export const FLAGS: readonly Flag[] = [
     help: "Language model: number of reasoning tokens (reasoning_content) at the beginning of a chat response.",
   },
   {
-    name: "cut-ratio",
-    value: "RATIO",
-    default: `${DEFAULT_LLM.cutRatio}`,
-    help: "Language model: share of streams that are cut off in the middle, 0 to 1.",
+    name: "cut-rate",
+    value: "PERCENT",
+    default: formatNotation("percent", 100 * DEFAULT_LLM.cutRatio),
+    meant: ["--cut-ratio"],
+    help: "Language model: share of streams that are cut off in the middle: 1%.",
   },
-  {
-    name: "tokenizer",
-    value: "NAME",
-    defaultText: "none, which counts words",
-    help: "Language model: tokenizer of prompts and responses, as that of the client: a folder with a tokenizer.json, a model of Hugging Face's hub, an encoding such as o200k_base, or none.",
-  },
-  ...Object.entries(MOCK_SERVICES).map(([name, { value, help }]): Flag => ({ name, help, ...(value && { value }) })),
-  HELP_FLAG,
-];
+  ...Object.entries(MOCK_SERVICES).map(
+    ([name, { value, help }]): Flag => ({ name, help, meant: [`--grpc-${name}`], ...(value && { value }) }),
+  ),
+]);
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runMockCommand);
@@ -136,10 +135,11 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
   const latency = readLatency(flags, "latency", problems) ?? DEFAULT_MOCK.latency;
   const number = (name: string, max: number, isWhole: boolean, min = 0): number =>
     readNumber(flags, name, { min, max, isWhole }, problems, flags.value(name)) ?? min;
+  const ratio = (name: string): number => (readPercent(flags, name, problems, flags.value(name)) ?? 0) / 100;
   const read = {
     plan: {
       latency,
-      errorRatio: number("error-ratio", 1, false),
+      errorRatio: ratio("error-rate"),
       responseBytes: number("response-bytes", MAX_MOCK_RESPONSE_BYTES, true),
       llm: {
         firstToken: readLatency(flags, "ttft", problems) ?? latency,
@@ -147,7 +147,7 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
         outputTokens: number("output-tokens", MAX_MOCK_TOKENS, true, 1),
         tokensPerEvent: number("tokens-per-event", MAX_MOCK_TOKENS, true, 1),
         reasoningTokens: number("reasoning-tokens", MAX_MOCK_TOKENS, true),
-        cutRatio: number("cut-ratio", 1, false),
+        cutRatio: ratio("cut-rate"),
         ...readTokenizer(flags),
       },
     },
@@ -197,7 +197,7 @@ function formatHelp(command: string): string {
     formatFlags(FLAGS),
     "",
     "Examples:",
-    `  ${command} --latency normal:5ms:1ms --error-ratio 0.01`,
+    `  ${command} --latency normal:5ms:1ms --error-rate 1%`,
     `  ${command} --ttft 50ms --itl 10ms --output-tokens 128`,
     "",
     "Then, in another terminal:",

@@ -7,7 +7,7 @@ import { membersOf } from "../registry/mix.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
-import { STDOUT_FILE } from "./options/shared-options.ts";
+import { STDOUT_FILE } from "./options/shared-option.ts";
 
 /** Returns the state of a file or folder; undefined when nothing there can be used. */
 function find(path: string): Stats | undefined {
@@ -90,12 +90,9 @@ function isReplaced(path: string): boolean {
   return find(path)?.isFile() ?? true;
 }
 
-/** The reports that can have standard output for themselves. */
-const STDOUT_REPORTS = ["csv", "html", "json", "junit", "markdown", "records"] as const;
-
 /** Sends a command's text to standard error if a report has standard output for itself. */
 export function routeTextAroundReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
-  if (!STDOUT_REPORTS.some((key) => files[key] === STDOUT_FILE)) return io;
+  if (!Object.values(files).includes(STDOUT_FILE)) return io;
   // Defined instead of assigned, because getters of the process's object cannot be assigned to.
   return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;
 }

@@ -6,22 +6,15 @@ import { EXIT } from "../result/exit-codes.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
-import { fileKeyOf, sharedOptions } from "./options/shared-options.ts";
+import { type Flag, formatFlags, parseFlags } from "./flags.ts";
+import { sharedOptions } from "./options/shared-options.ts";
 import { routeTextAroundReports } from "./output-files.ts";
-import { readFiles, toFlag } from "./shared-flags.ts";
+import { commandFlags, readFiles } from "./shared-flags.ts";
 
 /** `rampart report FILE.json`: shows a stored report, and makes others from it. */
 
-/** The files that it can write. */
-const FILES = sharedOptions("run").filter((option) => (fileKeyOf(option) ?? "") in STORED_FORMATS);
-
 /** Its options. */
-export const FLAGS: readonly Flag[] = [
-  { name: "verbose", short: "v", help: "Show all tables and notes." },
-  ...FILES.map((option) => toFlag(option)),
-  HELP_FLAG,
-];
+export const FLAGS: readonly Flag[] = commandFlags("report", []);
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runReportCommand, { name: "REPORT", takes: "file" });
@@ -37,7 +30,7 @@ export function runReportCommand(args: readonly string[], command: string, io: C
     const [path = ""] = flags.positionals;
     const problems: Problem[] = [...flags.problems];
     if (path === "") problems.push(problem("missing", "FILE", "is missing", "Give the JSON report of a run."));
-    const files = readFiles(flags, FILES, [path], problems);
+    const files = readFiles(flags, sharedOptions("report"), [path], problems);
     if (problems.length > 0) throw new UserError(problems);
     const model = readStoredReport(path);
     const out = routeTextAroundReports(io, files);
@@ -62,7 +55,7 @@ function formatHelp(command: string): string {
     "",
     "Examples:",
     `  ${command} report.json -v`,
-    `  ${command} report.json --report report.html --markdown summary.md`,
+    `  ${command} report.json --html report.html --markdown summary.md`,
     "",
     "Exit codes: 0 shown, whatever the verdict is; 64 wrong usage or file, 74 a report could not be written.",
     "",

@@ -26,28 +26,25 @@ import { checkFields, toPlan } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
+import { type Flag, type FlagValues, formatFlags, formatHelpRows, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { type PlanValues, withPlanValues } from "./options/shared-options.ts";
+import { type PlanValues, withPlanValues } from "./options/shared-option.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import type { Hooks } from "./run-hooks.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import { inScenario, withNames } from "./setting-names.ts";
-import { readShared, sharedFlags } from "./shared-flags.ts";
+import { commandFlags, readShared } from "./shared-flags.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
 
 /** Its options. */
-export const FLAGS: readonly Flag[] = [
-  { name: "url", value: "URL", help: "Address of the server, instead of the scenario's." },
+export const FLAGS: readonly Flag[] = commandFlags("run", [
   {
     name: "set",
     value: "NAME=VALUE",
     help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
   },
-  ...sharedFlags("run"),
-  HELP_FLAG,
-];
+]);
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runScenarioCommand, { name: "SCENARIO.ts", takes: "file" });
@@ -124,7 +121,7 @@ async function runLoaded(
   problems.push(...checkHooks({ setup, teardown }));
   if (problems.length > 0) throw new UserError(problems);
   const overrides = {
-    url: flags.text("url"),
+    urls: flags.texts("url"),
     client: flags.text("client") as Plan["client"]["kind"] | undefined,
     ...(params === undefined ? {} : { parameters }),
   };

@@ -29,7 +29,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "measurement.mode.windowMs": "stability.window",
   "measurement.warmupRequests": "warmupRequests",
   "mock.grpcPort": "--grpc-port",
-  "mock.grpcProto": "--grpc-proto",
+  "mock.grpcProto": "--proto",
   "mock.httpPort": "--http-port",
   "outputs.verbosity": "-v",
   "overrides.client": "--client",

@@ -1,29 +1,37 @@
 import type { OutputFilesPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { readDurationMs, readNumber } from "./flag-values.ts";
-import type { Flag, FlagValues } from "./flags.ts";
+import { readNumber } from "./flag-values.ts";
+import { type Flag, type FlagValues, HELP_FLAG } from "./flags.ts";
 import {
   type Door,
   defaultTextOf,
   fileKeyOf,
   type PlanValues,
+  readNotation,
   type SharedOption,
-  sharedOptions,
   toOutputPath,
   toPlanValue,
-} from "./options/shared-options.ts";
+} from "./options/shared-option.ts";
+import { sharedOptions } from "./options/shared-options.ts";
 import { checkOutputFiles, findReadOutputs } from "./output-files.ts";
 
 /** The options of `options/shared-options.ts` as flags of Rampart's own commands. */
 
-/** Returns the flags of a command. */
-export function sharedFlags(door: Door): Flag[] {
-  return sharedOptions(door).map((option) => toFlag(option, door === "run"));
+/** Returns all flags of a command: what it measures, those that no other command has, and the rest. */
+export function commandFlags(door: Door, others: readonly Flag[]): readonly Flag[] {
+  const shared = sharedOptions(door);
+  const toFlags = (options: readonly SharedOption[]): Flag[] => options.map((option) => toFlag(option, door === "run"));
+  return [
+    ...toFlags(shared.filter(({ isFirst }) => isFirst)),
+    ...others,
+    ...toFlags(shared.filter(({ isFirst }) => !isFirst)),
+    HELP_FLAG,
+  ];
 }
 
 /** Returns one option as a flag. @param hasScenario whether the flag replaces what a scenario says; outputs belong to no scenario */
-export function toFlag(option: SharedOption, hasScenario = false): Flag {
-  const { name, short, value, choices, help, setting = "outputs" } = option;
+function toFlag(option: SharedOption, hasScenario: boolean): Flag {
+  const { name, short, value, choices, help, meant, setting = "outputs" } = option;
   const text = defaultTextOf(option, true);
   const defaultText = hasScenario && !setting.startsWith("outputs") ? `the scenario's, or ${text}` : text;
   return {
@@ -32,6 +40,8 @@ export function toFlag(option: SharedOption, hasScenario = false): Flag {
     ...(short === undefined ? {} : { short }),
     ...(value === undefined ? {} : { value }),
     ...(choices === undefined ? {} : { choices }),
+    ...(meant === undefined ? {} : { meant }),
+    ...(option.default === undefined || option.setting !== undefined ? {} : { default: String(option.default) }),
     ...(text === undefined || defaultText === undefined ? {} : { defaultText }),
   };
 }
@@ -43,7 +53,7 @@ export function readShared(flags: FlagValues, door: Door, problems: Problem[]): 
   const options = sharedOptions(door);
   for (const option of options) {
     const { name, setting } = option;
-    const given = setting === undefined ? undefined : readGiven(flags, option, problems);
+    const given = setting === undefined ? undefined : readOption(flags, option, problems);
     if (given === undefined || setting === undefined) continue;
     const put = toPlanValue(option, given);
     if ("message" in put) {
@@ -80,12 +90,28 @@ export function readFiles(
   return Object.fromEntries(given.map(({ key, path }) => [key, path]));
 }
 
-/** Returns what was given; undefined for nothing, or a problem. */
-function readGiven(flags: FlagValues, option: SharedOption, problems: Problem[]): string | number | true | undefined {
+/** Reads an option with a number, a time in ms or a percentage, of a command that does itself what it says. @param problems gets a wrong value */
+export function readAmount(flags: FlagValues, door: Door, name: string, problems: Problem[]): number | undefined {
+  const option = sharedOptions(door).find((one) => one.name === name);
+  const read = option && readOption(flags, option, problems);
+  return read === undefined ? undefined : Number(read);
+}
+
+/** What was given; undefined for nothing, or a problem. */
+type Given = string | number | true | undefined;
+
+function readOption(flags: FlagValues, option: SharedOption, problems: Problem[]): Given {
   const { name, kind } = option;
   if (kind === "switch") return flags.has(name) || undefined;
-  if (kind === "duration") return readDurationMs(flags, name, problems);
-  if (kind !== "whole" && kind !== "decimal") return flags.text(name);
+  const text = flags.text(name);
+  if (text === undefined) return undefined;
+  if (kind === "duration" || kind === "percent") {
+    const read = readNotation(kind, text);
+    if (typeof read === "number") return read;
+    problems.push(problem("invalid-value", `--${name}`, read.message, read.hint, text));
+    return undefined;
+  }
+  if (kind !== "whole" && kind !== "decimal") return text;
   const { min = 0, max, example } = option;
   return readNumber(flags, name, { isWhole: kind === "whole", min, max, example }, problems);
 }

@@ -19,6 +19,12 @@ export function parseDurationNs(text: string): number | undefined {
   return Number(match[1]) * (NS_PER_UNIT[unit] as number);
 }
 
+/** Parses a percentage with its sign, such as `"5 %"`; undefined when it is not valid. */
+export function parsePercent(text: string): number | undefined {
+  const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*$/.exec(text);
+  return match === null ? undefined : Number(match[1]);
+}
+
 /** Formats a duration in the largest unit that gives at least 1, with up to 4 significant digits: `12.3 ms`. */
 export function formatDurationNs(ns: number): string {
   const magnitude = Math.abs(ns);

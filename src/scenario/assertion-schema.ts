@@ -11,10 +11,10 @@ import {
 } from "../plan/assertions.ts";
 import { lazySchema, type Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
-import { type Duration, parseDurationNs } from "../plan/units.ts";
+import { type Duration, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { metricSchemaOf } from "../registry/metric-schema.ts";
 import type { AnyAssertion, AnyPrecision, AssertedMetric, Assertion, GoodputLimits } from "./assertion.ts";
-import { durationSchema, parsePercent, percentSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { durationSchema, percentSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { givenTagsSchema, toTexts } from "./tags.ts";
 
 /** Checks assertions of untyped callers, and converts assertions to those of plans. */

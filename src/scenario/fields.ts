@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Schema } from "../plan/schema.ts";
-import { type Duration, nsToMs, type Percent, parseDurationNs } from "../plan/units.ts";
+import { type Duration, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
 
 /** Schemas of option values. They check what untyped callers pass; for typed callers they cannot fail. */
 
@@ -36,12 +36,6 @@ export function positiveSchema(): Schema<number> {
 /** Returns the schema of text that is not empty. */
 export function nameSchema(what: string): Schema<string> {
   return v.pipe(v.string(`must be ${what}`), v.nonEmpty(`must be ${what}`));
-}
-
-/** Parses a percentage such as `"5 %"`; undefined when it is not valid. */
-export function parsePercent(text: string): number | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*$/.exec(text);
-  return match === null ? undefined : Number(match[1]);
 }
 
 /** Returns the schema of a limit of a ratio: a percentage with its sign, or 0. */

@@ -30,7 +30,8 @@ import { targetBuilderOf } from "./targets/table.ts";
 
 /** Parts of a scenario that the command line can change. */
 export interface PlanOverrides {
-  readonly url?: string | undefined;
+  /** The servers instead of the target's; none: the target's. */
+  readonly urls?: readonly string[];
   readonly client?: Plan["client"]["kind"] | undefined;
   /** Show a single level as lines. Default: as a table. */
   readonly showsLines?: true;
@@ -115,7 +116,7 @@ function buildPlan(
     version: 1,
     name: definition.name,
     ...(overrides.parameters === undefined ? {} : { parameters: overrides.parameters }),
-    target: overrides.url === undefined ? target : atServer(target, overrides.url),
+    target: atServers(target, overrides.urls),
     load: loadPlan,
     sequences: toSequencesPlan(definition.sequences),
     inputs,
@@ -141,7 +142,7 @@ function buildPlan(
     failures: { maxRatio: definition.maxFailureRatio ?? null },
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: {
-      metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url),
+      metrics: toMetricsPlan(definition.metrics, overrides.urls?.[0] ?? definition.target.url),
       trace: toTracePlan(definition.serverTrace),
     },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
@@ -161,11 +162,11 @@ function buildPlan(
   };
 }
 
-/** Returns the target with all its servers replaced by another one. */
-function atServer(target: Plan["target"], url: string): Plan["target"] {
-  if (!("url" in target)) return target;
+/** Returns the target with all its servers replaced by others, if there are any. */
+function atServers(target: Plan["target"], [url, ...moreUrls]: readonly string[] = []): Plan["target"] {
+  if (url === undefined || !("url" in target)) return target;
   const { moreUrls: _, ...rest } = target;
-  return { ...rest, url };
+  return { ...rest, url, ...(moreUrls.length === 0 ? {} : { moreUrls }) };
 }
 
 function toMetricsPlan(metrics: DefinitionData["metrics"], targetUrl: string): MetricsPlan | null {
@@ -251,10 +252,11 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
   const { startsServer } = targetBuilderOf(target);
   const call = callOf(targetBuilderOf(target));
   const mode = loadModeOf(loadPlan);
-  if (overrides.url !== undefined && startsServer) {
+  const [url] = overrides.urls ?? [];
+  if (url !== undefined && startsServer) {
     const message = `the scenario's target is ${call} and has no address`;
     const hint = "Leave it out, or give the scenario a triton(…) target.";
-    problems.push(problem("conflict", { setting: "overrides.url" }, message, hint, overrides.url));
+    problems.push(problem("conflict", { setting: "overrides.url" }, message, hint, url));
   }
   if (startsServer && definition.metrics !== undefined && definition.metrics.url === undefined) {
     const hint = "Remove metrics, or give the url of a server that has metrics.";

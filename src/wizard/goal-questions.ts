@@ -17,7 +17,7 @@ const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
     value: "WHAT",
     help: "For a comparison: model (another one), server (the same on another one) or, for embedded, protocol. Default: what --other-model or --other-url says; otherwise model, or the only possible one.",
   },
-  "other-model": { value: "MODEL", help: "For a comparison: the other model." },
+  "other-model": { value: "NAME", help: "For a comparison: the other model." },
   "other-url": { value: "URL", help: "For a comparison: address of the other server." },
   recording: {
     value: "KIND",

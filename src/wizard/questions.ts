@@ -83,7 +83,7 @@ export const QUESTIONS: readonly Question[] = [
   choose({
     id: "protocol",
     message: "Which protocol?",
-    value: "PROTOCOL",
+    value: "NAME",
     help: "http or grpc. Default: what the server at --url speaks, or http.",
     isNeeded: asksFor("protocol"),
     choices: () => [
@@ -135,7 +135,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     id: "model",
     message: "Which model?",
-    value: "MODEL",
+    value: "NAME",
     help: "Model to measure. Default: the server's model, if it has only one.",
     isNeeded: asksFor("model"),
     choices: (_answers, { models }) =>
@@ -175,7 +175,7 @@ export const QUESTIONS: readonly Question[] = [
     id: "tokenizer",
     message:
       "Which tokenizer does it have? (a folder with tokenizer.json, a model of Hugging Face's hub, or an encoding such as o200k_base)",
-    value: "TOKENIZER",
+    value: "NAME",
     help: "For language models: a folder with tokenizer.json, a model of Hugging Face's hub, or a tiktoken encoding such as o200k_base. Default: the model's name.",
     isNeeded: asksFor("tokenizer"),
     preset: ({ model }) => model,

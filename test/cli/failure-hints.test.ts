@@ -101,7 +101,7 @@ describe("a run in which nothing succeeds ends with its hint", () => {
         const early = await runRampart(["perf_analyzer", "-m", "m", "-u", url]);
         assert.match(early.err, /^ {2}The server redirects to https:\/\/elsewhere\/v1: .*-u/m);
         assert.equal(early.code, 99);
-        assert.match((await runPerfAnalyzer(url, ["--max-failure-ratio", "1"])).err, /The server redirects to /);
+        assert.match((await runPerfAnalyzer(url, ["--max-error-rate", "100%"])).err, /The server redirects to /);
       },
     ));
 

@@ -87,7 +87,7 @@ describe("rampart http", () => {
       [["-d", "a b"], "POST", "text/plain; charset=utf-8", "a b"],
       [["-d", "@b.json"], "POST", "application/json", '{"b": 2}'],
       [["-d", "{}", "-H", "content-type: x/y"], "POST", "x/y", "{}"],
-      [["-m", "PUT", "-d", "x"], "PUT", "text/plain; charset=utf-8", "x"],
+      [["--method", "PUT", "-d", "x"], "PUT", "text/plain; charset=utf-8", "x"],
       [["-X", "PATCH", "-d", "x"], "PATCH", "text/plain; charset=utf-8", "x"],
       [["-X", "DELETE"], "DELETE", undefined, ""],
     ] as const) {
@@ -170,15 +170,20 @@ describe("rampart http exits with", () => {
     ],
     ["64 for a wrong expression", ["--success", "a =="], 64, /^rampart: --success: is not a JMESPath .*at its end/m],
     ["64 for a bare ratio", ["--max-error-rate", "0.01"], 64, /--max-error-rate: is not a percentage .*0\.01/],
-    ["64 for a number", ["-c", "0"], 64, /--concurrency: is not a whole number of 1 or more \(got 0\)/],
-    ["64 for a duration", ["--request-timeout", "5"], 64, /--request-timeout: is not a duration/],
+    ["64 for a number", ["-c", "0"], 64, /--users: is not a whole number of 1 or more \(got 0\)/],
+    ["64 for a duration", ["--timeout", "5"], 64, /--timeout: is not a duration/],
     ["64 for a header", ["-H", "nothing"], 64, /--header: is not a header/],
     ["64 for a missing file", ["-d", "@none"], 64, /--data: cannot be read/],
     ["64 for two bodies", ["-d", "a", "-F", "a=b"], 64, /--form: --data is given too/],
     ["64 for two ends", ["--for", "1s"], 64, /--for: --requests already says when to end/],
     ["64 for an unknown flag", ["--heder", "a"], 64, /Did you mean --header\?/],
     ["64 for a status", ["--status", "20x"], 64, /--status: is not a list of statuses \(got 20x\)/],
-    ["64 for two methods", ["-m", "PUT", "-X", "POST"], 64, /--request: --method is PUT \(got POST\)/],
+    [
+      "64 for names of other tools",
+      ["-m", "PUT", "--vus", "3"],
+      64,
+      /-m: .* Did you mean --method\?\n.*--vus: .* Did you mean --users\?\n/,
+    ],
     ["64 for a header given twice", ["-H", "A: 1", "-H", "a: 2"], 64, /--header: gives a twice \(got a: 2\)/],
   ] as const)
     test(name, async () => {
@@ -190,7 +195,7 @@ describe("rampart http exits with", () => {
   test("64 without a URL, and all problems at once", async () => {
     const { code, text } = await http(["-c", "x", "--for", "0s"]);
     assert.equal(code, 64);
-    assert.deepEqual(text.match(/^rampart: \S+/gm), ["rampart: URL:", "rampart: --for:", "rampart: --concurrency:"]);
+    assert.deepEqual(text.match(/^rampart: \S+/gm), ["rampart: URL:", "rampart: --for:", "rampart: --users:"]);
   });
 
   test("69 when no server is there", async () => {
@@ -215,7 +220,7 @@ describe("rampart http exits with", () => {
     const from = server.received.length;
     const help = await http(["--help"]);
     assert.equal(help.code, 0);
-    assert.match(help.text, /-c, --concurrency N/);
+    assert.match(help.text, /-c, --users N/);
     const plan = await http([server.url, "-d", "x", "--dry-run"]);
     assert.equal(plan.code, 0);
     assert.equal((JSON.parse(plan.text) as { target: { kind: string } }).target.kind, "plain-http");

@@ -69,8 +69,8 @@ describe("rampart mock", () => {
     assert.deepEqual([code, err], [0, ""]);
   });
 
-  test("--error-ratio responses that share with errors, and counts them", async () => {
-    await withMock(["--error-ratio", "0.3"], async ({ http }) => {
+  test("--error-rate responses that share with errors, and counts them", async () => {
+    await withMock(["--error-rate", "30%"], async ({ http }) => {
       let failed = 0;
       for (let index = 0; index < 300; index++) {
         const answer = await infer(http);
@@ -87,8 +87,8 @@ describe("rampart mock", () => {
     });
   });
 
-  test("--error-ratio 1 fails every request", async () => {
-    await withMock(["--error-ratio=1"], async ({ http }) => {
+  test("--error-rate 100% fails every request", async () => {
+    await withMock(["--error-rate=100%"], async ({ http }) => {
       const answer = await infer(http);
       assert.equal(answer.status, 400);
       assert.equal(typeof ((await answer.json()) as { error: unknown }).error, "string");
@@ -115,7 +115,7 @@ describe("rampart mock", () => {
 
   test("the flags of the language model shape its responses", async () => {
     const flags = ["--ttft", "30ms", "--itl", "20ms", "--output-tokens", "4", "--tokens-per-event", "2"];
-    await withMock([...flags, "--reasoning-tokens", "2", "--cut-ratio", "1"], async ({ http }) => {
+    await withMock([...flags, "--reasoning-tokens", "2", "--cut-rate", "100%"], async ({ http }) => {
       const chat = (stream: boolean): Promise<Response> =>
         fetch(`http://${http}/v1/chat/completions`, { method: "POST", body: JSON.stringify({ stream }) });
       const startMs = performance.now();
@@ -137,8 +137,8 @@ describe("rampart mock", () => {
       "x",
       "--latency",
       "5",
-      "--error-ratio",
-      "2",
+      "--error-rate",
+      "200%",
       "--ttft",
       "soon",
       "--itl",
@@ -153,7 +153,7 @@ describe("rampart mock", () => {
       "--http-port",
       "--grpc-port",
       "--latency",
-      "--error-ratio",
+      "--error-rate",
       "--response-bytes",
       "--ttft",
       "--itl",
@@ -170,17 +170,9 @@ describe("rampart mock", () => {
   });
 
   test("names the flag of a .proto file that is not there", async () => {
-    const { code, err } = await runRampart([
-      "mock",
-      "--grpc-proto",
-      "none.proto",
-      "--grpc-port",
-      "0",
-      "--http-port",
-      "0",
-    ]);
+    const { code, err } = await runRampart(["mock", "--proto", "none.proto", "--grpc-port", "0", "--http-port", "0"]);
     assert.equal(code, 64);
-    assert.match(err, /^rampart: --grpc-proto: there is no such file \(got none\.proto\)/m);
+    assert.match(err, /^rampart: --proto: there is no such file \(got none\.proto\)/m);
   });
 
   test("counts with a tokenizer, and names the flag of one that is not there", async () => {
@@ -213,7 +205,7 @@ describe("rampart mock", () => {
   test("--help lists its flags and their defaults", async () => {
     const { code, out } = await runRampart(["mock", "--help"]);
     assert.equal(code, 0);
-    for (const flag of ["host", "http-port", "grpc-port", "latency", "error-ratio", "response-bytes"])
+    for (const flag of ["host", "http-port", "grpc-port", "latency", "error-rate", "response-bytes"])
       assert.match(out, new RegExp(`--${flag} [A-Z]+[^-]+Default: `));
   });
 });

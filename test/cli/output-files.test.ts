@@ -127,12 +127,12 @@ describe("output files", () => {
     );
 
   const TWINS: readonly (readonly [args: readonly string[], code: number, said: readonly string[]])[] = [
-    [["run", "x.ts", "--report", "same", "--junit", "./same"], 64, ["--report", "--junit"]],
+    [["run", "x.ts", "--html", "same", "--junit", "./same"], 64, ["--html", "--junit"]],
     [["http", NOBODY, "-n", "1", "--records", "same", "--json", "same"], 64, ["--records", "--json"]],
     [[...perf(NOBODY), "-f", "same", "--json", "same"], 99, ["-f", "--json"]],
-    [[...perf(NOBODY), "--report", "same", "--junit", "soft.json"], 99, ["--report", "--junit"]],
+    [[...perf(NOBODY), "--html", "same", "--junit", "soft.json"], 99, ["--html", "--junit"]],
     [[...perf(NOBODY), "--profile-export-file", "same", "--markdown", "same"], 99, ["--markdown"]],
-    [[...profile(NOBODY), "--report", "same", "--junit", "same"], 1, ["--report", "--junit"]],
+    [[...profile(NOBODY), "--html", "same", "--junit", "same"], 1, ["--html", "--junit"]],
     [
       [...profile(NOBODY), "--profile-export-file", "x.json", "--records", `${ARTIFACTS}/x.json`],
       1,

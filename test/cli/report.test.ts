@@ -24,7 +24,7 @@ describe("a stored report", () => {
       await inFolder({ "load.ts": SCENARIO.replace("  assert", `${repeat}  assert`) }, async (folder) => {
         const files = (name: string): string[] =>
           [
-            ["--report", "html"],
+            ["--html", "html"],
             ["--markdown", "md"],
             ["--junit", "xml"],
           ].flatMap(([flag = "", ending]) => [flag, `${name}.${ending}`]);
@@ -57,7 +57,7 @@ describe("a stored report", () => {
         [[], /FILE: is missing/],
         [["v9.json", "--markdown", "v9.json"], /--markdown: is also a file that the run reads/],
       ] as const) {
-        const { code, text } = await runInFolder(folder, ["report", ...args, "--report", "page.html"]);
+        const { code, text } = await runInFolder(folder, ["report", ...args, "--html", "page.html"]);
         assert.equal(code, 64, text);
         assert.match(text, message);
         assert.throws(() => readFileSync(join(folder, "page.html")));

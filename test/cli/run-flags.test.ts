@@ -155,7 +155,7 @@ describe("rampart run", () => {
     });
   }
 
-  test("--stall-timeout and --request-timeout replace the scenario's", async () => {
+  test("--stall-timeout and --timeout replace the scenario's", async () => {
     const text = scenarioText({ stallTimeout: '"2 s"', requestTimeout: '"1 min"' });
     await inFolder({ "x.ts": text }, async (cwd) => {
       const limitsOf = async (...flags: string[]): Promise<(number | undefined)[]> => {
@@ -164,7 +164,7 @@ describe("rampart run", () => {
         return [stallTimeoutMs, requestTimeoutMs];
       };
       assert.deepEqual(await limitsOf(), [2000, 60_000]);
-      assert.deepEqual(await limitsOf("--stall-timeout", "250 ms", "--request-timeout", "3 s"), [250, 3000]);
+      assert.deepEqual(await limitsOf("--stall-timeout", "250 ms", "--timeout", "3 s"), [250, 3000]);
     });
   });
 

@@ -47,7 +47,7 @@ test("console, JSON, CSV, Markdown, page and records count requests that were se
   const server = await startClosing();
   try {
     await inFolder({}, async (folder) => {
-      const files = ["--json", "r.json", "--csv", "r.csv", "--markdown", "r.md", "--report", "r.html"];
+      const files = ["--json", "r.json", "--csv", "r.csv", "--markdown", "r.md", "--html", "r.html"];
       const args = ["http", server.url, "-n", "200", "-c", "1", ...files, "--records", "r.jsonl"];
       const { text } = await runInFolder(folder, args);
       const read = (name: string): string => readFileSync(join(folder, name), "utf8");

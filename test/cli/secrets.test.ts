@@ -175,7 +175,7 @@ const CASES: readonly Case[] = [
   { what: "perf_analyzer, dry run", args: [...PERF, "-u", refusing, "--dry-run"], isSent: false },
   { what: "perf_analyzer, openai, refused", args: [...OPENAI, "-u", refusing] },
   { what: "perf_analyzer, openai, talking", args: [...OPENAI, "-u", talking] },
-  { what: "perf_analyzer, openai, failures counted", args: [...OPENAI, "-u", refusing, "--max-failure-ratio", "1"] },
+  { what: "perf_analyzer, openai, failures counted", args: [...OPENAI, "-u", refusing, "--max-error-rate", "100%"] },
   { what: "perf_analyzer, openai, streamed", args: [...OPENAI, "-u", streaming, "--streaming"] },
   { what: "perf_analyzer, openai, page", args: [...OPENAI, "-u", page] },
   { what: "perf_analyzer, openai, dry run", args: [...OPENAI, "-u", refusing, "--dry-run"], isSent: false },

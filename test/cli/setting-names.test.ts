@@ -284,11 +284,11 @@ const FAILURES: readonly FailureCase[] = [
   {
     name: "more requests fail than are allowed",
     answer: (response) => response.writeHead(500).end("no luck"),
-    flags: ["--max-failure-ratio", "0.1"],
+    flags: ["--max-error-rate", "10%"],
     fields: ", maxFailureRatio: 0.1",
     scenario: /more than the 10 % allowed.* Raise maxFailureRatio or look at the server\./,
-    perfAnalyzer: /^Raise --max-failure-ratio or look at the server\.$/m,
-    genaiPerf: /more than the 10 % allowed[\s\S]*Raise --max-failure-ratio or look at the server\./,
+    perfAnalyzer: /^Raise --max-error-rate or look at the server\.$/m,
+    genaiPerf: /more than the 10 % allowed[\s\S]*Raise --max-error-rate or look at the server\./,
   },
 ];
 

@@ -81,7 +81,7 @@ for (const protocol of ["http", "grpc"] as const) {
             "-r",
             "100",
             "--stall-timeout",
-            "2",
+            "2s",
           ];
           const outcome = await runRampart(args, { timeoutMs: 150_000, onStdout: onceMeasuring(mock, signal) });
           assert.equal(outcome.code, 99, `${outcome.stdout}\n${outcome.stderr}`);

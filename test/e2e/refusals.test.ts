@@ -55,7 +55,7 @@ describe("refusals", () => {
   });
 
   test("the gRPC port is asked over HTTP", async () => {
-    const args = ["perf_analyzer", "-m", "simple", "-u", triton.grpc, "--stall-timeout", "2"];
+    const args = ["perf_analyzer", "-m", "simple", "-u", triton.grpc, "--stall-timeout", "2s"];
     const { code, stderr } = await runRampart(args, { timeoutMs: 150_000 });
     assert.equal(code, 99);
     assert.ok(stderr.includes(triton.grpc), stderr);
@@ -71,7 +71,7 @@ describe("refusals", () => {
         const server = await startFaulty(answer);
         try {
           const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-          const args = ["perf_analyzer", "-m", "simple", "-i", protocol, "-u", url, "--stall-timeout", "1"];
+          const args = ["perf_analyzer", "-m", "simple", "-i", protocol, "-u", url, "--stall-timeout", "1s"];
           const { code, stderr } = await runRampart(args, { timeoutMs: 150_000 });
           assert.equal(code, 99);
           assert.ok(stderr.includes("failed to get"), stderr);

@@ -93,7 +93,7 @@ describe("with TorchServe, perf_analyzer mode", () => {
   test("counts every failed request where failures are allowed", async () => {
     const { code, report } = await measure(
       "failing",
-      flags("failing", "--request-count", "6", "--max-failure-ratio", "1"),
+      flags("failing", "--request-count", "6", "--max-error-rate", "100%"),
     );
     assert.equal(code, 99);
     assert.deepEqual(

@@ -90,7 +90,7 @@ describe("long texts of scenarios", () => {
       const own = join(folder, name.replaceAll(" ", "-"));
       await mkdir(own);
       await writeFile(join(own, "x.ts"), scenario(fields).replace("URL", urlOf()));
-      const reports = ["json", "junit", "markdown", "report", "records"]
+      const reports = ["json", "junit", "markdown", "html", "records"]
         .map((kind) => `--${kind} ${own}/out.${kind}`)
         .join(" ");
       const { out, err } = await run(`run ${own}/x.ts ${reports}`);

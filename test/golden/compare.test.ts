@@ -157,7 +157,7 @@ const cases: { title: string; transcript: Transcript; outcome: Outcome; differen
     transcript: refused,
     outcome: {
       ...refusal,
-      stderr: `${refusal.stderr}Raise --max-failure-ratio to measure despite failed requests.\nSee rampart perf_analyzer --help.\n`,
+      stderr: `${refusal.stderr}Raise --max-error-rate to measure despite failed requests.\nSee rampart perf_analyzer --help.\n`,
     },
     differences: [],
   },

@@ -77,7 +77,7 @@ function normaliseMeasured(line: string, context: Context): string {
 const SMALL_SAMPLE = "Server average accounted time was larger than client average wait time";
 const ONE_REQUEST = /^WARNING: Pass contained only one request\b.*$/;
 /** What Rampart adds to a failed request: how to measure despite it. */
-const RATIO_HINT = /^\w+ --max-failure-ratio to measure despite failed requests\.$/;
+const RATIO_HINT = /^\w+ --max-error-rate to measure despite failed requests\.$/;
 /** What Rampart adds to an error: where help is. */
 const HELP_LINE = /^See .* --help\.$/;
 

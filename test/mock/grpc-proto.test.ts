@@ -9,7 +9,7 @@ import type { MockPlan } from "../../src/plan/mock.ts";
 import { readProfile, runCommand, withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { demoProto } from "../servers/dynamic.ts";
 
-/** `rampart mock --grpc-proto FILE`: the methods of a file, described by reflection. */
+/** `rampart mock --proto FILE`: the methods of a file, described by reflection. */
 
 const LLM = {
   firstToken: { kind: "constant", ms: 0 },

@@ -1,5 +1,6 @@
 import { ALL_OPTIONS } from "../../src/cli/genai-perf/options/subcommands.ts";
-import { type Door, sharedOptions } from "../../src/cli/options/shared-options.ts";
+import type { Door } from "../../src/cli/options/shared-option.ts";
+import { sharedOptions } from "../../src/cli/options/shared-options.ts";
 import { OPTIONS } from "../../src/cli/perf-analyzer/options/table.ts";
 
 /**
@@ -103,9 +104,9 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--help": "run --help",
   "--client": "defineScenario.client",
   "--stall-timeout": "defineScenario.stallTimeout",
-  "--request-timeout": "defineScenario.requestTimeout",
+  "--timeout": "defineScenario.requestTimeout",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
-  "--max-failure-ratio": "defineScenario.maxFailureRatio",
+  "--max-error-rate": "defineScenario.maxFailureRatio",
 };
 
 const GENAI_PERF: Readonly<Record<string, string>> = {
@@ -209,6 +210,8 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--failed-request-threshold": "defineScenario.maxFailureRatio",
   "--stall-timeout": "defineScenario.stallTimeout",
   "--request-timeout-seconds": "defineScenario.requestTimeout",
+  "--timeout": "defineScenario.requestTimeout",
+  "--max-error-rate": "defineScenario.maxFailureRatio",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
   "--plot-formats": "It belongs to GenAI-Perf's plot files.",
   "--search-limits": "findMax.where",

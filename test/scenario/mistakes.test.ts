@@ -381,7 +381,7 @@ describe("mistakes are reported together", () => {
   });
 
   test("those of the command line as overrides", () => {
-    const problems = problemsOf({ ...least, target: embedded() }, { url: "h:1", client: "grpc-js" });
+    const problems = problemsOf({ ...least, target: embedded() }, { urls: ["h:1"], client: "grpc-js" });
     assert.deepEqual(
       problems.map(({ path }) => word(path)),
       ["overrides.client", "overrides.url"],

@@ -212,6 +212,9 @@ describe("mistakes, each by its path", () => {
     });
 
   test("another address on the command line", () => {
-    assert.match(problemsOf({}, { url: "other:1" })[0] ?? "", /the scenario's target is mix\(…\) and has no address/);
+    assert.match(
+      problemsOf({}, { urls: ["other:1"] })[0] ?? "",
+      /the scenario's target is mix\(…\) and has no address/,
+    );
   });
 });

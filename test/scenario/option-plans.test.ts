@@ -210,11 +210,11 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     telemetry,
   ],
   [
-    "--client undici --stall-timeout 7 --request-timeout 9 --max-response-bytes 1000",
+    "--client undici --stall-timeout 7s --timeout 9s --max-response-bytes 1000",
     under(hold(1), { client: "undici", stallTimeout: "7 s", requestTimeout: "9 s", maxResponseBytes: 1000 }),
     client,
   ],
-  ["--max-failure-ratio 0.2", under(hold(1), { maxFailureRatio: 0.2 }), failures],
+  ["--max-error-rate 20%", under(hold(1), { maxFailureRatio: 0.2 }), failures],
 ];
 
 const chat = (options: object = {}) =>
@@ -291,7 +291,7 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
     measurementOf,
   ],
   [
-    "--request-timeout-seconds 9 --stall-timeout 8 --max-response-bytes 1000",
+    "--request-timeout-seconds 9 --stall-timeout 8s --max-response-bytes 1000",
     talking({ requestTimeout: "9 s", stallTimeout: "8 s", maxResponseBytes: 1000 }),
     client,
   ],
@@ -301,6 +301,8 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
     cancellation,
   ],
   ["--failed-request-threshold 0.3", talking({ maxFailureRatio: 0.3 }), failures],
+  ["--max-error-rate 30%", talking({ maxFailureRatio: 0.3 }), failures],
+  ["--timeout 9s", talking({ requestTimeout: "9 s" }), client],
 ];
 
 /** Sweeps of a load, and the loads with the same levels. */

@@ -117,7 +117,8 @@ describe("a scenario's plan", () => {
       return plan.target.kind === "triton" ? [plan.target.url, plan.target.moreUrls] : undefined;
     };
     assert.deepEqual(urlsOf(), ["host:1", ["host:2", "host:3"]]);
-    assert.deepEqual(urlsOf({ url: "other:1" }), ["other:1", undefined]);
+    assert.deepEqual(urlsOf({ urls: ["other:1"] }), ["other:1", undefined]);
+    assert.deepEqual(urlsOf({ urls: ["other:1", "other:2"] }), ["other:1", ["other:2"]]);
     assert.deepEqual(planOf({ target: triton(["host:1"], { model: "m" }) }).target, planOf().target);
   });
 
@@ -125,7 +126,10 @@ describe("a scenario's plan", () => {
     const metricsOf = (change: Partial<ScenarioDefinition>, overrides?: PlanOverrides): unknown =>
       planOf(change, overrides).telemetry.metrics;
     assert.deepEqual(metricsOf({ metrics: {} }), { url: "host:8002/metrics", intervalMs: 1000 });
-    assert.deepEqual(metricsOf({ metrics: {} }, { url: "other:2" }), { url: "other:8002/metrics", intervalMs: 1000 });
+    assert.deepEqual(metricsOf({ metrics: {} }, { urls: ["other:2"] }), {
+      url: "other:8002/metrics",
+      intervalMs: 1000,
+    });
     const metrics = { url: "https://m/gpus", every: "250 ms" } as const;
     assert.deepEqual(metricsOf({ metrics, target: embedded() }), { url: "https://m/gpus", intervalMs: 250 });
   });
@@ -181,7 +185,7 @@ describe("a scenario's plan", () => {
   });
 
   test("is changed by the command line", () => {
-    const plan = planOf({ client: "own" }, { url: "other:2", client: "undici" });
+    const plan = planOf({ client: "own" }, { urls: ["other:2"], client: "undici" });
     assert.equal(plan.target.kind === "triton" && plan.target.url, "other:2");
     assert.equal(plan.client.kind, "undici");
   });

@@ -15,10 +15,11 @@ import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { readHeaders, readNumber } from "../flag-values.ts";
-import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
-import { CHAT_TIMEOUT_MS, type PlanValues, withPlanValues } from "../options/shared-options.ts";
-import { readShared, sharedFlags } from "../shared-flags.ts";
+import { readHeaders } from "../flag-values.ts";
+import { type Flag, type FlagValues, formatFlags, parseFlags, unexpectedArgument } from "../flags.ts";
+import { type PlanValues, withPlanValues } from "../options/shared-option.ts";
+import { CHAT_TIMEOUT_MS } from "../options/shared-options.ts";
+import { commandFlags, readAmount, readShared } from "../shared-flags.ts";
 import { ask, type Question } from "./ask.ts";
 import { type CountedTokens, formatResponse } from "./format-response.ts";
 
@@ -33,8 +34,7 @@ export const CHAT_ENDPOINTS = [
 ] as const satisfies readonly (keyof typeof LLM_ENDPOINTS)[];
 
 /** The options of `rampart chat`. */
-export const FLAGS: readonly Flag[] = [
-  { name: "model", short: "m", value: "NAME", defaultText: "the server's only model", help: "Model to ask." },
+export const FLAGS: readonly Flag[] = commandFlags("chat", [
   {
     name: "endpoint",
     value: "NAME",
@@ -42,17 +42,7 @@ export const FLAGS: readonly Flag[] = [
     default: "chat",
     help: "The API to use: chat completions, completions, responses (OpenAI), or messages (Anthropic).",
   },
-  {
-    name: "tokenizer",
-    value: "NAME",
-    defaultText: "the server's own counts",
-    help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, or an encoding of tiktoken.",
-  },
-  { name: "max-tokens", value: "N", default: "64", help: "Most tokens of the response." },
-  { name: "api-key-env", value: "NAME", help: "Environment variable with the API key." },
-  ...sharedFlags("chat"),
-  HELP_FLAG,
-];
+]);
 
 const DEFAULT_QUESTION = "Write one sentence about the sea.";
 
@@ -148,13 +138,15 @@ interface Arguments {
 /** @throws UserError with all problems */
 function readArguments(flags: FlagValues, command: string): Arguments {
   const problems: Problem[] = [...flags.problems];
-  const [url, text = DEFAULT_QUESTION] = flags.positionals;
+  const named = flags.text("url");
+  const [url, text = DEFAULT_QUESTION, ...extra] = [...(named === undefined ? [] : [named]), ...flags.positionals];
+  for (const word of extra) problems.push(unexpectedArgument(word));
   if (url === undefined)
     problems.push(problem("missing", "URL", "no address is given", `Write ${command} localhost:8000.`));
-  const maxTokens = readNumber(flags, "max-tokens", { isWhole: true, min: 1 }, problems, flags.value("max-tokens"));
+  const maxTokens = readAmount(flags, "chat", "osl", problems) ?? Number(flags.value("osl"));
   const values = readShared(flags, "chat", problems);
   const headers = readHeaders(flags, problems);
-  if (problems.length > 0 || url === undefined || maxTokens === undefined) throw new UserError(problems);
+  if (problems.length > 0 || url === undefined) throw new UserError(problems);
   return { url, text, maxTokens, headers, values };
 }
 

@@ -24,10 +24,11 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
-import { STDOUT_FILE, sharedOptions, toOutputPath } from "../options/shared-options.ts";
+import { type Flag, type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { STDOUT_FILE, toOutputPath } from "../options/shared-option.ts";
+import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
-import { readFiles, sharedFlags } from "../shared-flags.ts";
+import { commandFlags, readFiles } from "../shared-flags.ts";
 import { parseLimit, parsePrecision } from "./parse-limit.ts";
 import { type ReadSide, readSides } from "./run-sets.ts";
 import { type GivenSides, splitSides } from "./sides.ts";
@@ -35,7 +36,7 @@ import { type GivenSides, splitSides } from "./sides.ts";
 /** `rampart compare`: finds differences between whole runs, and fails when one is a regression. */
 
 /** The flags of `rampart compare`. `--base` and `--new` take all files up to the next flag; `sides.ts` reads them. */
-export const FLAGS: readonly Flag[] = [
+export const FLAGS: readonly Flag[] = commandFlags("compare", [
   {
     name: "base",
     value: "FILE…",
@@ -62,13 +63,7 @@ export const FLAGS: readonly Flag[] = [
     default: "5%",
     help: "Smallest difference that matters: no difference is shown only when a larger one is excluded.",
   },
-  {
-    name: "all",
-    help: "Show all metrics and notes. Without it: the metrics that changed or that --fail-if names; with one run on a side, the main ones.",
-  },
-  ...sharedFlags("compare"),
-  HELP_FLAG,
-];
+]);
 
 /** What the command line asks for. */
 interface Request {
@@ -128,7 +123,7 @@ function readRequest(given: GivenSides, flags: FlagValues): Request {
     precision,
     acceptsWithinRuns: flags.has("within-runs"),
     isStrict: flags.has("strict"),
-    isAll: flags.has("all"),
+    isAll: flags.has("verbose"),
     files,
   };
 }
@@ -159,9 +154,7 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
   const textIo = routeTextAroundReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   const model = buildComparisonModel(sides, isStrict);
-  textIo.out(
-    renderText(model, { isVerbose: isAll, moreFlag: "--all", ...(isAll ? { maxColumns: MOST_COLUMNS } : {}) }),
-  );
+  textIo.out(renderText(model, { isVerbose: isAll, moreFlag: "-v", ...(isAll ? { maxColumns: MOST_COLUMNS } : {}) }));
   await writeFiles(sides, model, request);
   return conclude(sides, request, io);
 }
@@ -205,7 +198,7 @@ async function writeFiles(
   write("--junit", junit, () => formatJunit(model));
   if (html === undefined) return;
   const paint = createSvgPainter(await readChartLibrary(), "transparent");
-  write("--report", html, () => formatPicturePage(model, paint));
+  write("--html", html, () => formatPicturePage(model, paint));
 }
 
 /** Returns the exit code, and says what a limit without a result means. */
@@ -249,7 +242,7 @@ function formatHelp(command: string): string {
     `  ${command} base.json new.json`,
     `  ${command} base.json new.json --fail-if 'p99 > +5%' --fail-if 'throughput < -3%' --markdown comment.md`,
     `  ${command} base-1.json,base-2.json,base-3.json new-1.json,new-2.json,new-3.json`,
-    `  ${command} --base old/*.json --new new/*.json --report compare.html`,
+    `  ${command} --base old/*.json --new new/*.json --html compare.html`,
     "",
     "Exit codes: 0 passed, 64 wrong usage or files, 65 a limit is broken, 66 a limit cannot be decided: always when a side has one run,",
     "with --strict also when the interval is too wide; 74 a report could not be written, 1 internal error.",

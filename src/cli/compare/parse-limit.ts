@@ -1,6 +1,6 @@
 import { findMetric, type NamedMetric, suggestMetric } from "../../measure/metrics/metric-names.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import { parseDurationNs } from "../../plan/units.ts";
+import { parseDurationNs, parsePercent } from "../../plan/units.ts";
 import type { ChangeLimit } from "../../report/compare/limits.ts";
 
 /**
@@ -29,14 +29,14 @@ export function parseLimit(text: string): ChangeLimit | Problem {
 type Parsed = Pick<ChangeLimit, "of" | "amount"> | { readonly message: string; readonly hint: string };
 
 function parseChange({ quantity }: NamedMetric, sign: string, given: string): Parsed {
-  const pct = parsePct(given);
+  const pct = parsePercent(given);
   if (pct === undefined) return { message: "a change is in percent", hint: `Write ${sign}5%.` };
   const amount = (sign === "-" ? -pct : pct) / 100;
   return { of: quantity === "ratio" ? "points" : "relative", amount };
 }
 
 function parseValue({ quantity, label }: NamedMetric, given: string): Parsed {
-  const pct = parsePct(given);
+  const pct = parsePercent(given);
   if (quantity === "time") {
     const ns = parseDurationNs(given);
     if (ns !== undefined) return { of: "value", amount: ns };
@@ -51,15 +51,9 @@ function parseValue({ quantity, label }: NamedMetric, given: string): Parsed {
   return { of: "value", amount: value };
 }
 
-/** Parses `5%`, `0.5 %`. */
-function parsePct(given: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*%$/.exec(given);
-  return match === null ? undefined : Number(match[1]);
-}
-
 /** Reads the smallest difference that matters, above 0 and up to 100 %; undefined when it is not one. */
 export function parsePrecision(given: string): number | undefined {
-  const pct = parsePct(given);
+  const pct = parsePercent(given);
   return pct !== undefined && pct > 0 && pct <= 100 ? pct / 100 : undefined;
 }
 

@@ -1,12 +1,16 @@
-import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import type { OutputFilesPlan } from "../../plan/plan.ts";
+import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
+import { writeOutput } from "../../report/output-file.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { readNumber } from "../flag-values.ts";
-import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { sharedOptions } from "../options/shared-options.ts";
+import { routeTextAroundReports } from "../output-files.ts";
+import { commandFlags, readAmount, readFiles } from "../shared-flags.ts";
 import { CHECKS } from "./checks.ts";
 import { type AskedLoad, type Check, type Finding, unknown } from "./finding.ts";
 import { type Host, thisHost } from "./host.ts";
@@ -57,20 +61,7 @@ function formatRows(findings: readonly NamedFinding[]): string {
 }
 
 /** The options of `rampart doctor`. */
-export const FLAGS: readonly Flag[] = [
-  { name: "url", value: "URL", help: "Server to measure: host:port, or http://host:port. It only gets connections." },
-  { name: "concurrency", short: "c", value: "N", help: "Requests in flight that will be asked for." },
-  { name: "rate", short: "r", value: "N", help: "Requests per second that will be asked for." },
-  {
-    name: "protocol",
-    value: "NAME",
-    choices: ["http", "grpc"],
-    default: "http",
-    help: "Protocol of the load. HTTP/1.1 needs a connection for each request in flight.",
-  },
-  { name: "json", help: "Print the findings as JSON." },
-  HELP_FLAG,
-];
+export const FLAGS: readonly Flag[] = commandFlags("doctor", []);
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runDoctorCommand);
@@ -83,15 +74,15 @@ export async function runDoctorCommand(args: readonly string[], command: string,
       io.out(formatHelp(command));
       return EXIT.passed;
     }
-    const load = readLoad(flags);
+    const { load, files } = readAsked(flags);
     const host = thisHost();
-    const isJson = flags.has("json");
     const findings: NamedFinding[] = [];
     // The verdict comes first, and the checks take a while.
-    if (!isJson) io.err("  looking at this host for some seconds …\n");
+    io.err("  looking at this host for some seconds …\n");
     for (const check of CHECKS) findings.push(await runCheck(check, host, load));
     const isPossible = findings.every(({ status }) => status !== "problem");
-    io.out(isJson ? `${JSON.stringify({ isPossible, load, findings }, null, 2)}\n` : formatFindings(findings));
+    routeTextAroundReports(io, { ...files }).out(formatFindings(findings));
+    if (files.json !== undefined) writeJson(files.json, { isPossible, load, findings });
     return isPossible ? EXIT.passed : EXIT.assertionFailed;
   });
 }
@@ -105,19 +96,30 @@ export async function runCheck({ name, run }: Check, host: Host, load: AskedLoad
   }
 }
 
+function writeJson(path: string, findings: object): void {
+  try {
+    writeOutput(path, `${JSON.stringify(findings, null, 2)}\n`);
+  } catch (error) {
+    const message = `${path} cannot be written: ${messageOf(error)}`;
+    throw new RunError("output", message, "Give another path with --json.");
+  }
+}
+
 /** @throws UserError */
-function readLoad(flags: FlagValues): AskedLoad {
+function readAsked(flags: FlagValues): { readonly load: AskedLoad; readonly files: OutputFilesPlan } {
   const problems: Problem[] = [...flags.problems];
-  const concurrency = readNumber(flags, "concurrency", { isWhole: true, min: 1 }, problems);
-  const ratePerSec = readNumber(flags, "rate", { isWhole: false, min: 0.001 }, problems);
+  const concurrency = readAmount(flags, "doctor", "users", problems);
+  const ratePerSec = readAmount(flags, "doctor", "rate", problems);
   const url = readUrl(flags, problems);
+  const files = readFiles(flags, sharedOptions("doctor"), [], problems);
   if (problems.length > 0) throw new UserError(problems);
-  return {
+  const load = {
     protocol: flags.value("protocol") as AskedLoad["protocol"],
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(ratePerSec === undefined ? {} : { ratePerSec }),
     ...url,
   };
+  return { load, files };
 }
 
 function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host" | "port"> {
@@ -143,10 +145,10 @@ function formatHelp(command: string): string {
     "Options:",
     formatFlags(FLAGS),
     "",
-    "Exit codes: 0 no problem, 65 a problem, 64 a mistake in the options.",
+    "Exit codes: 0 no problem, 65 a problem, 64 a mistake in the options, 74 the findings could not be written.",
     "",
     "Example:",
-    `  ${command} --url gpu-host:8000 --concurrency 2000`,
+    `  ${command} --url gpu-host:8000 --users 2000`,
     "",
   ].join("\n");
 }

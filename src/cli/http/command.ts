@@ -4,23 +4,70 @@ import { withoutSecrets } from "../../plan/secrets.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
+import { HTTP_METHODS } from "../../transport/request.ts";
 import { commandOf } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, formatFlags, parseFlags } from "../flags.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
 import { changePlan, conclude } from "../run.ts";
 import { inScenario, withNames } from "../setting-names.ts";
-import { FLAGS } from "./flags.ts";
+import { commandFlags } from "../shared-flags.ts";
 import { toScenario } from "./to-scenario.ts";
 
 /** `rampart http URL`: measures any HTTP server without a scenario. */
 
+/** The options of `rampart http`. Names and letters are those of curl, hey and oha where they agree. */
+export const FLAGS: readonly Flag[] = commandFlags("http", [
+  { name: "requests", short: "n", value: "N", help: "Measure this number of requests instead." },
+  { name: "warmup", value: "DURATION", help: "Send requests for this long first, which are not measured." },
+  {
+    name: "method",
+    short: "X",
+    meant: ["-m", "--request"],
+    value: "METHOD",
+    choices: HTTP_METHODS,
+    defaultText: "POST with a body, otherwise GET",
+    help: "Method.",
+  },
+  {
+    name: "data",
+    short: "d",
+    value: "TEXT|@FILE|@-",
+    help: "Body: this text, the bytes of a file, or those of standard input. JSON is sent as application/json.",
+  },
+  {
+    name: "form",
+    short: "F",
+    value: "NAME=VALUE|NAME=@FILE",
+    help: "Field of a multipart/form-data body; may be given several times. ;type=… after a file gives its type.",
+  },
+  {
+    name: "status",
+    value: "LIST",
+    defaultText: "200 to 299",
+    help: "Statuses of successful responses, such as 200,404. Redirects are not followed.",
+  },
+  {
+    name: "success",
+    value: "EXPRESSION",
+    help: "JMESPath expression over the JSON response that must be true: 'error == null'.",
+  },
+  {
+    name: "extract",
+    value: "NAME=EXPRESSION",
+    help: "Report this value of JSON responses, a JMESPath expression: tokens=usage.total_tokens; may be given several times.",
+  },
+  { name: "cacert", value: "FILE", help: "PEM file of the authorities to trust." },
+  { name: "cert", value: "FILE", help: "PEM file of the client's certificate." },
+  { name: "key", value: "FILE", help: "PEM file of its private key." },
+]);
+
 /** What the settings of a scenario are called here. */
 const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "inputs.data": "--data",
-  "load.concurrency": "--concurrency",
+  "load.concurrency": "--users",
   "measurement.warmupRequests": "--warmup",
   "target.apiKeyEnv": '-H "Authorization: Bearer …"',
   "target.tls=false": "write http:// before the address",
@@ -44,7 +91,7 @@ const FIELDS: readonly (readonly [path: RegExp, flag: string])[] = [
   [/^target\.success\.where$/, "--success"],
   [/^target\.success\.status.*/, "--status"],
   [/^target\.extract\./, "--extract "],
-  [/^load\.maxOutstanding$/, "--concurrency"],
+  [/^load\.maxOutstanding$/, "--users"],
   [/^load\b.*/, "--rate"],
 ];
 

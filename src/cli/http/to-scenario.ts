@@ -1,10 +1,9 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
-import type { Duration, Percent } from "../../plan/units.ts";
+import type { Duration } from "../../plan/units.ts";
 import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { errorRate } from "../../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
-import { parsePercent } from "../../scenario/fields.ts";
 import { hold } from "../../scenario/loads/levels.ts";
 import { rate } from "../../scenario/loads/rates.ts";
 import { file, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
@@ -12,9 +11,9 @@ import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";
 import { readDuration, readHeaders, readNumber } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
-import type { PlanValues } from "../options/shared-options.ts";
-import { readShared } from "../shared-flags.ts";
-import { DEFAULT_FOR } from "./flags.ts";
+import type { PlanValues } from "../options/shared-option.ts";
+import { HTTP_FOR } from "../options/shared-options.ts";
+import { readAmount, readShared } from "../shared-flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
 
@@ -29,40 +28,30 @@ const COUNT = { isWhole: true, min: 1 };
 /** Converts the flags of `rampart http`. @throws UserError with all problems */
 export function toScenario(flags: FlagValues): HttpScenario {
   const problems: Problem[] = [...flags.problems];
-  const [url] = flags.positionals;
-  if (url === undefined)
+  const urls = [...flags.positionals, ...flags.texts("url")];
+  if (urls.length === 0)
     problems.push(problem("missing", "URL", "is not given", "Write rampart http http://localhost:8080/predict."));
   const extent = readExtent(flags, problems);
   const options = readOptions(flags, problems);
   const values = readShared(flags, "http", problems);
-  const concurrency = readNumber(flags, "concurrency", COUNT, problems);
-  const perSec = readNumber(flags, "rate", { isWhole: false, min: 0 }, problems);
-  const maxErrorRate = readErrorRate(flags, problems);
+  const read = (name: string): number | undefined => readAmount(flags, "http", name, problems);
+  const users = read("users");
+  const perSec = read("rate");
+  const maxErrorPct = read("max-error-rate");
   const warmup = readDuration(flags, "warmup", problems);
-  if (problems.length > 0 || url === undefined) throw new UserError(problems);
+  if (problems.length > 0) throw new UserError(problems);
   const load =
     perSec === undefined
-      ? hold(Number(flags.value("concurrency")), extent)
-      : rate(perSec, { ...extent, ...(concurrency === undefined ? {} : { maxOutstanding: concurrency }) });
+      ? hold(users ?? Number(flags.value("users")), extent)
+      : rate(perSec, { ...extent, ...(users === undefined ? {} : { maxOutstanding: users }) });
   const scenario = defineScenario({
     name: "http",
-    target: http([url, ...flags.texts("url")], options),
+    target: http(urls, options),
     load: load as ReturnType<typeof hold>,
-    ...(maxErrorRate === undefined ? {} : { assert: [errorRate().atMost(maxErrorRate)] }),
+    ...(maxErrorPct === undefined ? {} : { assert: [errorRate().atMost(maxErrorPct === 0 ? 0 : `${maxErrorPct} %`)] }),
     ...(warmup === undefined ? {} : { warmupFor: warmup }),
   });
   return { scenario, values };
-}
-
-/** Reads the largest share of failed requests; undefined without one. */
-function readErrorRate(flags: FlagValues, problems: Problem[]): Percent | 0 | undefined {
-  const given = flags.text("max-error-rate");
-  if (given === undefined || given === "0") return given === undefined ? undefined : 0;
-  const percent = parsePercent(given);
-  if (percent !== undefined && percent <= 100) return `${percent} %`;
-  const message = "is not a percentage up to 100 %";
-  problems.push(problem("invalid-value", "--max-error-rate", message, "Give it with its sign: 1%.", given));
-  return undefined;
 }
 
 type Extent = { readonly for: Duration } | { readonly requests: number };
@@ -72,13 +61,13 @@ function readExtent(flags: FlagValues, problems: Problem[]): Extent {
   const time = readDuration(flags, "for", problems);
   if (requests !== undefined && time !== undefined)
     problems.push(problem("conflict", "--for", "--requests already says when to end", "Give only one of them."));
-  return requests === undefined ? { for: time ?? DEFAULT_FOR } : { requests };
+  return requests === undefined ? { for: time ?? HTTP_FOR } : { requests };
 }
 
 function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
   const headers = readHeaders(flags, problems);
   const body = readBody(flags, problems);
-  const method = readMethod(flags, problems);
+  const method = flags.text("method") as HttpMethod | undefined;
   const status = readStatuses(flags, problems);
   const where = flags.text("success");
   const extract = readPairs(flags, "extract", "tokens=usage.total_tokens", problems);
@@ -96,13 +85,6 @@ function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
 
 function hasType(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
-}
-
-function readMethod(flags: FlagValues, problems: Problem[]): HttpMethod | undefined {
-  const [method, request] = [flags.text("method"), flags.text("request")];
-  if (method !== undefined && request !== undefined && method !== request)
-    problems.push(problem("conflict", "--request", `--method is ${method}`, "Give only one of them.", request));
-  return (method ?? request) as HttpMethod | undefined;
 }
 
 function readStatuses(flags: FlagValues, problems: Problem[]): number[] | undefined {

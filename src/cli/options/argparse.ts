@@ -11,7 +11,7 @@ import type { Option } from "./option.ts";
 export type ValueCount = "switch" | "one" | "some" | "any" | "single" | "optional";
 
 /** The parts of a table's entry that parsing and usage need. */
-export interface ArgparseOption extends Pick<Option<never, never>, "names" | "choices" | "isRampart"> {
+export interface ArgparseOption extends Pick<Option<never, never>, "names" | "choices" | "isRampart" | "meant"> {
   /** Names that usage and messages leave out. */
   readonly documentedNames?: readonly string[];
   readonly count: ValueCount;
@@ -137,7 +137,8 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
     const names = this.options.flatMap((option) => option.names);
     const near = this.unknown
       .filter((argument) => argument.startsWith("--"))
-      .map((argument) => nearestName(argument.split("=")[0] as string, names))
+      .map((argument) => argument.split("=")[0] as string)
+      .map((typed) => this.findMeant(typed) ?? nearestName(typed, names))
       .filter((name) => name !== undefined);
     const hint = near.length === 0 ? "See --help for the flags there are." : `Did you mean ${near.join(", ")}?`;
     return {
@@ -146,6 +147,11 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
       message: `unrecognized arguments: ${this.unknown.join(" ")}`,
       hint: this.unknown.map(this.explainUnknown).find((one) => one !== undefined) ?? hint,
     };
+  }
+
+  /** Finds the option that another tool calls so. */
+  private findMeant(typed: string): string | undefined {
+    return this.options.find(({ meant }) => meant?.includes(typed))?.names[0];
   }
 
   private readFlag(arg: string): void {

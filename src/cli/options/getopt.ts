@@ -9,6 +9,7 @@ interface Entry {
   readonly value?: string;
   readonly switchWords?: readonly string[];
   readonly isRampart?: boolean;
+  readonly meant?: readonly string[];
 }
 
 /** A given option. */
@@ -88,6 +89,8 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
     const [first, second] = matches;
     if (first !== undefined && second === undefined) return first;
     if (first !== undefined) return `It could be ${matches.map(({ names }) => names[0]).join(", ")}: write it out.`;
+    const known = this.table.find(({ meant }) => meant?.includes(typed));
+    if (known !== undefined) return `Did you mean ${known.names[0]}?`;
     const long = this.table.flatMap(({ names }) => names.filter((name) => name.startsWith("--")));
     const near = nearestName(
       typed.slice(2),

@@ -8,6 +8,8 @@
 export interface Option<S, C> {
   /** All names with their dashes. Messages use the first one. */
   readonly names: readonly [name: string, ...others: string[]];
+  /** What it is called elsewhere, with dashes: who types that is told its name. */
+  readonly meant?: readonly string[];
   /** Heading in the help. */
   readonly group: string;
   readonly help: string;

@@ -1,63 +1,16 @@
 import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
-import { MOST_WORKERS, type OutputFilesPlan, type Plan } from "../../plan/plan.ts";
+import { MOST_WORKERS } from "../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
-import { msToSec } from "../../plan/units.ts";
 import { resolveOtlpUrl } from "../../report/live/otlp/otlp-settings.ts";
-import { putValue } from "./place.ts";
+import { type Door, MEASURING, PLACEHOLDERS, type SharedOption } from "./shared-option.ts";
 
 /**
  * Rampart's own options that several commands have, each with one name and one meaning on all of them. An entry here is all that an option
  * takes: the commands and the compatible modes read it by their own rules, show it in their help, and put its value into their plan.
  */
 
-/** The commands and modes that measure. */
-const MEASURING = ["run", "http", "perf_analyzer", "genai-perf"] as const;
-
-/** What offers options. */
-export type Door = (typeof MEASURING)[number] | "chat" | "compare";
-
-/** How its value is read. A duration is `10s` in Rampart's commands and a number of seconds in the compatible modes. */
-type Kind = "switch" | "file" | "duration" | "whole" | "decimal" | "choice" | "text";
-
-/** One option. */
-export interface SharedOption {
-  /** Long name without dashes. */
-  readonly name: string;
-  /** Letter in Rampart's commands. */
-  readonly short?: string;
-  readonly help: string;
-  readonly kind: Kind;
-  /** Placeholder of the value. Default: that of its kind. */
-  readonly value?: string;
-  /** Path in the Plan of what it sets. Absent: the command itself does what it says. */
-  readonly setting?: string;
-  /** The value that a switch puts there. Default: true. */
-  readonly puts?: number | boolean;
-  readonly choices?: readonly string[];
-  /** Bounds of a number. */
-  readonly min?: number;
-  readonly max?: number;
-  readonly unit?: string;
-  /** A number to show in hints. */
-  readonly example?: number;
-  /** The plan's value without the option; durations in milliseconds. Absent: none. */
-  readonly default?: number | string;
-  /** Describes what applies without the option, if there is no `default`. */
-  readonly defaultText?: string;
-  /** What a text stands for in the plan. Absent: itself. */
-  readonly resolve?: (text: string) => PlanValue;
-  /** Other names in GenAI-Perf mode, such as AIPerf's. */
-  readonly otherNames?: readonly string[];
-  /** An earlier name in GenAI-Perf mode, which still works and is not shown. */
-  readonly earlierName?: string;
-  /** What offers it. Absent: everything that measures. */
-  readonly doors?: readonly Door[];
-  /** What is different on one of them. */
-  readonly differs?: Partial<Record<Door, Partial<SharedOption>>>;
-}
-
-/** The value that an option puts into a plan, or why it cannot and the fix. */
-export type PlanValue = { readonly value: unknown } | { readonly message: string; readonly hint: string };
+/** How long `rampart http` measures without a number of requests. */
+export const HTTP_FOR = "10s";
 
 /** How long `rampart chat` waits for a response. */
 export const CHAT_TIMEOUT_MS = 60_000;
@@ -68,6 +21,104 @@ const COMMANDS = ["run", "http"] as const;
 /** The options, in the order of the help. */
 const OPTIONS: readonly SharedOption[] = [
   {
+    name: "url",
+    kind: "text",
+    value: "URL",
+    isFirst: true,
+    doors: ["run", "http", "chat", "doctor", "init"],
+    help: "Address of the server, instead of the argument.",
+    differs: {
+      run: {
+        help: "Address of the server, instead of the scenario's; may be given several times, and requests go to all in turn.",
+      },
+      http: {
+        help: "Address of the server, or of one more; may be given several times, and requests go to all in turn.",
+      },
+      doctor: { help: "Server to measure: host:port, or http://host:port. It only gets connections." },
+    },
+  },
+  {
+    name: "protocol",
+    kind: "choice",
+    isFirst: true,
+    doors: ["doctor", "init"],
+    choices: ["http", "grpc"],
+    default: "http",
+    help: "Protocol of the load. HTTP/1.1 needs a connection for each request in flight.",
+  },
+  {
+    name: "model",
+    short: "m",
+    kind: "text",
+    value: "NAME",
+    isFirst: true,
+    doors: ["chat", "init"],
+    defaultText: "the server's only model",
+    help: "Model to ask.",
+  },
+  {
+    name: "tokenizer",
+    kind: "text",
+    value: "NAME",
+    doors: ["chat", "init", "mock"],
+    defaultText: "the server's own counts",
+    help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, or an encoding of tiktoken.",
+    differs: {
+      mock: {
+        defaultText: "none, which counts words",
+        help: "Language model: tokenizer of prompts and responses, as that of the client: a folder with a tokenizer.json, a model of Hugging Face's hub, an encoding such as o200k_base, or none.",
+      },
+    },
+  },
+  {
+    name: "osl",
+    kind: "whole",
+    isFirst: true,
+    doors: ["chat", "init"],
+    min: 1,
+    default: 64,
+    meant: ["--max-tokens", "--output-tokens"],
+    help: "Most tokens of the response.",
+  },
+  {
+    name: "users",
+    short: "c",
+    kind: "whole",
+    isFirst: true,
+    doors: ["http", "doctor", "init"],
+    min: 1,
+    meant: ["--concurrency", "--connections", "--vus"],
+    help: "Requests in flight that will be asked for.",
+    differs: {
+      http: {
+        default: 1,
+        help: "Requests in flight: users who each send the next when the last is done. With --rate: at most.",
+      },
+    },
+  },
+  {
+    name: "rate",
+    short: "r",
+    kind: "decimal",
+    isFirst: true,
+    doors: ["http", "doctor", "init"],
+    min: 0.001,
+    example: 100,
+    meant: ["--request-rate", "--rps", "--qps"],
+    help: "Requests per second that will be asked for.",
+    differs: { http: { help: "Send N requests per second, whatever the server does." } },
+  },
+  {
+    name: "for",
+    short: "z",
+    kind: "duration",
+    isFirst: true,
+    doors: ["http", "init"],
+    defaultText: `${HTTP_FOR}, without --requests`,
+    meant: ["--duration", "--time"],
+    help: "Measure for this long.",
+  },
+  {
     name: "header",
     short: "H",
     kind: "text",
@@ -77,10 +128,11 @@ const OPTIONS: readonly SharedOption[] = [
   },
   { name: "insecure", short: "k", kind: "switch", doors: ["http", "chat"], help: "Accept any certificate." },
   {
-    name: "report",
+    name: "html",
     kind: "file",
     setting: "outputs.files.html",
-    doors: [...MEASURING, "compare"],
+    doors: [...MEASURING, "report", "compare"],
+    meant: ["--report"],
     help: "Write the report as a page: one HTML file with verdicts, charts and tables that needs no network.",
     differs: {
       compare: { help: "Write the comparison as a page: one HTML file that needs no other file." },
@@ -90,17 +142,18 @@ const OPTIONS: readonly SharedOption[] = [
     name: "json",
     kind: "file",
     setting: "outputs.files.json",
-    doors: [...COMMANDS, "perf_analyzer", "compare"],
+    doors: [...COMMANDS, "perf_analyzer", "compare", "doctor"],
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
     differs: {
       compare: { help: "Write the comparison as JSON. - is standard output; the text then goes to stderr." },
+      doctor: { help: "Write the findings as JSON. - is standard output; the text then goes to stderr." },
     },
   },
   {
     name: "csv",
     kind: "file",
     setting: "outputs.files.csv",
-    doors: COMMANDS,
+    doors: [...COMMANDS, "report"],
     help: "Write the tables of the report as CSV, the levels first: a line for each row, times in microseconds, ratios 0 to 1.",
   },
   {
@@ -116,14 +169,14 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "file",
     setting: "outputs.files.records",
     doors: [...COMMANDS, "genai-perf"],
-    earlierName: "records-file",
+    meant: ["--records-file"],
     help: "Write every request, also failed ones, as one line of JSON: times, outcome, sizes and level.",
   },
   {
     name: "junit",
     kind: "file",
     setting: "outputs.files.junit",
-    doors: [...MEASURING, "compare"],
+    doors: [...MEASURING, "report", "compare"],
     help: "Write the verdicts as JUnit XML, for GitLab, Jenkins and GitHub: a test case for each assertion and level.",
     differs: {
       compare: {
@@ -135,7 +188,7 @@ const OPTIONS: readonly SharedOption[] = [
     name: "markdown",
     kind: "file",
     setting: "outputs.files.markdown",
-    doors: [...MEASURING, "compare"],
+    doors: [...MEASURING, "report", "compare"],
     help: "Write a summary in Markdown, for pull requests and $GITHUB_STEP_SUMMARY. - is standard output; the text then goes to stderr.",
     differs: {
       compare: {
@@ -152,6 +205,13 @@ const OPTIONS: readonly SharedOption[] = [
     max: 999_999_999_999_999,
     default: 0,
     help: "Seed of all random draws: the same number repeats arrivals and data, also of all runs of a scenario with repeat.",
+  },
+  {
+    name: "api-key-env",
+    kind: "text",
+    value: "NAME",
+    doors: ["chat", "genai-perf"],
+    help: "Environment variable with the API key, sent as a bearer token (to the type messages as x-api-key) and never printed or exported.",
   },
   {
     name: "client",
@@ -171,11 +231,11 @@ const OPTIONS: readonly SharedOption[] = [
     help: "A request fails when no byte arrives for this long.",
   },
   {
-    name: "request-timeout",
+    name: "timeout",
     kind: "duration",
     setting: "client.requestTimeoutMs",
     defaultText: "no limit",
-    otherNames: ["request-timeout-seconds"],
+    meant: ["--request-timeout", "--max-time"],
     doors: [...MEASURING, "chat"],
     help: "A request fails when its response is not complete after this long, however often bytes arrive.",
     differs: { chat: { default: CHAT_TIMEOUT_MS } },
@@ -192,20 +252,18 @@ const OPTIONS: readonly SharedOption[] = [
     help: "A request fails when its response is longer: its body, or all messages for it, decompressed.",
   },
   {
-    name: "max-failure-ratio",
-    kind: "decimal",
+    name: "max-error-rate",
+    kind: "percent",
     setting: "failures.maxRatio",
-    value: "RATIO",
-    doors: ["perf_analyzer", "genai-perf"],
-    min: 0,
-    max: 1,
-    example: 0.01,
-    otherNames: ["failed-request-threshold"],
-    help: "Share of failed requests, 0 to 1, that does not end the run.",
+    doors: ["http", "perf_analyzer", "genai-perf"],
+    meant: ["--max-failure-ratio"],
+    help: "Share of failed requests that does not end the run: 1%.",
     differs: {
+      // The limit of an assertion.
+      http: { setting: undefined, help: "Exit with 65 if a larger share of requests fails: 1%." },
       "genai-perf": {
         defaultText: "none may fail, but the run lasts",
-        help: "Share of requests that may fail, 0 to 1; with more of them the run ends, and the exit code is 1.",
+        help: "Share of requests that may fail: 1%. With more of them the run ends, and the exit code is 1.",
       },
     },
   },
@@ -280,8 +338,15 @@ const OPTIONS: readonly SharedOption[] = [
     setting: "outputs.verbosity",
     puts: 1,
     // The compatible modes have it as an option of the original.
-    doors: COMMANDS,
+    doors: [...COMMANDS, "report", "compare"],
     help: "Show all tables and notes of the report, and each measuring window.",
+    differs: {
+      report: { help: "Show all tables and notes." },
+      compare: {
+        meant: ["--all"],
+        help: "Show all metrics and notes. Without it: the metrics that changed or that --fail-if names; with one run on a side, the main ones.",
+      },
+    },
   },
   {
     name: "dry-run",
@@ -289,16 +354,6 @@ const OPTIONS: readonly SharedOption[] = [
     help: "Check everything, print the plan as JSON, send and write nothing.",
   },
 ];
-
-const PLACEHOLDERS: Readonly<Record<Kind, string | undefined>> = {
-  switch: undefined,
-  file: "FILE",
-  duration: "DURATION",
-  whole: "N",
-  decimal: "N",
-  choice: "NAME",
-  text: "TEXT",
-};
 
 /** Returns what a command or mode offers. */
 export function sharedOptions(door: Door): SharedOption[] {
@@ -313,42 +368,4 @@ export function sharedOptions(door: Door): SharedOption[] {
 export function sharedNameOf(door: Door, path: string): string | undefined {
   const option = sharedOptions(door).find(({ setting }) => setting === path);
   return option && `--${option.name}`;
-}
-
-/** Returns the key of an option's file in a plan; undefined if its value is no output file. */
-export function fileKeyOf({ kind, setting }: SharedOption): keyof OutputFilesPlan | undefined {
-  return kind === "file" ? (setting?.split(".").at(-1) as keyof OutputFilesPlan | undefined) : undefined;
-}
-
-/** Describes what applies without an option; undefined if that is nothing. @param hasUnit whether the unit of a number is part of it */
-export function defaultTextOf(option: SharedOption, hasUnit: boolean): string | undefined {
-  const { kind, default: value, defaultText, unit } = option;
-  if (value === undefined) return defaultText;
-  if (kind === "duration") return `${msToSec(value as number)}${hasUnit ? "s" : ""}`;
-  return hasUnit && unit !== undefined ? `${value} ${unit}` : String(value);
-}
-
-/** Standard output as a file. */
-export const STDOUT_FILE = "/dev/stdout";
-
-/** Returns the path of an output file: `-` stands for standard output. */
-export function toOutputPath<T extends string | undefined>(path: T): T | typeof STDOUT_FILE {
-  return path === "-" ? STDOUT_FILE : path;
-}
-
-/** Returns what an option puts into a plan. @param given what was read: a text, a number, milliseconds, or true */
-export function toPlanValue({ kind, puts, resolve }: SharedOption, given: string | number | true): PlanValue {
-  if (kind === "file") return { value: toOutputPath(String(given)) };
-  if (kind === "switch") return { value: puts ?? given };
-  return resolve?.(String(given)) ?? { value: given };
-}
-
-/** What options put into a plan, by the path of the setting. */
-export type PlanValues = ReadonlyMap<string, unknown>;
-
-/** Returns a plan with the values of options. */
-export function withPlanValues(plan: Plan, values: PlanValues): Plan {
-  const changed = { ...plan };
-  for (const [path, value] of values) putValue(changed, path, value);
-  return changed;
 }

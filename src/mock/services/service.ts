@@ -14,7 +14,7 @@ export interface MockService {
   create(plan: MockPlan, value: string): MockHandlers | Promise<MockHandlers>;
 }
 
-/** What a service responses. */
+/** What a service answers with. */
 export interface MockHandlers {
   /** What it is and where, for the line that the command prints: `torchserve http HOST:PORT/predictions/simple`. */
   describe(httpAddress: string, grpcAddress: string): string;

@@ -5,7 +5,7 @@ import { torchServeMock } from "./torchserve.ts";
 
 /** The protocols of `rampart mock` besides KServe v2 and OpenAI's API, by their option. To add one, add a file and a line here. */
 export const MOCK_SERVICES: Readonly<Record<string, MockService>> = {
-  "grpc-proto": grpcProtoService,
+  proto: grpcProtoService,
   tfserving: tfServingService,
   torchserve: torchServeMock,
 };

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { CustomInputsPlan } from "../../inputs/kinds/user-defined.ts";
-import { type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
+import { type FunctionPlan, type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf } from "../../plan/schema.ts";
@@ -15,8 +15,16 @@ import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
-import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
+import {
+  type HeaderOptions,
+  headersField,
+  protocolField,
+  serverEntries,
+  streamingField,
+  tlsField,
+  toServerPlan,
+} from "./target-fields.ts";
 
 /** The requests of a protocol. */
 export type CustomRequestOf<P extends Protocol> = P extends "grpc" ? CustomGrpcRequest : CustomHttpRequest;
@@ -52,15 +60,11 @@ export interface CustomTargetDefinition<I, O, P extends Protocol = "http"> {
 }
 
 /** What the builder that {@link defineTarget} returns takes besides the address. */
-export interface CustomTargetOptions<I> {
+export interface CustomTargetOptions<I> extends HeaderOptions {
   /** The inputs: a list of at most 10,000, or a function that yields them. They repeat when the load needs more. */
   readonly inputs: readonly I[] | (() => Iterable<I> | AsyncIterable<I>);
   /** Most inputs to take from a function. Default: 1000. */
   readonly count?: number;
-  /** HTTP headers or gRPC metadata of every request. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
-  readonly tls?: boolean | TlsOptions;
 }
 
 /**
@@ -100,50 +104,54 @@ export const customBuilder: TargetBuilder<CustomTarget> = {
 
 type CustomTarget = OutputOf<typeof customSchema>;
 
-function customSchema() {
+/** All options that a target can have. */
+type AnyOptions = CustomTargetDefinition<unknown, unknown, Protocol> & CustomTargetOptions<unknown>;
+
+function customFields() {
   const fn = v.custom<RegisteredFunction>((input) => typeof input === "function", "must be a function");
-  const options = strictOptions({
-    name: nameSchema("a name"),
-    protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
-    streaming: v.optional(v.boolean("must be true or false")),
-    encode: fn,
-    decode: v.optional(fn),
-    check: v.optional(fn),
-    extract: v.optional(
-      v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), fn, "must be functions by the value's name"),
-    ),
-    inputs: v.union(
-      [
-        v.pipe(v.array(v.unknown()), v.nonEmpty("must have an input")),
-        fn as v.CustomSchema<MakeInputs<unknown>, string>,
-      ],
-      "must be a list with an input, or a function that yields inputs",
-    ),
-    count: v.optional(countSchema()),
-    headers: headersSchema(),
-    tls: v.optional(tlsSchema()),
-  });
+  const byName = v.record(
+    v.pipe(v.string(), v.nonEmpty("must have a name")),
+    fn,
+    "must be functions by the value's name",
+  );
+  const inputs = v.union(
+    [v.pipe(v.array(v.unknown()), v.nonEmpty("must have an input")), fn as v.CustomSchema<MakeInputs<unknown>, string>],
+    "must be a list with an input, or a function that yields inputs",
+  );
+  const register = (name: string) => (given: RegisteredFunction | undefined) =>
+    given && registerFunction(`target.${name}`, given);
+  return {
+    name: landing(nameSchema("a name"), "model"),
+    protocol: protocolField(),
+    streaming: streamingField(),
+    encode: inner(fn),
+    decode: landing(v.optional(fn), "decode", register("decode")),
+    check: landing(v.optional(fn), "check", register("check")),
+    extract: landing(v.optional(byName), "extract", registerAll),
+    inputs: inner(inputs),
+    count: inner(v.optional(countSchema())),
+    headers: headersField(),
+    tls: tlsField(),
+    // Functions that are kept have no types.
+  } satisfies FieldsFor<Record<keyof AnyOptions, unknown>>;
+}
+
+function registerAll(extract: Readonly<Record<string, RegisteredFunction>> = {}) {
+  const values = Object.entries(extract).map(([key, find]) => [key, registerFunction(`target.extract.${key}`, find)]);
+  return values.length === 0 ? undefined : (Object.fromEntries(values) as Record<string, FunctionPlan>);
+}
+
+function customSchema() {
+  const options = strictOptions(schemasOf(customFields()));
   return v.object({ kind: v.literal("user-defined"), ...serverEntries(), options });
 }
 
 function toCustomPlan({ options, ...server }: CustomTarget, folder: string): TargetPlan {
-  const { name, protocol = "http", decode, check, extract, headers = {}, tls } = options;
-  const values = Object.entries(extract ?? {}).map(([key, find]) => [
-    key,
-    registerFunction(`target.extract.${key}`, find),
-  ]);
   return {
     kind: "user-defined",
     ...toServerPlan(server),
-    protocol,
-    model: name,
     batchSize: 1,
-    isStreaming: options.streaming ?? false,
-    headers: Object.entries(headers),
-    ...(decode === undefined ? {} : { decode: registerFunction("target.decode", decode) }),
-    ...(check === undefined ? {} : { check: registerFunction("target.check", check) }),
-    ...(values.length === 0 ? {} : { extract: Object.fromEntries(values) }),
-    tls: toTlsPlan(tls, folder),
+    ...landed(customFields(), options, folder),
   };
 }
 

@@ -6,15 +6,20 @@ import type { OutputOf } from "../../plan/schema.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import type { Protocol, Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { latencySchema, type MockLatency, needsGrpc, streamedProtocolEntries } from "./target-fields.ts";
+import { type FieldsFor, landed, landing, schemasOf } from "./target-field.ts";
+import { latencySchema, type MockLatency, needsGrpc, protocolField, streamingField } from "./target-fields.ts";
 
-interface EmbeddedCommonOptions {
+/** Faults of servers inside Rampart. */
+export interface FaultOptions {
+  /** Share of requests that get an error, 0 to 1. Default: 0. */
+  readonly errorRatio?: number;
+}
+
+interface EmbeddedCommonOptions extends FaultOptions {
   /** Items per request, 1 to 8. Default: 1. */
   readonly batchSize?: number;
   /** Time before each response. Default: `"0 ms"`. */
   readonly latency?: MockLatency;
-  /** Share of requests that get an error, 0 to 1. Default: 0. */
-  readonly errorRatio?: number;
   /** Bytes of extra output per response. Default: 0. */
   readonly responseBytes?: number;
 }
@@ -54,30 +59,50 @@ export const embeddedBuilder: TargetBuilder<EmbeddedTarget> = {
 
 type EmbeddedTarget = OutputOf<typeof embeddedSchema>;
 
+function embeddedFields() {
+  const batchSize = v.optional(v.pipe(countSchema(), v.maxValue(8, "must be 8 at most")));
+  return {
+    protocol: protocolField(),
+    streaming: streamingField(),
+    batchSize: landing(batchSize, "batchSize", (size = 1) => size),
+  };
+}
+
+/** Returns the option of {@link FaultOptions}. */
+export function faultFields() {
+  return { errorRatio: landing(ratioSchema(), "errorRatio") };
+}
+
+/** Returns the schema of a share of requests. */
+export function ratioSchema() {
+  return v.optional(
+    v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
+  );
+}
+
+/** What the server does. */
+function mockFields() {
+  const bytes = v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(0, "must be 0 or more"),
+    v.maxValue(MAX_MOCK_RESPONSE_BYTES, "must be 64 MiB at most"),
+  );
+  return {
+    latency: landing(v.optional(latencySchema()), "latency", (latency = "0 ms") => parseLatency(latency)),
+    ...faultFields(),
+    responseBytes: landing(v.optional(bytes), "responseBytes"),
+  };
+}
+
 function embeddedSchema() {
-  const options = strictOptions({
-    ...streamedProtocolEntries(),
-    batchSize: v.optional(v.pipe(countSchema(), v.maxValue(8, "must be 8 at most"))),
-    latency: v.optional(latencySchema()),
-    errorRatio: v.optional(
-      v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
-    ),
-    responseBytes: v.optional(
-      v.pipe(
-        v.number("must be a number"),
-        v.integer("must be a whole number"),
-        v.minValue(0, "must be 0 or more"),
-        v.maxValue(MAX_MOCK_RESPONSE_BYTES, "must be 64 MiB at most"),
-      ),
-    ),
-  });
+  const fields = { ...embeddedFields(), ...mockFields() } satisfies FieldsFor<EmbeddedOptions>;
+  const options = strictOptions(schemasOf(fields));
   return v.pipe(v.object({ kind: v.literal("embedded"), url: v.string(), options }), needsGrpc("streaming"));
 }
 
-function toEmbeddedPlan({ options }: EmbeddedTarget): TargetPlan {
-  const { protocol = "http", streaming = false, batchSize = 1 } = options;
-  const { errorRatio = DEFAULT_MOCK.errorRatio, responseBytes = DEFAULT_MOCK.responseBytes } = options;
-  const latency = options.latency === undefined ? undefined : parseLatency(options.latency);
-  const mock = { latency: latency ?? DEFAULT_MOCK.latency, errorRatio, responseBytes };
-  return { kind: "embedded", protocol, isStreaming: streaming, batchSize, mock };
+function toEmbeddedPlan({ options }: EmbeddedTarget, folder: string): TargetPlan {
+  const { llm: _, ...defaults } = DEFAULT_MOCK;
+  const mock = { ...defaults, ...landed(mockFields(), options, folder) };
+  return { kind: "embedded", ...landed(embeddedFields(), options, folder), mock };
 }

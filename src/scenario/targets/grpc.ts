@@ -1,15 +1,16 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
-import type { OutputOf } from "../../plan/schema.ts";
+import type { OutputOf, Schema } from "../../plan/schema.ts";
+import { tensorEntries } from "../../service/target-schemas.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
-import { expressionSchema } from "./http.ts";
+import { expressionSchema, extractField } from "./http.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
-import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+import { type FieldsFor, inner, landed, landing, planFields, schemasOf } from "./target-field.ts";
+import { type HeaderOptions, headersField, serverEntries, tlsField, toServerPlan } from "./target-fields.ts";
 
 /**
  * A message: an object in protobuf's JSON mapping (fields by their name in the `.proto` file, 64-bit integers as numbers, bigints or text,
@@ -18,7 +19,7 @@ import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 export type GrpcMessage = Readonly<Record<string, unknown>> | Uint8Array;
 
 /** Options of {@link grpc}. The requests are one of `message`, `messages`, `calls`, `file` and `generator`. */
-export interface GrpcOptions {
+export interface GrpcOptions extends HeaderOptions {
   /** The method to call: `"package.Service/Method"`. */
   readonly method: `${string}/${string}`;
   /** The message of each call. */
@@ -49,12 +50,8 @@ export interface GrpcOptions {
    * and assertions with `extracted(…)`. Default: none.
    */
   readonly extract?: Readonly<Record<string, string>>;
-  /** Metadata of every call. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
   /** Compress messages that become shorter by it. Default: none. */
   readonly compression?: "gzip" | "deflate";
-  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
-  readonly tls?: boolean | TlsOptions;
 }
 
 /**
@@ -108,37 +105,66 @@ function createBuilder(
 
 type GrpcTarget = OutputOf<typeof grpcSchema>;
 
-function grpcSchema(kind: string, contents: readonly (typeof CONTENTS)[number][]) {
+/** The options that have the requests. */
+function callFields() {
   const message = v.custom<GrpcMessage>(isMessage, "must be a message: an object, or a Uint8Array");
   const messages = v.array(message, "must be a list of messages");
   const calls = v.array(
     v.union([message, messages], "must be a message, or a list of messages"),
     "must be a list of calls",
   );
+  return {
+    message: inner(v.optional(message)),
+    messages: inner(v.optional(messages)),
+    calls: inner(v.optional(v.pipe(calls, v.minLength(1, "must have a call")))),
+    file: inner(v.optional(nameSchema("a file"))),
+    generator: inner(v.optional(nameSchema("a command"))),
+  } satisfies FieldsFor<Pick<GrpcOptions, (typeof CONTENTS)[number]>>;
+}
+
+function grpcFields() {
   const file = nameSchema("a file");
-  const forms = {
-    message: v.optional(message),
-    messages: v.optional(messages),
-    calls: v.optional(v.pipe(calls, v.minLength(1, "must have a call"))),
-    file: v.optional(file),
-    generator: v.optional(nameSchema("a command")),
-  };
-  const options = strictOptions({
-    ...(Object.fromEntries(contents.map((name) => [name, forms[name]])) as typeof forms),
-    method: v.pipe(v.string("must be text"), v.regex(METHOD_NAME, 'must be "package.Service/Method"')),
-    proto: v.optional(v.union([file, v.array(file)], "must be a file or a list of files")),
-    importPaths: v.optional(v.array(nameSchema("a folder"), "must be a list of folders")),
-    pacing: v.optional(v.picklist(["at-once", "after-response"], 'must be "at-once" or "after-response"')),
-    success: v.optional(strictOptions({ where: expressionSchema() })),
-    extract: v.optional(
-      v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), expressionSchema(), "must be expressions by name"),
+  const inFolder = (paths: readonly string[], folder: string): string[] => paths.map((path) => resolve(folder, path));
+  return {
+    method: landing(methodSchema(), "method"),
+    proto: landing(
+      v.optional(v.union([file, v.array(file)], "must be a file or a list of files")),
+      "protoFiles",
+      (proto = [], folder) => inFolder([proto].flat(), folder),
     ),
-    headers: headersSchema(),
-    compression: v.optional(v.picklist(["gzip", "deflate"], 'must be "gzip" or "deflate"')),
-    tls: v.optional(tlsSchema()),
-  });
+    importPaths: landing(
+      v.optional(v.array(nameSchema("a folder"), "must be a list of folders")),
+      "importPaths",
+      (paths = [], folder) => inFolder(paths, folder),
+    ),
+    pacing: landing(
+      v.optional(v.picklist(["at-once", "after-response"], 'must be "at-once" or "after-response"')),
+      "pacing",
+    ),
+    success: landing(
+      v.optional(strictOptions({ where: expressionSchema() })),
+      "successWhere",
+      (success) => success?.where,
+    ),
+    extract: extractField(),
+    headers: headersField(),
+    ...planFields(tensorEntries(), { compression: "compression" }),
+    tls: tlsField(),
+  } satisfies FieldsFor<Omit<GrpcOptions, (typeof CONTENTS)[number]>>;
+}
+
+function methodSchema(): Schema<GrpcOptions["method"]> {
+  return v.custom<GrpcOptions["method"]>(
+    (input) => typeof input === "string" && METHOD_NAME.test(input),
+    ({ input }) => (typeof input === "string" ? 'must be "package.Service/Method"' : "must be text"),
+  );
+}
+
+function grpcSchema(kind: string, contents: readonly (typeof CONTENTS)[number][]) {
+  const calls = callFields();
+  const taken = Object.fromEntries(contents.map((name) => [name, calls[name]])) as typeof calls;
   const checked = v.pipe(
-    options,
+    strictOptions(schemasOf({ ...taken, ...grpcFields() })),
     v.check(
       (given) => contents.filter((name) => given[name] !== undefined).length === 1,
       `must have one of ${contents.join(", ")}`,
@@ -153,34 +179,15 @@ function isMessage(value: unknown): boolean {
 
 /** Converts the target to that of a plan. @param folder base of relative paths */
 function toGrpcPlan({ options, ...server }: GrpcTarget, folder: string): TargetPlan {
-  const {
-    method,
-    proto = [],
-    importPaths = [],
-    pacing,
-    success,
-    extract,
-    headers = {},
-    compression = "none",
-    tls,
-  } = options;
-  const inFolder = (path: string): string => resolve(folder, path);
   return {
     kind: "dynamic-grpc",
     ...toServerPlan(server),
     protocol: "grpc",
-    method,
-    model: method,
+    model: options.method,
     batchSize: 1,
     isStreaming: false,
-    protoFiles: [proto].flat().map(inFolder),
-    importPaths: importPaths.map(inFolder),
-    ...(pacing === undefined ? {} : { pacing }),
-    ...(success === undefined ? {} : { successWhere: success.where }),
-    ...(extract === undefined || Object.keys(extract).length === 0 ? {} : { extract: { ...extract } }),
-    headers: Object.entries(headers),
-    compression,
-    tls: toTlsPlan(tls, folder),
+    compression: "none",
+    ...landed(grpcFields(), options, folder),
   };
 }
 

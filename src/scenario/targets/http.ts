@@ -19,8 +19,18 @@ import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { headersSchema, serverEntries, type TargetAddress, toServerPlan } from "./target-fields.ts";
-import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+import { type FieldsFor, formOf, inner, landed, landing, schemasOf } from "./target-field.ts";
+import {
+  apiKeyField,
+  headersSchema,
+  type KeyOptions,
+  listHeaders,
+  type SecuredOptions,
+  serverEntries,
+  type TargetAddress,
+  tlsField,
+  toServerPlan,
+} from "./target-fields.ts";
 
 /** How to tell that a response is a success. Without a part, that part is not asked for. */
 export interface SuccessRule {
@@ -31,7 +41,7 @@ export interface SuccessRule {
 }
 
 /** Options of {@link http}. */
-export interface HttpOptions {
+export interface HttpOptions extends SecuredOptions, KeyOptions {
   /** Method of the requests. Default: `"POST"` with a body, `request` or `inputs`, otherwise `"GET"`. */
   readonly method?: HttpMethod;
   /** Path and query. Default: those in the URL, or `/`. */
@@ -60,10 +70,6 @@ export interface HttpOptions {
    * list them, and `extracted("tokens")` asserts on numbers. Default: none; responses are then not decoded.
    */
   readonly extract?: Readonly<Record<string, string>>;
-  /** Environment variable with an API key, sent as `Authorization: Bearer …`. The key is in no plan and no report. Default: none. */
-  readonly apiKeyEnv?: string;
-  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
-  readonly tls?: boolean | TlsOptions;
 }
 
 /**
@@ -98,62 +104,68 @@ export function multipart(fields: FormFields): MultipartBody {
   return new MultipartBody(fields);
 }
 
-export const httpBuilder: TargetBuilder<HttpTarget> = {
-  form: serverForm("http", { parts: { body: "body" }, codeOnly: ["request", "distinct"] }),
-  takes: "payloads",
-  schema: httpSchema,
-  toPlan: toHttpPlan,
-  inputs: toRequestsPlan,
-  check: checkHttp,
-};
-
 const BODY_RULE =
   "must be text, bytes, an object or a list, file(…), multipart(…), or a function that returns one of them";
 
 type HttpTarget = OutputOf<typeof httpSchema>;
 
-function httpSchema() {
+function httpFields() {
   const isFunction = (input: unknown): boolean => typeof input === "function";
-  const expression = expressionSchema();
+  const isBody = (input: unknown): boolean => isFunction(input) || toBodyPlan(input, "/") !== undefined;
+  const body = v.custom<HttpOptions["body"] & {}>(isBody, BODY_RULE);
+  const request = v.custom<HttpOptions["request"] & {}>(isFunction, "must be a function that returns a request");
+  return {
+    method: inner(v.optional(v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`))),
+    path: inner(v.optional(v.pipe(v.string("must be text"), v.regex(REQUEST_PATH, REQUEST_PATH_RULE)))),
+    headers: landing(requestHeadersSchema(), "headers", listHeaders),
+    body: inner(v.optional(body), { part: "body" }),
+    request: inner(v.optional(request), { isCodeOnly: true }),
+    distinct: inner(v.optional(countSchema()), { isCodeOnly: true }),
+    success: inner(v.optional(strictOptions(schemasOf(successFields())))),
+    extract: extractField(),
+    apiKeyEnv: apiKeyField(),
+    tls: tlsField(),
+  } satisfies FieldsFor<HttpOptions>;
+}
+
+function successFields() {
   const status = v.pipe(
     v.number("must be a status such as 200"),
     v.integer("must be a whole number"),
     v.minValue(200, "must be 200 or more"),
     v.maxValue(599, "must be 599 or less"),
   );
-  const options = strictOptions({
-    method: v.optional(v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`)),
-    path: v.optional(v.pipe(v.string("must be text"), v.regex(REQUEST_PATH, REQUEST_PATH_RULE))),
-    headers: requestHeadersSchema(),
-    body: v.optional(
-      v.custom<HttpOptions["body"] & {}>(
-        (input) => isFunction(input) || toBodyPlan(input, "/") !== undefined,
-        BODY_RULE,
-      ),
+  const list = v.pipe(v.array(status), v.minLength(1, "must have a status"));
+  return {
+    status: landing(
+      v.optional(v.union([status, list], "must be statuses from 200 to 599")),
+      "successStatuses",
+      (statuses) => (statuses === undefined ? undefined : [statuses].flat()),
     ),
-    request: v.optional(v.custom<HttpOptions["request"] & {}>(isFunction, "must be a function that returns a request")),
-    distinct: v.optional(countSchema()),
-    success: v.optional(
-      strictOptions({
-        status: v.optional(
-          v.union(
-            [status, v.pipe(v.array(status), v.minLength(1, "must have a status"))],
-            "must be statuses from 200 to 599",
-          ),
-        ),
-        where: v.optional(expression),
-      }),
-    ),
-    extract: v.optional(
-      v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), expression, "must be expressions by name"),
-    ),
-    apiKeyEnv: v.optional(
-      v.pipe(v.string("must be text"), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable")),
-    ),
-    tls: v.optional(tlsSchema()),
-  });
+    where: landing(v.optional(expressionSchema()), "successWhere"),
+  } satisfies FieldsFor<SuccessRule>;
+}
+
+/** Returns the option `extract`, with expressions by name. */
+export function extractField() {
+  const name = v.pipe(v.string(), v.nonEmpty("must have a name"));
+  const schema = v.optional(v.record(name, expressionSchema(), "must be expressions by name"));
+  return landing(schema, "extract", (extract = {}) => (Object.keys(extract).length === 0 ? undefined : { ...extract }));
+}
+
+function httpSchema() {
+  const options = strictOptions(schemasOf(httpFields()));
   return v.object({ kind: v.literal("plain-http"), ...serverEntries(), options });
 }
+
+export const httpBuilder: TargetBuilder<HttpTarget> = {
+  form: serverForm("http", formOf(httpFields())),
+  takes: "payloads",
+  schema: httpSchema,
+  toPlan: toHttpPlan,
+  inputs: toRequestsPlan,
+  check: checkHttp,
+};
 
 /** An address without its path, and the path with its query; empty without one. */
 interface SplitUrl {
@@ -181,10 +193,9 @@ function addressesOf({ url, moreUrls = [], options }: HttpTarget): {
 
 function toHttpPlan(target: HttpTarget, folder: string, inputs: Inputs | undefined): TargetPlan {
   const { options } = target;
-  const { method, headers = {}, body, request, success = {}, extract = {}, apiKeyEnv, tls } = options;
+  const { method, body, request, success = {} } = options;
   const { servers, path } = addressesOf(target);
   const hasBody = body !== undefined || request !== undefined || inputs !== undefined;
-  const { status, where } = success;
   return {
     kind: "plain-http",
     ...toServerPlan(servers),
@@ -193,12 +204,8 @@ function toHttpPlan(target: HttpTarget, folder: string, inputs: Inputs | undefin
     batchSize: 1,
     method: method ?? (hasBody ? "POST" : "GET"),
     path,
-    headers: Object.entries(headers),
-    tls: toTlsPlan(tls, folder),
-    ...(status === undefined ? {} : { successStatuses: [status].flat() }),
-    ...(where === undefined ? {} : { successWhere: where }),
-    ...(Object.keys(extract).length === 0 ? {} : { extract: { ...extract } }),
-    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    ...landed(httpFields(), options, folder),
+    ...landed(successFields(), success, folder),
   };
 }
 

@@ -9,11 +9,24 @@ import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
 import { DEFAULT_LLM_ENDPOINT, LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "../fields.ts";
 import { serverForm } from "../form.ts";
+import { type FaultOptions, faultFields, ratioSchema } from "./embedded.ts";
 import type { LlmContent } from "./llm-content.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { headersSchema, latencySchema, type MockLatency, serverEntries, toServerPlan } from "./target-fields.ts";
-import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
+import {
+  apiKeyField,
+  headersField,
+  type KeyOptions,
+  latencySchema,
+  type MockLatency,
+  type ModelOptions,
+  modelField,
+  serverEntries,
+  streamingField,
+  tlsField,
+  toServerPlan,
+} from "./target-fields.ts";
 
 /** The type of an endpoint's responses, by whether they are streamed. */
 export type ResponsesOf<E extends LlmEndpointName, M extends boolean> = E extends
@@ -29,9 +42,9 @@ export type ResponsesOf<E extends LlmEndpointName, M extends boolean> = E extend
     : "text";
 
 /** Options of {@link openai}. */
-export interface OpenAiOptions<E extends LlmEndpointName = LlmEndpointName, M extends boolean = boolean> {
-  /** Name of the model. */
-  readonly model: string;
+export interface OpenAiOptions<E extends LlmEndpointName = LlmEndpointName, M extends boolean = boolean>
+  extends ModelOptions,
+    KeyOptions {
   /** The API that requests use. Default: `"chat"`. */
   readonly endpoint?: E;
   /** Path of the requests. Default: the endpoint's own. */
@@ -45,16 +58,11 @@ export interface OpenAiOptions<E extends LlmEndpointName = LlmEndpointName, M ex
   readonly tokenizer?: string;
   /** Branch, tag or commit on the hub. Default: `"main"`. */
   readonly tokenizerRevision?: string;
-  /** HTTP headers of every request. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Environment variable with an API key, sent as `Authorization: Bearer …`. The key is in no plan and no report. Default: none. */
-  readonly apiKeyEnv?: string;
-  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
-  readonly tls?: boolean | TlsOptions;
 }
 
 /** Options of {@link embeddedLlm}. */
-export interface EmbeddedLlmOptions<E extends EmbeddedEndpoint = EmbeddedEndpoint, M extends boolean = boolean> {
+export interface EmbeddedLlmOptions<E extends EmbeddedEndpoint = EmbeddedEndpoint, M extends boolean = boolean>
+  extends FaultOptions {
   /** The API that requests use. Default: `"chat"`. */
   readonly endpoint?: E;
   /** Ask for responses token by token. Default: false. */
@@ -71,8 +79,6 @@ export interface EmbeddedLlmOptions<E extends EmbeddedEndpoint = EmbeddedEndpoin
   readonly tokensPerEvent?: number;
   /** Number of reasoning tokens at the beginning of a chat response. Default: 0. */
   readonly reasoningTokens?: number;
-  /** Share of requests that get an error, 0 to 1. Default: 0. */
-  readonly errorRatio?: number;
   /** Share of streams that are cut off in the middle, 0 to 1. Default: 0. */
   readonly cutRatio?: number;
 }
@@ -135,35 +141,38 @@ export const embeddedLlmBuilder: TargetBuilder<EmbeddedLlmTarget> = {
 
 const EMBEDDED_ENDPOINTS = ["chat", "completions", "responses", "messages", "embeddings", "rankings"] as const;
 
-/** Returns the schemas of the options that both targets have, as an object's entries. */
-function llmEntries<const E extends LlmEndpointName>(endpoints: readonly E[]) {
+/** Returns the options that both targets have. */
+function llmFields<const E extends LlmEndpointName>(endpoints: readonly E[]) {
   return {
-    endpoint: v.optional(v.picklist(endpoints, `must be one of ${endpoints.join(", ")}`)),
-    streaming: v.optional(v.boolean("must be true or false")),
-    tokenizer: v.optional(nameSchema("a tokenizer's name or folder")),
+    endpoint: inner(v.optional(v.picklist(endpoints, `must be one of ${endpoints.join(", ")}`))),
+    streaming: streamingField(),
+    tokenizer: inner(v.optional(nameSchema("a tokenizer's name or folder"))),
   };
 }
 
 type OpenAiTarget = OutputOf<typeof openAiSchema>;
 
+function openAiFields() {
+  return {
+    ...llmFields(Object.keys(LLM_ENDPOINTS) as LlmEndpointName[]),
+    model: modelField(),
+    path: inner(v.optional(v.pipe(v.string("must be text"), v.regex(/^[^\s#]+$/, "must be a path")))),
+    tokenizerRevision: inner(v.optional(nameSchema("a branch, a tag or a commit"))),
+    headers: headersField(),
+    apiKeyEnv: apiKeyField(),
+    tls: tlsField(),
+  } satisfies FieldsFor<OpenAiOptions>;
+}
+
 function openAiSchema() {
-  const options = strictOptions({
-    ...llmEntries(Object.keys(LLM_ENDPOINTS) as LlmEndpointName[]),
-    model: nameSchema("a model's name"),
-    path: v.optional(v.pipe(v.string("must be text"), v.regex(/^[^\s#]+$/, "must be a path"))),
-    tokenizerRevision: v.optional(nameSchema("a branch, a tag or a commit")),
-    headers: headersSchema(),
-    apiKeyEnv: v.optional(
-      v.pipe(v.string("must be text"), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable")),
-    ),
-    tls: v.optional(tlsSchema()),
-  });
+  const options = strictOptions(schemasOf(openAiFields()));
   return v.object({ kind: v.literal("openai"), ...serverEntries(), options });
 }
 
 type EmbeddedLlmTarget = OutputOf<typeof embeddedLlmSchema>;
 
-function embeddedLlmSchema() {
+/** What the model does. */
+function mockLlmFields() {
   const tokens = (least: number) =>
     v.optional(
       v.pipe(
@@ -172,57 +181,50 @@ function embeddedLlmSchema() {
         v.maxValue(MAX_MOCK_TOKENS, "must be 1,000,000 at most"),
       ),
     );
-  const ratio = v.optional(
-    v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
-  );
-  const options = strictOptions({
-    ...llmEntries(EMBEDDED_ENDPOINTS),
-    ttft: v.optional(latencySchema()),
-    itl: v.optional(durationSchema()),
-    outputTokens: tokens(1),
-    tokensPerEvent: tokens(1),
-    reasoningTokens: tokens(0),
-    errorRatio: ratio,
-    cutRatio: ratio,
-  });
+  return {
+    ttft: landing(v.optional(latencySchema()), "firstToken", (ttft) => ttft && parseLatency(ttft)),
+    itl: landing(v.optional(durationSchema()), "tokenGapMs", (itl) => itl && toMs(itl)),
+    outputTokens: landing(tokens(1), "outputTokens"),
+    tokensPerEvent: landing(tokens(1), "tokensPerEvent"),
+    reasoningTokens: landing(tokens(0), "reasoningTokens"),
+    cutRatio: landing(ratioSchema(), "cutRatio"),
+  };
+}
+
+function embeddedLlmFields() {
+  const { cutRatio, ...fields } = mockLlmFields();
+  return {
+    ...llmFields(EMBEDDED_ENDPOINTS),
+    ...fields,
+    ...faultFields(),
+    cutRatio,
+  } satisfies FieldsFor<EmbeddedLlmOptions>;
+}
+
+function embeddedLlmSchema() {
+  const options = strictOptions(schemasOf(embeddedLlmFields()));
   return v.object({ kind: v.literal("embedded-llm"), url: v.string(), options });
 }
 
 /** Converts the target to that of a plan. @param folder base of relative paths */
 function toOpenAiPlan({ options, ...server }: OpenAiTarget, folder: string): TargetPlan {
-  const {
-    model,
-    endpoint = DEFAULT_LLM_ENDPOINT,
-    path = "",
-    streaming: isStreaming = false,
-    headers = {},
-    apiKeyEnv,
-    tls,
-  } = options;
+  const fields = landed(openAiFields(), options, folder);
+  const { endpoint = DEFAULT_LLM_ENDPOINT, path = "", model } = options;
   return {
     kind: "openai",
     ...toServerPlan(server),
     protocol: "http",
-    endpoint: llmPath(endpoint, path, model, isStreaming),
-    model,
+    endpoint: llmPath(endpoint, path, model, fields.isStreaming),
     batchSize: 1,
-    isStreaming,
-    headers: Object.entries(headers),
-    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
-    tls: toTlsPlan(tls, folder),
+    ...fields,
   };
 }
 
 /** Converts the target to that of a plan. @param folder base of a tokenizer's relative path */
 function toEmbeddedLlmPlan({ options }: EmbeddedLlmTarget, folder: string): TargetPlan {
   const tokenizer = tokenizerOf(options, folder);
-  const { endpoint = DEFAULT_LLM_ENDPOINT, streaming: isStreaming = false, ttft, itl } = options;
-  const { errorRatio = DEFAULT_MOCK.errorRatio } = options;
-  const { llm } = DEFAULT_MOCK;
-  const { outputTokens = llm.outputTokens, tokensPerEvent = llm.tokensPerEvent } = options;
-  const { reasoningTokens = llm.reasoningTokens, cutRatio = llm.cutRatio } = options;
-  const firstToken = (ttft === undefined ? undefined : parseLatency(ttft)) ?? llm.firstToken;
-  const tokenGapMs = itl === undefined ? llm.tokenGapMs : toMs(itl);
+  const { endpoint = DEFAULT_LLM_ENDPOINT, streaming: isStreaming = false } = options;
+  const llm = { ...DEFAULT_MOCK.llm, ...landed(mockLlmFields(), options, folder) };
   return {
     kind: "embedded",
     protocol: "http",
@@ -230,18 +232,10 @@ function toEmbeddedLlmPlan({ options }: EmbeddedLlmTarget, folder: string): Targ
     batchSize: 1,
     llmPath: llmPath(endpoint, "", EMBEDDED_LLM, isStreaming),
     mock: {
-      latency: firstToken,
-      errorRatio,
-      responseBytes: DEFAULT_MOCK.responseBytes,
-      llm: {
-        firstToken,
-        tokenGapMs,
-        outputTokens,
-        tokensPerEvent,
-        reasoningTokens,
-        cutRatio,
-        ...(tokenizer === "none" ? {} : { tokenizer }),
-      },
+      ...DEFAULT_MOCK,
+      latency: llm.firstToken,
+      ...landed(faultFields(), options, folder),
+      llm: { ...llm, ...(tokenizer === "none" ? {} : { tokenizer }) },
     },
   };
 }

@@ -4,6 +4,8 @@ import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { HEADER_NAME } from "../../transport/request.ts";
 import { nameSchema } from "../fields.ts";
+import { landing } from "./target-field.ts";
+import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** A latency of the embedded target: constant, or drawn from a distribution: `"uniform:1ms:9ms"`, `"normal:5ms:1ms"` (mean and deviation), `"exponential:5ms"`. */
 export type MockLatency =
@@ -48,50 +50,70 @@ export function serverEntries() {
   };
 }
 
-/** Returns the schemas of the options `protocol` and `streaming`, as an object's entries. */
-export function streamedProtocolEntries() {
-  return {
-    ...protocolEntry(),
-    streaming: v.optional(v.boolean("must be true or false")),
-  };
-}
-
-/** Returns the schema of the option `protocol`, as an object's entry. */
-export function protocolEntry() {
-  return { protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')) };
-}
-
 /** Returns the addresses for a plan. */
 export function toServerPlan({ url, moreUrls = [] }: TargetAddress): { url: string; moreUrls?: string[] } {
   return { url, ...(moreUrls.length > 0 ? { moreUrls: [...moreUrls] } : {}) };
 }
 
-/** The fields of a plan that options set, by the option's name: `{ version: "modelVersion" }`. */
-type FieldNames<E> = Readonly<Record<string, keyof E & string>>;
-
-/** Returns the schemas of options that a plan has as they are: those of its fields, where `"none"` is to leave the option out. */
-export function fieldEntries<E extends v.ObjectEntries, const N extends FieldNames<E>>(fields: E, names: N) {
-  const entries = Object.entries(names).map(([option, field]) => [option, v.optional(withoutNone(fields[field]))]);
-  return Object.fromEntries(entries) as {
-    readonly [K in keyof N]: v.OptionalSchema<Schema<Exclude<v.InferOutput<E[N[K]]>, "none">>, undefined>;
-  };
+/** Options of any target with an address. */
+export interface SecuredOptions {
+  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
+  readonly tls?: boolean | TlsOptions;
 }
 
-/** Returns the fields of a plan that the given options set. */
-export function fieldsOf<O extends object, const N extends Readonly<Record<string, string>>>(options: O, names: N) {
-  const given = Object.entries(names).map(([option, field]) => [field, options[option as keyof O]] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as {
-    readonly [K in keyof N & keyof O as N[K]]?: Exclude<O[K], undefined>;
-  };
+/** Options of a server, whatever it answers. */
+export interface HeaderOptions extends SecuredOptions {
+  /** HTTP headers or gRPC metadata of every request. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-function withoutNone(schema: v.GenericSchema | undefined): v.GenericSchema {
-  const { options = [] } = schema as { readonly options?: readonly unknown[] };
-  const named = options.filter((option) => option !== "none") as string[];
-  if (schema === undefined || named.length === options.length) return schema ?? v.never();
-  const message = `must be ${named.map((name) => `"${name}"`).join(" or ")}`;
-  const [only = "", ...more] = named;
-  return more.length === 0 ? v.literal(only, message) : v.picklist(named, message);
+/** Options of a server with models. */
+export interface ModelOptions extends HeaderOptions {
+  /** Name of the model. */
+  readonly model: string;
+}
+
+/** Options of a server that asks for a key. */
+export interface KeyOptions {
+  /** Environment variable with an API key, sent as `Authorization: Bearer …`. The key is in no plan and no report. Default: none. */
+  readonly apiKeyEnv?: string;
+}
+
+/** Returns the option of {@link SecuredOptions}. */
+export function tlsField() {
+  return landing(v.optional(tlsSchema()), "tls", toTlsPlan);
+}
+
+/** Returns the option `headers`. */
+export function headersField() {
+  return landing(headersSchema(), "headers", listHeaders);
+}
+
+/** Returns the headers of a plan. */
+export function listHeaders(headers: Readonly<Record<string, string>> = {}): [name: string, value: string][] {
+  return Object.entries(headers);
+}
+
+/** Returns the option `model`. */
+export function modelField() {
+  return landing(nameSchema("a model's name"), "model");
+}
+
+/** Returns the option of {@link KeyOptions}. */
+export function apiKeyField() {
+  const name = v.pipe(v.string("must be text"), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable"));
+  return landing(v.optional(name), "apiKeyEnv");
+}
+
+/** Returns the option `streaming`. */
+export function streamingField() {
+  return landing(v.optional(v.boolean("must be true or false")), "isStreaming", (isStreaming = false) => isStreaming);
+}
+
+/** Returns the option `protocol`. */
+export function protocolField() {
+  const schema = v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"'));
+  return landing(schema, "protocol", (protocol = "http") => protocol);
 }
 
 interface WithProtocol {

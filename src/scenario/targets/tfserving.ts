@@ -7,13 +7,11 @@ import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { fieldEntries, fieldsOf, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
-import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+import { type FieldsFor, landed, landing, planFields, schemasOf } from "./target-field.ts";
+import { headersField, type ModelOptions, modelField, serverEntries, tlsField, toServerPlan } from "./target-fields.ts";
 
 /** Options of {@link tfserving}. */
-export interface TfServingOptions {
-  /** Name of the model. */
-  readonly model: string;
+export interface TfServingOptions extends ModelOptions {
   /** Version of the model: a number is a version, any other text a version label. Default: the server's choice. */
   readonly version?: string;
   /** Signature of the model. Default: `"serving_default"`. */
@@ -27,12 +25,8 @@ export interface TfServingOptions {
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
   /** Names of the outputs to ask for. Default: all of the signature. */
   readonly outputs?: readonly string[];
-  /** Metadata of every request. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
   /** Compress requests that become shorter by it. Default: none. */
   readonly compression?: "gzip" | "deflate";
-  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
-  readonly tls?: boolean | TlsOptions;
 }
 
 /**
@@ -53,30 +47,24 @@ export const tfServingBuilder: TargetBuilder<TfServingTarget> = {
 
 type TfServingTarget = OutputOf<typeof tfServingSchema>;
 
-const TENSOR_FIELDS = { batchSize: "batchSize", shapes: "shapes", compression: "compression" } as const;
+function tfServingFields() {
+  const names = v.optional(v.array(nameSchema("an output's name"), "must be a list of names"));
+  return {
+    model: modelField(),
+    version: landing(v.optional(nameSchema("a version or a label")), "modelVersion"),
+    signature: landing(v.optional(nameSchema("a signature's name")), "signatureName"),
+    ...planFields(tensorEntries(), { batchSize: "batchSize", shapes: "shapes", compression: "compression" }),
+    outputs: landing(names, "outputNames"),
+    headers: headersField(),
+    tls: tlsField(),
+  } satisfies FieldsFor<TfServingOptions>;
+}
 
 function tfServingSchema() {
-  const options = strictOptions({
-    model: nameSchema("a model's name"),
-    version: v.optional(nameSchema("a version or a label")),
-    signature: v.optional(nameSchema("a signature's name")),
-    ...fieldEntries(tensorEntries(), TENSOR_FIELDS),
-    outputs: v.optional(v.array(nameSchema("an output's name"), "must be a list of names")),
-    headers: headersSchema(),
-    tls: v.optional(tlsSchema()),
-  });
+  const options = strictOptions(schemasOf(tfServingFields()));
   return v.object({ kind: v.literal("tfserving"), ...serverEntries(), options });
 }
 
 function toTfServingPlan({ options, ...server }: TfServingTarget, folder: string): TargetPlan {
-  const { model, outputs = [], headers = {}, tls } = options;
-  return {
-    ...DEFAULT_TF_SERVING_TARGET,
-    ...toServerPlan(server),
-    model,
-    ...fieldsOf(options, { version: "modelVersion", signature: "signatureName", ...TENSOR_FIELDS }),
-    outputNames: [...outputs],
-    headers: Object.entries(headers),
-    tls: toTlsPlan(tls, folder),
-  };
+  return { ...DEFAULT_TF_SERVING_TARGET, ...toServerPlan(server), ...landed(tfServingFields(), options, folder) };
 }

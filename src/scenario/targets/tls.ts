@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { OutputOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
+import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
 
 /** TLS of a target; also on with an `https://` address. Relative paths start at the scenario's folder. */
 export interface TlsOptions {
@@ -20,37 +21,41 @@ export interface TlsOptions {
   readonly verify?: boolean | { readonly peer?: boolean; readonly host?: boolean };
 }
 
-/** Returns the schema of a target's TLS. */
-export function tlsSchema() {
+function tlsFields() {
   const file = v.optional(nameSchema("a file"));
-  const form = v.optional(v.picklist(["PEM", "DER"], 'must be "PEM" or "DER"'));
+  const type = v.optional(v.picklist(["PEM", "DER"], 'must be "PEM" or "DER"'));
   const flag = v.optional(v.boolean("must be true or false"));
   const verify = v.union(
     [v.boolean(), strictOptions({ peer: flag, host: flag })],
     "must be true, false or { peer, host }",
   );
-  return v.union(
-    [
-      v.boolean(),
-      strictOptions({ ca: file, cert: file, key: file, certType: form, keyType: form, verify: v.optional(verify) }),
-    ],
-    "must be true, false or { ca, cert, key, certType, keyType, verify }",
-  );
+  const inFolder = (path: string | undefined, folder: string): string | undefined => path && resolve(folder, path);
+  return {
+    ca: landing(file, "caFile", inFolder),
+    cert: landing(file, "certFile", inFolder),
+    key: landing(file, "keyFile", inFolder),
+    certType: landing(type, "certType"),
+    keyType: landing(type, "keyType"),
+    verify: inner(v.optional(verify)),
+  } satisfies FieldsFor<TlsOptions>;
+}
+
+/** Returns the schema of a target's TLS. */
+export function tlsSchema() {
+  const fields = tlsFields();
+  const names = Object.keys(fields).join(", ");
+  return v.union([v.boolean(), strictOptions(schemasOf(fields))], `must be true, false or { ${names} }`);
 }
 
 /** Converts TLS settings to those of a plan. @param folder base of relative paths */
 export function toTlsPlan(tls: OutputOf<typeof tlsSchema> = false, folder: string): TlsPlan {
-  const { ca = "", cert = "", key = "", certType, keyType, verify = true } = typeof tls === "boolean" ? {} : tls;
-  const at = (file: string): string => (file === "" ? "" : resolve(folder, file));
+  const options = typeof tls === "boolean" ? {} : tls;
+  const { verify = true } = options;
   const { peer = true, host = true } = typeof verify === "boolean" ? { peer: verify, host: verify } : verify;
   return {
     ...DEFAULT_TLS,
     isEnabled: tls !== false,
-    caFile: at(ca),
-    certFile: at(cert),
-    certType: certType ?? DEFAULT_TLS.certType,
-    keyFile: at(key),
-    keyType: keyType ?? DEFAULT_TLS.keyType,
+    ...landed(tlsFields(), options, folder),
     verifyPeer: peer,
     verifyHost: host,
   };

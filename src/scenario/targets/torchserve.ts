@@ -8,13 +8,11 @@ import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
-import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
+import { headersField, type ModelOptions, modelField, serverEntries, tlsField, toServerPlan } from "./target-fields.ts";
 
 /** Options of {@link torchserve}. */
-export interface TorchServeOptions {
-  /** Name of the model. */
-  readonly model: string;
+export interface TorchServeOptions extends ModelOptions {
   /** Version of the model. Default: the server's default version. */
   readonly version?: string;
   /** What a request consists of: a form (multipart/form-data) with the file as its only part, or the file itself. Default: `"multipart"`. */
@@ -23,12 +21,8 @@ export interface TorchServeOptions {
   readonly part?: string;
   /** Content type of the file (raw only); handlers get `application/json` decoded. Default: `"application/octet-stream"`. */
   readonly contentType?: string;
-  /** HTTP headers of every request. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
   /** Address of the management API, which lists the models of the server for errors. Default: the server's next port. */
   readonly managementUrl?: string;
-  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
-  readonly tls?: boolean | TlsOptions;
 }
 
 /**
@@ -61,18 +55,22 @@ function checkInputs(_target: TorchServeTarget, inputs: Inputs | undefined): Pro
 
 type TorchServeTarget = OutputOf<typeof torchServeSchema>;
 
-function torchServeSchema() {
+function torchServeFields() {
   const line = (what: string) => v.optional(v.pipe(nameSchema(what), v.regex(/^[^\r\n\0]*$/, "must be one line")));
-  const options = strictOptions({
-    model: nameSchema("a model's name"),
-    version: v.optional(v.string("must be text")),
-    body: v.optional(v.picklist(["multipart", "raw"], 'must be "multipart" or "raw"')),
-    part: line("a part of the form"),
-    contentType: line("a content type"),
-    headers: headersSchema(),
-    managementUrl: v.optional(nameSchema("host:port or a URL")),
-    tls: v.optional(tlsSchema()),
-  });
+  return {
+    model: modelField(),
+    version: landing(v.optional(v.string("must be text")), "modelVersion", (version = "") => version),
+    body: inner(v.optional(v.picklist(["multipart", "raw"], 'must be "multipart" or "raw"'))),
+    part: inner(line("a part of the form")),
+    contentType: inner(line("a content type")),
+    headers: headersField(),
+    managementUrl: landing(v.optional(nameSchema("host:port or a URL")), "managementUrl"),
+    tls: tlsField(),
+  } satisfies FieldsFor<TorchServeOptions>;
+}
+
+function torchServeSchema() {
+  const options = strictOptions(schemasOf(torchServeFields()));
   return v.pipe(
     v.object({ kind: v.literal("torchserve"), ...serverEntries(), options }),
     v.forward(
@@ -101,19 +99,14 @@ function torchServeSchema() {
 }
 
 function toTorchServePlan({ options, ...server }: TorchServeTarget, folder: string): TargetPlan {
-  const { model, version = "", headers = {}, managementUrl, tls } = options;
   return {
     kind: "torchserve",
     ...toServerPlan(server),
     protocol: "http",
-    model,
-    modelVersion: version,
     body: toBody(options),
     batchSize: 1,
     isStreaming: false,
-    headers: Object.entries(headers),
-    ...(managementUrl === undefined ? {} : { managementUrl }),
-    tls: toTlsPlan(tls, folder),
+    ...landed(torchServeFields(), options, folder),
   };
 }
 

@@ -2,14 +2,14 @@ import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
-import { DEFAULT_TRITON_TARGET, tritonModelEntries } from "../../service/triton/target.ts";
+import { DEFAULT_TRITON_TARGET } from "../../service/triton/target.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
-import { countSchema, nameSchema, strictOptions } from "../fields.ts";
-import { parametersSchema, type RequestParameter } from "./request-parameters.ts";
+import { nameSchema, strictOptions } from "../fields.ts";
+import type { RequestParameter } from "./request-parameters.ts";
 import type { Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { fieldEntries, fieldsOf } from "./target-fields.ts";
-import { composingModelsSchema, MODEL_FIELDS, toComposingModel, toParameters } from "./triton.ts";
+import { type FieldsFor, landed, landing, schemasOf } from "./target-field.ts";
+import { tritonModelFields } from "./triton.ts";
 
 /** Options of {@link tritonInProcess}. */
 export interface TritonInProcessOptions {
@@ -59,34 +59,35 @@ export const tritonInProcessBuilder: TargetBuilder<InProcessTarget> = {
 
 type InProcessTarget = OutputOf<typeof inProcessSchema>;
 
+function inProcessFields() {
+  const { outputSharedMemoryBytes, parameters, composingModels, ...model } = tritonModelFields();
+  const version = v.optional(v.pipe(v.string("must be text"), v.regex(/^[1-9][0-9]*$/, "must be a number")));
+  return {
+    directory: landing(v.optional(nameSchema("a folder")), "directory", (path = DEFAULT_TRITON_DIRECTORY, folder) =>
+      inFolder(path, folder),
+    ),
+    modelRepository: landing(nameSchema("a folder"), "modelRepository", inFolder),
+    ...model,
+    version: landing(version, "modelVersion"),
+    sharedMemory: landing(v.optional(v.literal("system", 'must be "system"')), "sharedMemory"),
+    ...{ outputSharedMemoryBytes, parameters, composingModels },
+  } satisfies FieldsFor<TritonInProcessOptions>;
+}
+
 function inProcessSchema() {
-  const options = strictOptions({
-    directory: v.optional(nameSchema("a folder")),
-    modelRepository: nameSchema("a folder"),
-    model: nameSchema("a model's name"),
-    ...fieldEntries(tritonModelEntries(), MODEL_FIELDS),
-    version: v.optional(v.pipe(v.string("must be text"), v.regex(/^[1-9][0-9]*$/, "must be a number"))),
-    sharedMemory: v.optional(v.literal("system", 'must be "system"')),
-    outputSharedMemoryBytes: v.optional(countSchema()),
-    parameters: v.optional(parametersSchema()),
-    composingModels: composingModelsSchema(),
-  });
+  const options = strictOptions(schemasOf(inProcessFields()));
   return v.object({ kind: v.literal("tritonInProcess"), url: v.string(), options });
 }
 
 function toInProcessPlan({ options }: InProcessTarget, folder: string): TargetPlan {
+  const { modelVersion, batchSize, isStreaming, shapes, outputSharedMemoryBytes, composingModels } =
+    DEFAULT_TRITON_TARGET;
   return {
     kind: "triton-c-api",
-    directory: inFolder(options.directory ?? DEFAULT_TRITON_DIRECTORY, folder),
-    modelRepository: inFolder(options.modelRepository, folder),
-    model: options.model,
     protocol: "grpc",
-    ...{ modelVersion: "", batchSize: 1, isStreaming: false, shapes: {} },
-    ...fieldsOf(options, MODEL_FIELDS),
-    sharedMemory: options.sharedMemory ?? "none",
-    outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? DEFAULT_TRITON_TARGET.outputSharedMemoryBytes,
-    parameters: toParameters(options.parameters),
-    composingModels: (options.composingModels ?? []).map(toComposingModel),
+    ...{ modelVersion, batchSize, isStreaming, shapes, outputSharedMemoryBytes, composingModels },
+    sharedMemory: "none",
+    ...landed(inProcessFields(), options, folder),
   };
 }
 

@@ -8,25 +8,24 @@ import {
   tritonModelEntries,
   tritonServerEntries,
 } from "../../service/triton/target.ts";
-import { countSchema, nameSchema, strictOptions } from "../fields.ts";
+import { countSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./request-parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
+import { type FieldsFor, landed, landing, planFields, schemasOf } from "./target-field.ts";
 import {
-  fieldEntries,
-  fieldsOf,
-  headersSchema,
+  headersField,
+  type ModelOptions,
+  modelField,
   needsGrpc,
-  protocolEntry,
+  protocolField,
   serverEntries,
+  tlsField,
   toServerPlan,
 } from "./target-fields.ts";
-import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
-interface TritonCommonOptions {
-  /** Name of the model. */
-  readonly model: string;
+interface TritonCommonOptions extends ModelOptions {
   /** Version of the model. Default: the server's choice. */
   readonly version?: string;
   /** Items per request, 1 or more. Default: 1. */
@@ -40,15 +39,11 @@ interface TritonCommonOptions {
   readonly sharedMemory?: "system" | "cuda";
   /** Bytes of shared memory for one item of an output with variable size, 1 or more. Default: 102,400. */
   readonly outputSharedMemoryBytes?: number;
-  /** HTTP headers or gRPC metadata of every request. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
   /**
    * Models that a BLS model calls, as `"name"` or `"name:version"`; the report has their server times too. Those of an ensemble are found
    * without this. Default: none.
    */
   readonly composingModels?: readonly string[];
-  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
-  readonly tls?: boolean | TlsOptions;
 }
 
 /** Options of {@link triton} over HTTP. */
@@ -104,32 +99,41 @@ export const tritonBuilder: TargetBuilder<TritonTarget> = {
 
 type TritonTarget = OutputOf<typeof tritonSchema>;
 
-/** The options that a plan has as they are. */
-export const MODEL_FIELDS = {
-  version: "modelVersion",
-  batchSize: "batchSize",
-  streaming: "isStreaming",
-  shapes: "shapes",
-} as const;
-const SERVER_FIELDS = {
-  inputTensorFormat: "inputTensorFormat",
-  outputTensorFormat: "outputTensorFormat",
-  sharedMemory: "sharedMemory",
-  compression: "compression",
-} as const;
+/** Returns the options of a model, wherever Triton runs. */
+export function tritonModelFields() {
+  return {
+    model: modelField(),
+    ...planFields(tritonModelEntries(), {
+      version: "modelVersion",
+      batchSize: "batchSize",
+      streaming: "isStreaming",
+      shapes: "shapes",
+    }),
+    outputSharedMemoryBytes: landing(v.optional(countSchema()), "outputSharedMemoryBytes"),
+    parameters: landing(v.optional(parametersSchema()), "parameters", toParameters),
+    composingModels: landing(composingModelsSchema(), "composingModels", (models) => models?.map(toComposingModel)),
+  };
+}
+
+function tritonFields() {
+  const { parameters, ...model } = tritonModelFields();
+  return {
+    protocol: protocolField(),
+    ...model,
+    ...planFields(tritonServerEntries(), {
+      inputTensorFormat: "inputTensorFormat",
+      outputTensorFormat: "outputTensorFormat",
+      sharedMemory: "sharedMemory",
+      compression: "compression",
+    }),
+    headers: headersField(),
+    parameters,
+    tls: tlsField(),
+  } satisfies FieldsFor<TritonHttpOptions | TritonGrpcOptions>;
+}
 
 function tritonSchema() {
-  const options = strictOptions({
-    ...protocolEntry(),
-    model: nameSchema("a model's name"),
-    ...fieldEntries(tritonModelEntries(), MODEL_FIELDS),
-    ...fieldEntries(tritonServerEntries(), SERVER_FIELDS),
-    outputSharedMemoryBytes: v.optional(countSchema()),
-    headers: headersSchema(),
-    composingModels: composingModelsSchema(),
-    parameters: v.optional(parametersSchema()),
-    tls: v.optional(tlsSchema()),
-  });
+  const options = strictOptions(schemasOf(tritonFields()));
   return v.pipe(
     v.object({ kind: v.literal("triton"), ...serverEntries(), options }),
     needsGrpc("streaming"),
@@ -138,8 +142,7 @@ function tritonSchema() {
   );
 }
 
-/** Returns the schema of the optional models that a model calls. */
-export function composingModelsSchema() {
+function composingModelsSchema() {
   return v.optional(
     v.array(
       v.pipe(v.string("must be text"), v.regex(COMPOSING_MODEL, 'must be "name" or "name:version"')),
@@ -149,32 +152,25 @@ export function composingModelsSchema() {
 }
 
 function toTritonPlan({ options, ...server }: TritonTarget, folder: string): TargetPlan {
-  const { inputTensorFormat, outputTensorFormat, outputSharedMemoryBytes, protocol = "http" } = options;
+  const { inputTensorFormat, outputTensorFormat } = options;
   const binaryTensors: ("input" | "output")[] = [];
   if (inputTensorFormat === "binary") binaryTensors.push("input");
   if (outputTensorFormat === "binary") binaryTensors.push("output");
   return {
     ...DEFAULT_TRITON_TARGET,
     ...toServerPlan(server),
-    protocol,
-    model: options.model,
-    ...fieldsOf(options, { ...MODEL_FIELDS, ...SERVER_FIELDS }),
+    ...landed(tritonFields(), options, folder),
     ...(binaryTensors.length === 0 ? {} : { binaryTensors }),
-    ...(outputSharedMemoryBytes === undefined ? {} : { outputSharedMemoryBytes }),
-    headers: Object.entries(options.headers ?? {}),
-    parameters: toParameters(options.parameters),
-    composingModels: (options.composingModels ?? []).map(toComposingModel),
-    tls: toTlsPlan(options.tls, folder),
   };
 }
 
 /** Converts `name` or `name:version`. */
-export function toComposingModel(text: string): ComposingModelPlan {
+function toComposingModel(text: string): ComposingModelPlan {
   const [name = "", version = ""] = text.split(":");
   return { name, version };
 }
 
 /** Converts request parameters; default: none. */
-export function toParameters(given: Readonly<Record<string, RequestParameter>> = {}): TritonTargetPlan["parameters"] {
+function toParameters(given: Readonly<Record<string, RequestParameter>> = {}): TritonTargetPlan["parameters"] {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, toParameterPlan(value)]));
 }

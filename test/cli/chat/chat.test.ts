@@ -115,7 +115,7 @@ describe("rampart chat", () => {
     ["messages", "/v1/messages"],
   ] as const)
     test(`asks ${endpoint}`, async () => {
-      await chat("Hi", "--endpoint", endpoint, "--max-tokens", "7");
+      await chat("Hi", "--endpoint", endpoint, "--osl", "7");
       assert.equal(questions().at(-1)?.path, path);
       assert.match(questions().at(-1)?.text ?? "", /"(max_tokens|max_output_tokens|max_completion_tokens)":7/);
     });
@@ -137,16 +137,8 @@ describe("rampart chat", () => {
   });
 
   test("names all mistakes at once", async () => {
-    const { code, err } = await runRampart([
-      "chat",
-      "--max-tokens",
-      "0",
-      "--request-timeout",
-      "soon",
-      "--endpoint",
-      "chats",
-    ]);
+    const { code, err } = await runRampart(["chat", "--osl", "0", "--timeout", "soon", "--endpoint", "chats"]);
     assert.equal(code, 64);
-    for (const name of ["URL", "--max-tokens", "--request-timeout", "--endpoint"]) assert.ok(err.includes(name), err);
+    for (const name of ["URL", "--osl", "--timeout", "--endpoint"]) assert.ok(err.includes(name), err);
   });
 });

@@ -113,7 +113,7 @@ describe("which files are which side", () => {
     const { code, text } = await compare(
       ..."--base b1.csv b2.csv b3.csv --fail-if".split(" "),
       "p99 > +5%",
-      ..."--new n1.csv n2.csv n3.csv --all --new=s1.csv s2.csv s3.csv".split(" "),
+      ..."--new n1.csv n2.csv n3.csv -v --new=s1.csv s2.csv s3.csv".split(" "),
     );
     assert.equal(code, 65, text);
     assert.match(
@@ -149,7 +149,7 @@ describe("which files are which side", () => {
 describe("outputs", () => {
   test("go to files that have the same verdicts", async () => {
     await inFolder(FILES, async (folder) => {
-      const outputs = ["--json", "c.json", "--markdown", "c.md", "--report", "c.html"];
+      const outputs = ["--json", "c.json", "--markdown", "c.md", "--html", "c.html"];
       const { code } = await runInFolder(folder, ["compare", BASE, WORSE, ...outputs]);
       assert.equal(code, 0);
       const read = (name: string): string => readFileSync(join(folder, name), "utf8");
@@ -238,7 +238,7 @@ describe("wrong usage is reported before anything is written", () => {
   ] as const)
     test(name, async () => {
       await inFolder(FILES, async (folder) => {
-        const { code, text } = await runInFolder(folder, ["compare", ...args, "--report", "page.html"]);
+        const { code, text } = await runInFolder(folder, ["compare", ...args, "--html", "page.html"]);
         assert.equal(code, 64, text);
         for (const pattern of patterns) assert.match(text, pattern as RegExp);
         assert.ok(!existsSync(join(folder, "page.html")));

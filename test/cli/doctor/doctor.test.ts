@@ -1,5 +1,8 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { CHECKS, judgeRate } from "../../../src/cli/doctor/checks.ts";
 import { formatFindings, type NamedFinding, runCheck } from "../../../src/cli/doctor/command.ts";
@@ -358,9 +361,12 @@ unknown  CPU frequency   this system does not report a frequency governor
 
 describe("rampart doctor", () => {
   test("measures this host, and says with 65 that a load is impossible", async () => {
-    const { code, out, err } = await runDoor(["doctor", "--json", "--rate", "1e12"]);
-    assert.equal(err, "");
-    const report = JSON.parse(out) as {
+    const folder = mkdtempSync(join(tmpdir(), "rampart-doctor-"));
+    const { code, out } = await runDoor(["doctor", "--json", join(folder, "found.json"), "--rate", "1e12"]);
+    assert.match(out, /^PROBLEM {2}this host cannot send the asked load/m);
+    const text = readFileSync(join(folder, "found.json"), "utf8");
+    rmSync(folder, { recursive: true });
+    const report = JSON.parse(text) as {
       isPossible: boolean;
       load: AskedLoad;
       findings: { check: string; status: Status; values?: Record<string, number> }[];
@@ -378,19 +384,9 @@ describe("rampart doctor", () => {
   });
 
   test("refuses all bad values at once", async () => {
-    const { code, out, err } = await runDoor([
-      "doctor",
-      "--rate",
-      "0",
-      "--concurrency",
-      "1.5",
-      "--url",
-      "http://",
-      "--xyz",
-    ]);
+    const { code, out, err } = await runDoor(["doctor", "--rate", "0", "--users", "1.5", "--url", "http://", "--xyz"]);
     assert.equal(code, 64);
     assert.equal(out, "");
-    for (const name of ["--rate", "--concurrency", "--url", "--xyz"])
-      assert.ok(err.includes(`rampart: ${name}: `), err);
+    for (const name of ["--rate", "--users", "--url", "--xyz"]) assert.ok(err.includes(`rampart: ${name}: `), err);
   });
 });

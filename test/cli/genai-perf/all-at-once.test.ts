@@ -20,9 +20,9 @@ const rounds: readonly (readonly [name: string, args: string, code: number, line
   ],
   [
     "a wrong value, and a setting out of its range",
-    "profile -m m --isl many --stall-timeout 0",
+    "profile -m m --isl many --max-response-bytes 0",
     2,
-    [/^genai-perf profile: error: .*--isl: invalid int value: 'many'/, /^Error: --stall-timeout: .*lower bounds/],
+    [/^genai-perf profile: error: .*--isl: invalid int value: 'many'/, /^Error: --max-response-bytes: .*lower bounds/],
   ],
   [
     "a missing value, and a flag of another endpoint type",

@@ -200,19 +200,15 @@ test("keys of Rampart's own outputs set the same as their flags", () => {
   const own = `rampart:
   watch_port: 0
   otlp: host:4318
-  report: page.html
+  html: page.html
   junit: junit.xml
   markdown: summary.md
   records: records.jsonl
 `;
-  // As the keys were called first.
-  const earlier = own.replace(/(report|junit|markdown|records):/g, "$1_file:");
-  const flags = "--watch-port 0 --otlp host:4318 --report page.html --junit junit.xml --markdown summary.md";
+  const flags = "--watch-port 0 --otlp host:4318 --html page.html --junit junit.xml --markdown summary.md";
   const read = [
     readGood("config", "-f", file("own.yaml", `${CONFIG}${own}`)),
-    readGood("config", "-f", file("earlier.yaml", `${CONFIG}${earlier}`)),
     readGood("profile", "-m", "tiny", ...flags.split(" "), "--records", "records.jsonl"),
-    readGood("profile", "-m", "tiny", ...flags.split(" "), "--records-file", "records.jsonl"),
   ];
   for (const { settings } of read)
     assert.deepEqual(Object.fromEntries(sharedValues(settings)), {
@@ -234,12 +230,12 @@ test("keys of Rampart's own outputs set the same as their flags", () => {
 });
 
 test("a page, JUnit and Markdown are files of one run, and files of their own", () => {
-  const flags = ["--report", "page.html", "--junit", "page.html", "--markdown", join(folder, "none", "x.md")];
+  const flags = ["--html", "page.html", "--junit", "page.html", "--markdown", join(folder, "none", "x.md")];
   const profile = readBad("profile", "-m", "tiny", ...flags).join("\n");
-  assert.match(profile, /is also the file of --report/);
+  assert.match(profile, /is also the file of --html/);
   assert.match(profile, /x\.md cannot be written/);
-  const sweep = readBad("analyze", "-m", "tiny", "--report", "page.html", "--junit", "junit.xml").join("\n");
-  for (const flag of ["--report", "--junit"])
+  const sweep = readBad("analyze", "-m", "tiny", "--html", "page.html", "--junit", "junit.xml").join("\n");
+  for (const flag of ["--html", "--junit"])
     assert.match(sweep, new RegExp(`${flag} is the file of one run, and a sweep has many runs`));
 });
 

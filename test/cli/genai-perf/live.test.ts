@@ -44,12 +44,12 @@ test("Ctrl-C removes the view from the terminal before anything else is printed"
   assert.ok(after !== undefined && !after.includes("\u001b"), JSON.stringify(err.slice(-300)));
 });
 
-test("--report, --junit and --markdown write Rampart's reports of a profile", LIMIT, async () => {
+test("--html, --junit and --markdown write Rampart's reports of a profile", LIMIT, async () => {
   const flags = (folder: string): string[] =>
-    ["report", "junit", "markdown"].flatMap((name) => [`--${name}`, join(folder, name)]);
+    ["html", "junit", "markdown"].flatMap((name) => [`--${name}`, join(folder, name)]);
   const { code, err, files } = await runChat((folder) => ["--request-count", "4", ...flags(folder)], {});
   assert.equal(code, 0, err);
-  assert.match(files.get("report") ?? "", /: 4 completed, 0 failed/);
+  assert.match(files.get("html") ?? "", /: 4 completed, 0 failed/);
   assert.match(files.get("junit") ?? "", /<testcase name="1 user is measured"/);
   assert.match(files.get("markdown") ?? "", /TTFT p99[\s\S]*: 4 completed, 0 failed/);
 });

@@ -160,9 +160,9 @@ describe("settings that cannot be run are reported", () => {
     ],
     [
       "an empty name of a model, and a stall at once, by their flags",
-      profileArgs("127.0.0.1:1", "-m", "", "--stall-timeout", "0").slice(1),
+      profileArgs("127.0.0.1:1", "-m", "", "--max-response-bytes", "0").slice(1),
       1,
-      ["-m: Required field model_names is not set", "--stall-timeout: User Config: 0 exceeds lower bounds"],
+      ["-m: Required field model_names is not set", "--max-response-bytes: User Config: 0 exceeds lower bounds"],
     ],
     [
       "two keys, of which a server would take either",

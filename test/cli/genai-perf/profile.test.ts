@@ -188,9 +188,9 @@ describe("genai-perf profile", () => {
     assert.equal(strict.code, 1);
     assert.match(strict.err, /2 of 8 requests failed[\s\S]*2 x http: HTTP status 500: boom/);
     assert.match(strict.out, /Request Count \(count\) │ +6\.00/);
-    const lenient = await run(answer, profile(...CHAT, "--max-failure-ratio", "0.5"));
+    const lenient = await run(answer, profile(...CHAT, "--max-error-rate", "50%"));
     assert.equal(lenient.code, 0, lenient.err);
-    assert.equal((await run(answer, profile(...CHAT, "--max-failure-ratio", "1"))).code, 0);
+    assert.equal((await run(answer, profile(...CHAT, "--max-error-rate", "100%"))).code, 0);
     const nothing = await run((response) => response.writeHead(503).end(), profile(...CHAT));
     assert.equal(nothing.code, 1);
     assert.match(nothing.err, /8 x http: HTTP status 503/);

@@ -7,8 +7,8 @@ import { answerChat, runChat } from "./chat-server.ts";
 const LIMIT = { timeout: 180_000 };
 
 const cases = [
-  { flags: ["--stall-timeout", "0.3"], failure: /1 x stalled: no byte received for 300 ms/ },
-  { flags: ["--request-timeout", "0.4"], failure: /1 x timeout: no complete response within 400 ms/ },
+  { flags: ["--stall-timeout", "0.3s"], failure: /1 x stalled: no byte received for 300 ms/ },
+  { flags: ["--timeout", "0.4s"], failure: /1 x timeout: no complete response within 400 ms/ },
   { flags: ["--request-timeout-seconds", "0.4"], failure: /1 x timeout: no complete response within 400 ms/ },
 ];
 for (const { flags, failure } of cases) {

@@ -292,7 +292,7 @@ describe("faults of a server", () => {
   test("failed calls are counted where they may fail, and the server counts as many", async () => {
     await withInputs([ECHO, { message: { fault: "REFUSE" } }], async (file) => {
       await python.reset();
-      const args = to(python.port, `${SERVICE}/Echo`, file, "--request-count", "10", "--max-failure-ratio", "0.6");
+      const args = to(python.port, `${SERVICE}/Echo`, file, "--request-count", "10", "--max-error-rate", "60%");
       const { code, out, err } = await runCommand(args);
       assert.equal(code, 0, err);
       assert.match(out, /Request count: 5\n/);
@@ -304,7 +304,7 @@ describe("faults of a server", () => {
   test("a call that gets no response fails, and the server sees it cancelled", async () => {
     await withInputs([{ message: { fault: "HANG" } }], async (file) => {
       await go.reset();
-      const { code, err } = await runCommand(to(go.port, `${SERVICE}/Talk`, file, "--request-timeout", "0.2"));
+      const { code, err } = await runCommand(to(go.port, `${SERVICE}/Talk`, file, "--timeout", "0.2s"));
       assert.equal(code, 99);
       assert.match(err, /200 ms/);
       // The run sends no call that it does not also end.

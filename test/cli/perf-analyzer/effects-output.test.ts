@@ -157,7 +157,7 @@ test(
           assert.match(err, /no luck/);
           assert.deepEqual(readdirSync(folder), []);
         }
-        const { code } = await runCommand([...flags, "--max-failure-ratio", "1", "-r", "1"]);
+        const { code } = await runCommand([...flags, "--max-error-rate", "100%", "-r", "1"]);
         assert.equal(code, 2, "one window is never stable");
         assert.deepEqual(readdirSync(folder), []);
       });
@@ -266,7 +266,7 @@ test("--json writes Rampart's own report as JSON", LIMIT, async () => {
   });
 });
 
-test("--report, --junit and --markdown write Rampart's reports", LIMIT, async () => {
+test("--html, --junit and --markdown write Rampart's reports", LIMIT, async () => {
   await withServer({}, async (server) => {
     await withFolder(async (folder) => {
       const [page, junit, markdown] = ["page.html", "junit.xml", "summary.md"].map((name) => join(folder, name)) as [
@@ -274,7 +274,7 @@ test("--report, --junit and --markdown write Rampart's reports", LIMIT, async ()
         string,
         string,
       ];
-      const flags = ["--report", page, "--junit", junit, "--markdown", markdown];
+      const flags = ["--html", page, "--junit", junit, "--markdown", markdown];
       const { code, err } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "9", ...flags]);
       assert.equal(code, 0, err);
       assert.match(readFileSync(page, "utf8"), /: 9 completed, 0 failed/);
@@ -286,7 +286,7 @@ test("--report, --junit and --markdown write Rampart's reports", LIMIT, async ()
 
 test("output files are refused before a run when they can not be written", LIMIT, async () => {
   await withServer({}, async (server) => {
-    for (const flag of ["-f", "--profile-export-file", "--report", "--junit", "--markdown"]) {
+    for (const flag of ["-f", "--profile-export-file", "--html", "--junit", "--markdown"]) {
       const path = join("/nonexistent-folder", "file");
       const { code, err } = await runCommand(["-m", "simple", "-u", server.url, flag, path]);
       assert.equal(code, 99);

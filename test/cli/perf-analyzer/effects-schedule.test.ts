@@ -309,7 +309,7 @@ test("--stall-timeout ends a run whose server answers nothing", LIMIT, async () 
       "-u",
       server.url,
       "--stall-timeout",
-      "0.2",
+      "200ms",
       "--request-count",
       "1",
     ]);
@@ -318,34 +318,34 @@ test("--stall-timeout ends a run whose server answers nothing", LIMIT, async () 
   });
 });
 
-test("--request-timeout fails a request that takes too long", LIMIT, async () => {
+test("--timeout fails a request that takes too long", LIMIT, async () => {
   const never = new Promise<undefined>(() => {});
   const onInfer = ({ index }: { index: number }): Promise<undefined> | undefined => (index === 4 ? never : undefined);
-  const args = ["-m", "simple", "--request-count", "10", "--request-timeout", "3"];
+  const args = ["-m", "simple", "--request-count", "10", "--timeout", "3s"];
   await withServer({ onInfer }, async (server) => {
     const strict = await runCommand([...args, "-u", server.url]);
     assert.equal(strict.code, 99);
     assert.match(strict.err, /Thread \[0\] had error: no complete response within 3 s/);
   });
   await withServer({ onInfer }, async (server) => {
-    const lax = await runCommand([...args, "-u", server.url, "--request-count", "30", "--max-failure-ratio", "0.5"]);
+    const lax = await runCommand([...args, "-u", server.url, "--request-count", "30", "--max-error-rate", "50%"]);
     assert.equal(lax.code, 0, lax.err);
     assert.match(lax.out, /^ {4}Request count: 29$/m);
   });
 });
 
-test("--max-failure-ratio lets a run continue despite failed requests", LIMIT, async () => {
+test("--max-error-rate lets a run continue despite failed requests", LIMIT, async () => {
   const onInfer = ({ index }: { index: number }): string | undefined => (index % 10 === 9 ? "no luck" : undefined);
   await withServer({ onInfer }, async (server) => {
     const args = ["-m", "simple", "-u", server.url, "--request-count", "50"];
     const strict = await runCommand(args);
     assert.equal(strict.code, 99);
     assert.match(strict.err, /Thread \[0\] had error: no luck/);
-    const lax = await runCommand([...args, "--max-failure-ratio", "0.2"]);
+    const lax = await runCommand([...args, "--max-error-rate", "20%"]);
     assert.equal(lax.code, 0);
     assert.match(lax.out, /^ {4}Request count: 45$/m);
     assert.match(lax.err, /5 requests failed/);
-    const tooFew = await runCommand([...args, "--max-failure-ratio", "0.05"]);
+    const tooFew = await runCommand([...args, "--max-error-rate", "5%"]);
     assert.equal(tooFew.code, 99);
     assert.match(tooFew.err, /3 of \d+ requests failed, more than the 5 % allowed; for example: no luck/);
   });

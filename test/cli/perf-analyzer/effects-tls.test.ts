@@ -21,7 +21,7 @@ after(async () => {
 
 /** Whether a run with these flags got through; otherwise it must have ended with an error that speaks of the connection. */
 async function reaches(args: readonly string[]): Promise<boolean> {
-  const { code, err } = await runCommand(["-m", "simple", "--request-count", "2", "--stall-timeout", "5", ...args]);
+  const { code, err } = await runCommand(["-m", "simple", "--request-count", "2", "--stall-timeout", "5s", ...args]);
   if (code === 0) return true;
   assert.equal(code, 99);
   assert.match(err, /^error: failed to get model metadata: .+\n {2}.+/m);

@@ -143,10 +143,10 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
   ["-H nocolon", "Failed to parse -H (header). There must be a colon after the header's name."],
   ["-H :value", "Failed to parse -H (header). There must be a colon after the header's name."],
   ["--client curl", "Failed to parse --client. Unsupported type provided: 'curl'."],
-  ["--request-timeout 0", "Failed to parse --request-timeout. The value must be > 0 seconds."],
-  ["--stall-timeout 0", "Failed to parse --stall-timeout. The value must be > 0 seconds."],
+  ["--timeout 0s", "Failed to parse --timeout. The value is not longer than 0."],
+  ["--stall-timeout 10", "Failed to parse --stall-timeout. The value is not a duration."],
   ["--max-response-bytes 0", "Failed to parse --max-response-bytes. The value must be from 1 to 2147483647 bytes."],
-  ["--max-failure-ratio 1.5", "Failed to parse --max-failure-ratio. The value must be from 0 to 1."],
+  ["--max-error-rate 150%", "Failed to parse --max-error-rate. The value is not a percentage up to 100 %."],
   // Rules between flags.
   ["--concurrency-range 1 --request-rate-range 1", "Cannot use both Concurrency and RequestRate inference load modes."],
   ["--streaming", "Streaming is only allowed with gRPC protocol and Triton C API."],

@@ -137,7 +137,7 @@ test("help has the defaults that settings begin with", () => {
     [
       initial.measurement.mode.windowMs,
       initial.target.outputSharedMemoryBytes,
-      initial.client.stallTimeoutMs / 1000,
+      `${initial.client.stallTimeoutMs / 1000}s`,
       initial.sequences.concurrent,
       initial.target.protocol,
     ].map(String),
@@ -201,7 +201,9 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   "--grpc-method": fc.constantFrom("a.B/C", "Service/Method"),
   "--proto": file,
   "--proto-path": fc.constant(FOLDER),
-  "--max-failure-ratio": fc.constantFrom("0", "0.25", "1"),
+  "--stall-timeout": fc.constantFrom("20s", "1500ms", "2min"),
+  "--timeout": fc.constantFrom("30s", "5 ms"),
+  "--max-error-rate": fc.constantFrom("0", "25%", "0.7%", "100%"),
 };
 
 /** Every option whose value may be any. */

@@ -50,7 +50,7 @@ const paint = createSvgPainter(await readChartLibrary(), "transparent");
 const modelOf = (parts: Partial<ComparedSides> = {}, isStrict = false): ReportModel =>
   buildComparisonModel([{ ...sides, ...parts }], isStrict);
 const textOf = (model: ReportModel, isAll = false): string =>
-  renderText(model, { isVerbose: isAll, moreFlag: "--all", ...(isAll ? { maxColumns: 110 } : {}) });
+  renderText(model, { isVerbose: isAll, moreFlag: "-v", ...(isAll ? { maxColumns: 110 } : {}) });
 
 test("the model has the verdict with what got worse, the limits, and the rows that matter", () => {
   const { verdict, name, checks, sections, notes } = modelOf();
@@ -122,7 +122,7 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   assert.match(text, /^error rate +0 % +10 % +\+10\.0 points +\+10\.0 to \+10\.0 +worse\n/m);
   assert.match(text, /\n {2}FAIL {2}avg > \+5% +\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
   assert.equal(text.match(/^ {2}note {2}/gm)?.length, 3);
-  assert.match(text, /\n {2}… 3 more notes: --all\n$/);
+  assert.match(text, /\n {2}… 3 more notes: -v\n$/);
   assert.deepEqual(
     text.split("\n").filter((line) => line.length > 80),
     [],
@@ -171,7 +171,7 @@ output tokens/s      1     1   ±0.00 %
   note  Each side has one run, which cannot say whether a change is more than
         chance: for verdicts give 2 runs on each side at least, better 5 (repeat
         in a scenario, or several files).
-  … 1 more note: --all
+  … 1 more note: -v
 `,
   );
   assert.match(textOf(modelOf({ comparison: single, limits: [], isAll: true }), true), /^average latency .* \+100 %$/m);

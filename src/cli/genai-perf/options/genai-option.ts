@@ -18,7 +18,7 @@ export type FlagReader = (builder: SettingsBuilder, values: readonly (string | n
 export interface Entry
   extends Pick<
     Option<never, never>,
-    "help" | "value" | "unit" | "choices" | "defaultText" | "isRepeatable" | "isRampart"
+    "help" | "meant" | "value" | "unit" | "choices" | "defaultText" | "isRepeatable" | "isRampart"
   > {
   /** All names with dashes, in GenAI-Perf's order. The first long one is the placeholder of the value. Absent for a key without a flag. */
   readonly names?: ArgparseOption["names"];

@@ -136,12 +136,6 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     help: "More servers beside --url; each request goes to the next one in turn.",
   },
   {
-    names: ["--api-key-env"],
-    key: "rampart.api_key_env",
-    ...sets("text", "rampart.apiKeyEnv", ""),
-    help: "Environment variable with the API key, sent as a bearer token (to the type messages as x-api-key) and never printed or exported.",
-  },
-  {
     names: ["--shared-system-prompt-length"],
     key: "rampart.system_prompt_length",
     ...sets("integer", "rampart.systemPromptTokens", 0, { min: 0, unit: "tokens" }),
@@ -167,6 +161,18 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     key: "rampart.no_server_usage",
     ...sets("boolean", "rampart.isUsageLeftOut", false),
     help: "Leave stream_options.include_usage out of streamed chats and completions, for servers that refuse it: bodies are then like the original's, without the server's token counts.",
+  },
+  {
+    names: ["--request-timeout-seconds"],
+    key: "rampart.request_timeout_seconds",
+    ...lands("decimal", "client.requestTimeoutMs", { min: 0.001, unit: "seconds" }),
+    help: "The same as --timeout, as AIPerf has it.",
+  },
+  {
+    names: ["--failed-request-threshold"],
+    key: "rampart.failed_request_threshold",
+    ...lands("decimal", "failures.maxRatio", { min: 0, max: 1 }),
+    help: "The same as --max-error-rate, as AIPerf has it: a share from 0 to 1.",
   },
   PLOT_FORMATS,
   ...SHARED_OPTIONS,

@@ -43,7 +43,6 @@ export interface RampartSettings {
   cancelPct: number;
   cancelDelaySec: number;
   moreUrls: string[];
-  apiKeyEnv: string;
   systemPromptTokens: number;
   sequenceMix: string;
   inputFormat: InputFormat;

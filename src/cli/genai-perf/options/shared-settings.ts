@@ -1,15 +1,16 @@
 import type { SettingPath as PlanSettingPath } from "../../../plan/messages.ts";
 import { userError } from "../../../plan/problem.ts";
-import { msToSec, secToMs } from "../../../plan/units.ts";
 import {
   defaultTextOf,
   fileKeyOf,
+  formatNotation,
   type PlanValues,
+  readNotation,
   type SharedOption,
-  sharedOptions,
   toOutputPath,
   toPlanValue,
-} from "../../options/shared-options.ts";
+} from "../../options/shared-option.ts";
+import { sharedOptions } from "../../options/shared-options.ts";
 import type { Entry } from "./genai-option.ts";
 import type { GenaiSettings, SharedPath, SharedSetting } from "./settings.ts";
 
@@ -21,7 +22,8 @@ const SHARED = sharedOptions("genai-perf");
 const KINDS = {
   switch: ["boolean", false],
   file: ["path", ""],
-  duration: ["decimal", null],
+  duration: ["duration", null],
+  percent: ["percent", null],
   whole: ["integer", null],
   decimal: ["decimal", null],
   choice: ["text", ""],
@@ -30,32 +32,28 @@ const KINDS = {
 
 /** The options. */
 export const SHARED_OPTIONS = SHARED.map((shared) => {
-  const { name, help, kind, value, setting, otherNames = [], earlierName, choices, min, max } = shared;
-  const isTime = kind === "duration";
-  const unit = isTime ? "seconds" : shared.unit;
+  const { name, help, kind, value, setting, choices, min, max, unit, meant } = shared;
   const defaultText = shared.default === undefined ? defaultTextOf(shared, false) : undefined;
   return {
-    names: [`--${name}`, ...otherNames.map((other) => `--${other}`)],
+    names: [`--${name}`],
     key: `rampart.${name.replaceAll("-", "_")}`,
     kind: KINDS[kind][0],
     at: `rampart.shared.${name}`,
     default: defaultOf(shared),
     help,
-    ...(earlierName === undefined ? {} : { documentedNames: [`--${earlierName}`] }),
-    // As keys of files were called first.
-    ...(kind === "file" ? { alias: `${name}_file` } : {}),
-    ...(value === undefined ? {} : { value: isTime ? "SEC" : value }),
+    ...(value === undefined ? {} : { value }),
     ...(setting === undefined ? {} : { setting: setting as PlanSettingPath }),
-    ...(isTime ? { min: 0.001 } : min === undefined ? {} : { min }),
+    ...(min === undefined ? {} : { min }),
     ...(max === undefined ? {} : { max }),
     ...(unit === undefined ? {} : { unit }),
+    ...(meant === undefined ? {} : { meant }),
     ...(choices === undefined ? {} : { choices }),
     ...(defaultText === undefined ? {} : { defaultText }),
   } satisfies Entry as Entry & { readonly at: SharedPath };
 });
 
 function defaultOf({ kind, default: value }: SharedOption): SharedSetting {
-  return kind === "duration" && value !== undefined ? msToSec(value as number) : (value ?? KINDS[kind][1]);
+  return kind === "duration" && value !== undefined ? formatNotation(kind, value as number) : (value ?? KINDS[kind][1]);
 }
 
 /** A file that the user asked for. */
@@ -80,7 +78,9 @@ export function sharedValues({ rampart }: GenaiSettings): PlanValues {
     const { name, kind, setting: path } = option;
     const given = rampart.shared[name];
     if (path === undefined || given === null || given === undefined || given === defaultOf(option)) continue;
-    const found = toPlanValue(option, kind === "duration" ? secToMs(Number(given)) : (given as string | number | true));
+    const isNotated = kind === "duration" || kind === "percent";
+    const read = isNotated ? readNotation(kind, String(given)) : (given as string | number | true);
+    const found = typeof read === "object" ? read : toPlanValue(option, read);
     if ("message" in found)
       throw userError("invalid-value", { setting: path as PlanSettingPath }, found.message, found.hint, String(given));
     values.set(path, found.value);

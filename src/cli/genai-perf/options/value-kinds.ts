@@ -1,5 +1,6 @@
 import { fileSystem } from "../../../runtime/files.ts";
 import type { ValueCount } from "../../options/argparse.ts";
+import { type Notation, readNotation } from "../../options/shared-option.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 
 /** Why a command-line argument is not a valid value, in argparse's words, and a hint. */
@@ -40,6 +41,8 @@ export const VALUE_KINDS = table({
   integer: { readWord: INTEGER.readWord, readYaml: only(INTEGER.isGood), expected: "a whole number" },
   positive: { readWord: readPositive, readYaml: only(INTEGER.isGood), expected: "a whole number" },
   decimal: { readWord: DECIMAL.readWord, readYaml: only(DECIMAL.isGood), expected: "a number" },
+  duration: { ...notated("duration"), expected: "a duration with its unit, such as 10s" },
+  percent: { ...notated("percent"), expected: "a percentage with its sign, such as 1%" },
   texts: { count: "some", readYaml: (value) => toList(splitText(value), toText), expected: "a string or list" },
   integers: {
     count: "any",
@@ -96,6 +99,18 @@ export function quote(text: string): string {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
   return mark + (mark === "'" ? escaped.replaceAll("'", "\\'") : escaped) + mark;
+}
+
+/** A notation that all commands of Rampart's have. The setting is the text. */
+function notated(kind: Notation): Pick<Kind, "readWord" | "readYaml"> {
+  const isGood = (text: string): boolean => typeof readNotation(kind, text) === "number";
+  return {
+    readWord: (word) => {
+      const read = readNotation(kind, word);
+      return typeof read === "number" ? word : { message: `the value ${read.message}`, hint: read.hint };
+    },
+    readYaml: (value) => only((text) => text !== undefined && isGood(text as string))(toText(value)),
+  };
 }
 
 function notA(type: string, word: string): string {

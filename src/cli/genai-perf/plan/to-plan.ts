@@ -10,7 +10,7 @@ import { secToMs } from "../../../plan/units.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
 import type { RequestForm } from "../../../service/service.ts";
-import { withPlanValues } from "../../options/shared-options.ts";
+import { withPlanValues } from "../../options/shared-option.ts";
 import { loadOf } from "../loads.ts";
 import { defaultSettings, isDefault } from "../options/defaults.ts";
 import type { GenaiOption } from "../options/genai-option.ts";

@@ -30,14 +30,15 @@ export function headersOf(
     return [];
   });
   registerHeaders(headers);
-  if (rampart.apiKeyEnv !== "") {
-    const read = readApiKey(rampart.apiKeyEnv, env);
+  const keyName = rampart.shared["api-key-env"] ?? "";
+  if (keyName !== "") {
+    const read = readApiKey(String(keyName), env);
     const name = keyHeader ?? "Authorization";
     if (hasHeader(name)) {
       const message = `--header and --api-key-env both give ${name}`;
       problems.push(problem("conflict", "--header", message, "Leave one of them out: servers take either."));
     } else if ("key" in read) headers.push([name, name === keyHeader ? read.key : `Bearer ${read.key}`]);
-    else problems.push(problem("missing", "--api-key-env", read.problem, `Set it: export ${rampart.apiKeyEnv}=…`));
+    else problems.push(problem("missing", "--api-key-env", read.problem, `Set it: export ${keyName}=…`));
   }
   headers.push(
     ...required.filter(([name]) => !hasHeader(name)).map(([name, value]): [string, string] => [name, value]),

@@ -25,7 +25,7 @@ const OF_CONNECTION = [
   "endpoint.url",
   "endpoint.path",
   "rampart.moreUrls",
-  "rampart.apiKeyEnv",
+  "rampart.shared.api-key-env",
   "input.headers",
 ] as const;
 

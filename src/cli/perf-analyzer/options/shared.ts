@@ -1,5 +1,12 @@
-import { msToSec, secToMs } from "../../../plan/units.ts";
-import { defaultTextOf, type SharedOption, sharedOptions, toPlanValue } from "../../options/shared-options.ts";
+import {
+  defaultTextOf,
+  formatNotation,
+  type Notation,
+  readNotation,
+  type SharedOption,
+  toPlanValue,
+} from "../../options/shared-option.ts";
+import { sharedOptions } from "../../options/shared-options.ts";
 import { option, type Place, type UngroupedOption } from "./option.ts";
 import { choice, decimal, filled, GIVE_FILE, on, text, whole } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
@@ -10,7 +17,8 @@ type Read = (reader: ValueReader) => string | number | true | undefined;
 const READERS: Readonly<Record<SharedOption["kind"], (shared: SharedOption) => Read>> = {
   switch: () => on,
   file: () => filled(GIVE_FILE),
-  duration: () => secondsToMs,
+  duration: () => readNotated("duration"),
+  percent: () => readNotated("percent"),
   whole: (shared) => whole(...range(shared)),
   decimal: (shared) => decimal(...range(shared)),
   choice: ({ choices = [] }) => choice(choices, { rule: (given) => `Unsupported type provided: '${given}'.` }).parse,
@@ -22,18 +30,18 @@ export const SHARED: readonly UngroupedOption[] = sharedOptions("perf_analyzer")
 
 /** Returns a shared option as one of this mode. One without a setting is looked for in `given`. */
 function toOption(shared: SharedOption): UngroupedOption {
-  const { name, help, kind, setting, value, choices, unit } = shared;
-  const shown = { names: [`--${name}`] as const, isRampart: true, help };
+  const { name, help, kind, setting, value, choices, unit, meant } = shared;
+  const shown = { names: [`--${name}`] as const, isRampart: true, help, ...(meant && { meant }) };
   if (setting === undefined) return { ...shown, read: () => {} };
-  const isTime = kind === "duration";
   const defaultText = defaultTextOf(shared, false);
   const read = READERS[kind](shared);
   const entry = {
     ...shown,
     ...(choices === undefined ? {} : { choices }),
-    ...(value === undefined || choices !== undefined ? {} : { value: isTime ? "SEC" : value }),
+    ...(value === undefined || choices !== undefined ? {} : { value }),
     ...(unit === undefined ? {} : { unit }),
-    ...(isTime ? { unit: "seconds", format: (ms: number) => String(msToSec(ms)) } : {}),
+    ...(kind === "duration" ? { format: (ms: number) => formatNotation("duration", ms) } : {}),
+    ...(kind === "percent" ? { format: (ratio: number) => formatNotation("percent", 100 * ratio) } : {}),
     ...(defaultText === undefined ? {} : { defaultText }),
     parse: (reader: ValueReader) => put(shared, read(reader), reader),
   };
@@ -54,9 +62,11 @@ function range({ min = 0, max = Number.MAX_SAFE_INTEGER, unit, example = min }: 
   return [(value: number) => value >= min && value <= max, rule, `Give for example ${example}.`] as const;
 }
 
-const readSeconds = decimal((value) => value > 0, "The value must be > 0 seconds.", "Give seconds, for example 30.");
-
-function secondsToMs(reader: ValueReader): number | undefined {
-  const seconds = readSeconds(reader);
-  return seconds === undefined ? undefined : secToMs(seconds);
+function readNotated(kind: Notation): (reader: ValueReader) => number | undefined {
+  return (reader) => {
+    const read = readNotation(kind, reader.text);
+    if (typeof read === "number") return read;
+    reader.fail(`The value ${read.message}.`, read.hint);
+    return undefined;
+  };
 }

@@ -1,0 +1,137 @@
+import { durationHint } from "../../plan/nearest-name.ts";
+import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import { msToSec, nsToMs, parseDurationNs, parsePercent } from "../../plan/units.ts";
+import { putValue } from "./place.ts";
+
+/** What an option of Rampart's is that several commands have, and what its value says. The options are in `shared-options.ts`. */
+
+/** The commands and modes that measure. */
+export const MEASURING = ["run", "http", "perf_analyzer", "genai-perf"] as const;
+
+/** What offers options. */
+export type Door = (typeof MEASURING)[number] | "chat" | "compare" | "doctor" | "init" | "mock" | "report";
+
+/** How its value is read, on all of them: a duration is `10s`, a percentage `1%` or 0, and the file `-` is standard output. */
+type Kind = "switch" | "file" | "duration" | "percent" | "whole" | "decimal" | "choice" | "text";
+
+/** One option. */
+export interface SharedOption {
+  /** Long name without dashes. */
+  readonly name: string;
+  /** Letter in Rampart's commands. */
+  readonly short?: string;
+  readonly help: string;
+  readonly kind: Kind;
+  /** Placeholder of the value. Default: that of its kind. */
+  readonly value?: string;
+  /** Path in the Plan of what it sets. Absent: the command itself does what it says. */
+  readonly setting?: string | undefined;
+  /** The value that a switch puts there. Default: true. */
+  readonly puts?: number | boolean;
+  readonly choices?: readonly string[];
+  /** Bounds of a number. */
+  readonly min?: number;
+  readonly max?: number;
+  readonly unit?: string;
+  /** A number to show in hints. */
+  readonly example?: number;
+  /** The plan's value without the option; durations in milliseconds. Absent: none. */
+  readonly default?: number | string;
+  /** Describes what applies without the option, if there is no `default`. */
+  readonly defaultText?: string;
+  /** What a text stands for in the plan. Absent: itself. */
+  readonly resolve?: (text: string) => PlanValue;
+  /** What it is called elsewhere, with dashes: who types that is told the name. */
+  readonly meant?: readonly string[];
+  /** Whether it says what to measure: help shows it before the command's other options. */
+  readonly isFirst?: true;
+  /** What offers it. Absent: everything that measures. */
+  readonly doors?: readonly Door[];
+  /** What is different on one of them. */
+  readonly differs?: Partial<Record<Door, Partial<SharedOption>>>;
+}
+
+/** The value that an option puts into a plan, or why it cannot and the fix. */
+export type PlanValue = { readonly value: unknown } | { readonly message: string; readonly hint: string };
+
+/** The placeholder of a value, by its kind. */
+export const PLACEHOLDERS: Readonly<Record<Kind, string | undefined>> = {
+  switch: undefined,
+  file: "FILE|-",
+  duration: "DURATION",
+  percent: "PERCENT",
+  whole: "N",
+  decimal: "N",
+  choice: "NAME",
+  text: "TEXT",
+};
+
+/** Returns the key of an option's file in a plan; undefined if its value is no output file. */
+export function fileKeyOf({ kind, setting }: SharedOption): keyof OutputFilesPlan | undefined {
+  return kind === "file" ? (setting?.split(".").at(-1) as keyof OutputFilesPlan | undefined) : undefined;
+}
+
+/** Describes what applies without an option; undefined if that is nothing. @param hasUnit whether the unit of a number is part of it */
+export function defaultTextOf(option: SharedOption, hasUnit: boolean): string | undefined {
+  const { kind, default: value, defaultText, unit } = option;
+  if (value === undefined) return defaultText;
+  if (kind === "duration") return formatNotation(kind, value as number);
+  return hasUnit && unit !== undefined ? `${value} ${unit}` : String(value);
+}
+
+/** The kinds of values with a notation of their own. */
+export type Notation = "duration" | "percent";
+
+/** Why a text is not a value, and the fix. */
+interface Fault {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Reads the text of a duration above 0 as milliseconds, or of a percentage up to 100 % as percent. */
+export function readNotation(kind: Notation, text: string): number | Fault {
+  if (kind === "duration") {
+    const ns = parseDurationNs(text);
+    if (ns !== undefined && ns > 0) return nsToMs(ns);
+    const hint = 'Give a duration with its unit, such as "10s".';
+    if (ns === 0) return { message: "is not longer than 0", hint };
+    return { message: "is not a duration", hint: durationHint(text, hint) };
+  }
+  const percent = text.trim() === "0" ? 0 : parsePercent(text);
+  if (percent !== undefined && percent <= 100) return percent;
+  const number = Number(text);
+  const meant = number > 0 && number < 1 ? `${Number((100 * number).toPrecision(6))}%` : "1%";
+  return { message: "is not a percentage up to 100 %", hint: `Give it with its sign: ${meant}.` };
+}
+
+/** Writes milliseconds or percent as {@link readNotation} reads them. */
+export function formatNotation(kind: Notation, value: number): string {
+  if (kind === "percent") return value === 0 ? "0" : `${Number(value.toPrecision(12))}%`;
+  return value < 1000 ? `${value}ms` : `${msToSec(value)}s`;
+}
+
+/** Standard output as a file. */
+export const STDOUT_FILE = "/dev/stdout";
+
+/** Returns the path of an output file: `-` stands for standard output. */
+export function toOutputPath<T extends string | undefined>(path: T): T | typeof STDOUT_FILE {
+  return path === "-" ? STDOUT_FILE : path;
+}
+
+/** Returns what an option puts into a plan. @param given what was read: a text, a number, milliseconds, percent, or true */
+export function toPlanValue({ kind, puts, resolve }: SharedOption, given: string | number | true): PlanValue {
+  if (kind === "file") return { value: toOutputPath(String(given)) };
+  if (kind === "percent") return { value: Number(given) / 100 };
+  if (kind === "switch") return { value: puts ?? given };
+  return resolve?.(String(given)) ?? { value: given };
+}
+
+/** What options put into a plan, by the path of the setting. */
+export type PlanValues = ReadonlyMap<string, unknown>;
+
+/** Returns a plan with the values of options. */
+export function withPlanValues(plan: Plan, values: PlanValues): Plan {
+  const changed = { ...plan };
+  for (const [path, value] of values) putValue(changed, path, value);
+  return changed;
+}
