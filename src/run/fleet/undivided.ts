@@ -8,7 +8,7 @@ import { type FunctionsSource, whyNotElsewhere } from "../../scenario/thread-fun
 
 /** Why a plan's load cannot be divided among several threads. */
 
-const PATH = "client.workers";
+const PATH = { setting: "client.workers" } as const;
 const HINT = "Send with one worker.";
 
 /** Returns what in a plan or its outputs only one worker can do. @param functions where the plan's functions are; undefined: it names none */
@@ -23,7 +23,7 @@ export function findUndivided(plan: Plan, observer: RunObserver, functions: Func
       ? ["several workers cannot share the regions of shared memory"]
       : []),
     ...(unloadable === undefined ? [] : [`several workers need the functions of the scenario, and ${unloadable}`]),
-    ...(observer.onRecord === undefined && observer.onTokens === undefined && observer.onTrace === undefined
+    ...(observer.onRecord === undefined && observer.onTokens === undefined && plan.outputs.verbosity < 2
       ? []
       : ["several workers write no single requests: no records, profile export or trace"]),
     ...(plan.measurement.tokens?.keepsAllWindows === true
