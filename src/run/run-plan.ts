@@ -15,6 +15,7 @@ import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
+import { startsCold } from "../runtime/cold.ts";
 import { isThisHost } from "../runtime/this-host.ts";
 import { raiseThreadPriority } from "../runtime/thread-priority.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
@@ -38,6 +39,7 @@ import { openTarget, type Session, type Target, type TargetOptions } from "./ope
 import { ALONE, type Peers } from "./peers/peers.ts";
 import { RecordHook } from "./record-hook.ts";
 import {
+  COLD_BOUNDS,
   EMBEDDED_BOUNDS,
   PROMPT_BOUNDS,
   type RehearsalBounds,
@@ -295,6 +297,7 @@ function prepareRehearsal(
   // Late code would be visible in the time to first token of prompts.
   const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
   const boundsOf = (one: Rehearsed): RehearsalBounds => {
+    if (startsCold()) return COLD_BOUNDS;
     if (hasTime(one)) return PROMPT_BOUNDS;
     if (startsEarly(one)) return SHORT_BOUNDS;
     return targetKindOf(one.plan.target).toServer === undefined ? SERVER_BOUNDS : EMBEDDED_BOUNDS;

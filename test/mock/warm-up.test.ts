@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
 import { MockLlm } from "../../src/mock/llm.ts";
 import { MockModel } from "../../src/mock/model.ts";
-import { COLD, MOST_REQUESTS, warmUpMock } from "../../src/mock/warm-up.ts";
+import { MOST_REQUESTS, warmUpMock } from "../../src/mock/warm-up.ts";
+import { COLD } from "../../src/runtime/cold.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 
 /** Requests at a time: the last ones may end after the bound. */
