@@ -24,7 +24,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
  */
 const MOCK: MockPlan = {
   ...DEFAULT_MOCK,
-  latency: { kind: "constant", ms: 10 },
+  latency: { kind: "constant", ms: 20 },
   llm: { ...DEFAULT_MOCK.llm, firstToken: { kind: "constant", ms: 20 }, tokenGapMs: 2 },
 };
 
