@@ -127,7 +127,7 @@ test("what several threads cannot do is refused by name, all at once", LIMIT, as
     assert.ok(error instanceof UserError);
     assert.deepEqual(
       error.problems.map(({ path }) => path),
-      Array.from({ length: 3 }, () => "client.workers"),
+      Array.from({ length: 3 }, () => ({ setting: "client.workers" })),
     );
     return true;
   });
