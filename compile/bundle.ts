@@ -81,6 +81,7 @@ const folder = {
   plugins: [
     { name: "guides", setup: embedGuides },
     { name: "types", setup: embedTypes },
+    { name: "zx on Deno", setup: bundleZx },
   ],
 };
 const { success, logs, metafile } = await Bun.build({
@@ -110,6 +111,16 @@ function embedTypes(builder: PluginBuilder): void {
     contents: `const text = ${JSON.stringify(text)};\nexport const readDeclarations = (): string => text;`,
     loader: "ts",
   }));
+}
+
+/** On Deno, zx requires a file of its package beside it, which a bundle has as code and not as a file. */
+function bundleZx(builder: PluginBuilder): void {
+  builder.onLoad({ filter: /[/\\]zx[/\\]build[/\\]core\.js$/ }, ({ path }) => {
+    const text = readFileSync(path, "utf8");
+    const contents = text.replace('globalThis.Deno ? globalThis.require("./core.cjs") : __module__', "__module__");
+    if (contents === text) throw new Error(`${path}: zx loads its core in another way`);
+    return { contents, loader: "ts" };
+  });
 }
 
 /**

@@ -90,7 +90,11 @@ process.exit((await (values.matrix ? runMatrixOnly() : values.release ? runRelea
 async function runAll(): Promise<boolean> {
   // They are listed in this order, whichever lane ends first.
   for (const name of ["checks", "servers", ...RUNTIMES, "executable", "golden transcripts"]) results.set(name, []);
-  if (isWanted("node")) add("checks", [await runCheck("the source is bundled", BUNDLE)]);
+  if (isWanted("node")) {
+    add("checks", [await runCheck("the source is bundled", BUNDLE)]);
+    const hook = [...RUN.deno, join(bundle, "main.js"), "run", "test/scenario/hooks/shell-hook.ts"];
+    add("checks", [await runCheck("the bundle starts programs on Deno", hook)]);
+  }
   const early = [runSourceLane(), runClientLane()];
   // The executable is built even where only its tests are wanted.
   if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
