@@ -23,7 +23,7 @@ export interface Flag {
   /** Describes in help what applies when the flag is not given. Absent: `default`. */
   readonly defaultText?: string;
   readonly help: string;
-  /** What it is called elsewhere, with dashes: who types that is told its name. */
+  /** Names that others give it, with dashes: the error for such a name suggests its own. */
   readonly meant?: readonly string[];
 }
 

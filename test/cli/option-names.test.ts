@@ -37,7 +37,7 @@ test("a letter is one option", () => {
       assert.equal(name, other.name, `-${short} of ${command} and ${other.command}`);
 });
 
-test("a name from elsewhere is no option, and its user is told the name", () => {
+test("a name that others give an option is unknown, and the error suggests its own", () => {
   for (const [command, flags] of Object.entries(COMMANDS))
     for (const { name, meant = [] } of flags)
       for (const other of meant) {

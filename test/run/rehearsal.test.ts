@@ -44,7 +44,7 @@ const counting: MockHandlers = {
 
 const services = [counting];
 for (const [name, service] of Object.entries(MOCK_SERVICES))
-  services.push(await service.create(PLAN, name === "grpc-proto" ? demoProto : ""));
+  services.push(await service.create(PLAN, name === "proto" ? demoProto : ""));
 const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
 after(() => mock.stop());
 

@@ -106,6 +106,7 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--stall-timeout": "defineScenario.stallTimeout",
   "--timeout": "defineScenario.requestTimeout",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
+  "--workers": "defineScenario.workers",
   "--max-error-rate": "defineScenario.maxFailureRatio",
 };
 
@@ -213,6 +214,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--timeout": "defineScenario.requestTimeout",
   "--max-error-rate": "defineScenario.maxFailureRatio",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
+  "--workers": "defineScenario.workers",
   "--plot-formats": "It belongs to GenAI-Perf's plot files.",
   "--search-limits": "findMax.where",
 };

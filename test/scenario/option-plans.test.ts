@@ -210,8 +210,14 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     telemetry,
   ],
   [
-    "--client undici --stall-timeout 7s --timeout 9s --max-response-bytes 1000",
-    under(hold(1), { client: "undici", stallTimeout: "7 s", requestTimeout: "9 s", maxResponseBytes: 1000 }),
+    "--client undici --stall-timeout 7s --timeout 9s --max-response-bytes 1000 --workers 2",
+    under(hold(1), {
+      client: "undici",
+      stallTimeout: "7 s",
+      requestTimeout: "9 s",
+      maxResponseBytes: 1000,
+      workers: 2,
+    }),
     client,
   ],
   ["--max-error-rate 20%", under(hold(1), { maxFailureRatio: 0.2 }), failures],
@@ -302,7 +308,7 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ],
   ["--failed-request-threshold 0.3", talking({ maxFailureRatio: 0.3 }), failures],
   ["--max-error-rate 30%", talking({ maxFailureRatio: 0.3 }), failures],
-  ["--timeout 9s", talking({ requestTimeout: "9 s" }), client],
+  ["--timeout 9s --workers 2", talking({ requestTimeout: "9 s", workers: 2 }), client],
 ];
 
 /** Sweeps of a load, and the loads with the same levels. */

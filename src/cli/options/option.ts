@@ -8,7 +8,7 @@
 export interface Option<S, C> {
   /** All names with their dashes. Messages use the first one. */
   readonly names: readonly [name: string, ...others: string[]];
-  /** What it is called elsewhere, with dashes: who types that is told its name. */
+  /** Names that others give it, with dashes: the error for such a name suggests its own. */
   readonly meant?: readonly string[];
   /** Heading in the help. */
   readonly group: string;

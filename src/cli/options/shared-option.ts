@@ -41,7 +41,7 @@ export interface SharedOption {
   readonly defaultText?: string;
   /** What a text stands for in the plan. Absent: itself. */
   readonly resolve?: (text: string) => PlanValue;
-  /** What it is called elsewhere, with dashes: who types that is told the name. */
+  /** Names that others give it, with dashes: the error for such a name suggests its own. */
   readonly meant?: readonly string[];
   /** Whether it says what to measure: help shows it before the command's other options. */
   readonly isFirst?: true;

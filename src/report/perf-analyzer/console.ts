@@ -40,6 +40,8 @@ export function createPerfAnalyzerConsole(plan: Plan, sink: TextSink): Report {
 }
 
 class PerfAnalyzerConsole implements Report {
+  /** Absent where no trace is wanted: with it the load cannot be divided among threads. */
+  readonly onTrace?: (event: TraceEvent) => void;
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private prepared: PreparedRun | undefined;
@@ -48,10 +50,10 @@ class PerfAnalyzerConsole implements Report {
   constructor(plan: Plan, sink: TextSink) {
     this.plan = plan;
     this.sink = sink;
+    if (plan.outputs.verbosity >= 2) this.onTrace = (event) => this.writeTrace(event);
   }
 
-  onTrace(event: TraceEvent): void {
-    if (this.plan.outputs.verbosity < 2) return;
+  private writeTrace(event: TraceEvent): void {
     const isGrpc = this.plan.target.protocol === "grpc";
     if (event.kind === "connect") this.sink.out(`Creating new channel with url:${event.url}\n`);
     else if (event.kind === "reply") this.sink.out(`${event.text}\n`);

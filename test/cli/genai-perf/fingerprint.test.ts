@@ -25,7 +25,7 @@ describe("a checkpoint keeps a result whatever is said of", () => {
     ["--profile-export-file", "mine.json"],
     ["--generate-plots"],
     ["--generate-plots", "--plot-formats", "svg"],
-    ["--report", "page.html"],
+    ["--html", "page.html"],
     ["--random-seed", "0"],
     ["--", "-v"],
   ];
@@ -69,7 +69,7 @@ test("a checkpoint distinguishes what is sent, where, when, and how it is measur
     ["--tokenizer-revision", "other"],
     ["--server-metrics-url", "http://other:9400/metrics"],
     ["--request-cancellation-rate", "10"],
-    ["--stall-timeout", "5"],
+    ["--stall-timeout", "5s"],
   ];
   const found = Map.groupBy(other, (more) => fingerprint(more, "f", { KEY: "a key" }));
   assert.deepEqual(

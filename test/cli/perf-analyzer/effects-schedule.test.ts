@@ -350,3 +350,30 @@ test("--max-error-rate lets a run continue despite failed requests", LIMIT, asyn
     assert.match(tooFew.err, /3 of \d+ requests failed, more than the 5 % allowed; for example: no luck/);
   });
 });
+
+test("--workers divides the load among threads, if it can be divided", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const args = [
+      "-m",
+      "simple",
+      "-u",
+      server.url,
+      "--request-count",
+      "40",
+      "--concurrency-range",
+      "6",
+      "--workers",
+      "3",
+    ];
+    const { code, out, err } = await runCommand(args);
+    assert.equal(code, 0, err);
+    assert.match(out, /^ {4}Request count: 40$/m);
+    assert.equal(server.successCount, 40);
+    const undivided = await runCommand([...args, "--shared-memory", "system"]);
+    assert.equal(undivided.code, 99);
+    assert.match(undivided.err, /several workers cannot share the regions of shared memory \(got 3\)/);
+    assert.equal(server.successCount, 40);
+    const traced = await runCommand([...args, "-v", "-v"]);
+    assert.match(traced.err, /several workers write no single requests/);
+  });
+});

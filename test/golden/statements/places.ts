@@ -2,8 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startMock } from "../../../src/mock/server.ts";
+import { grpcProtoService } from "../../../src/mock/services/grpc-proto.ts";
 import type { MockHandlers } from "../../../src/mock/services/service.ts";
-import { MOCK_SERVICES } from "../../../src/mock/services/table.ts";
+import { tfServingService } from "../../../src/mock/services/tfserving.ts";
+import { torchServeMock } from "../../../src/mock/services/torchserve.ts";
 import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
 import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
 import { type KserveOptions, KserveServer } from "../../run/kserve-server.ts";
@@ -61,16 +63,12 @@ export async function openPlaces(folder: string): Promise<Places> {
       return false;
     },
   };
-  const { tfserving, torchserve, "grpc-proto": grpcProto } = MOCK_SERVICES;
   const services = [
-    await tfserving?.create(PLAN, ""),
-    await torchserve?.create(PLAN, ""),
-    await grpcProto?.create(PLAN, proto),
+    await tfServingService.create(PLAN, ""),
+    await torchServeMock.create(PLAN, ""),
+    await grpcProtoService.create(PLAN, proto),
   ];
-  const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, [
-    recorder,
-    ...services.filter((one) => one !== undefined),
-  ]);
+  const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, [recorder, ...services]);
   for (const [name, text] of Object.entries(INPUT_FILES)) {
     mkdirSync(join(folder, name, ".."), { recursive: true });
     writeFileSync(
