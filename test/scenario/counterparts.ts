@@ -214,7 +214,6 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--timeout": "defineScenario.requestTimeout",
   "--max-error-rate": "defineScenario.maxFailureRatio",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
-  "--workers": "defineScenario.workers",
   "--plot-formats": "It belongs to GenAI-Perf's plot files.",
   "--search-limits": "findMax.where",
 };

@@ -308,7 +308,7 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ],
   ["--failed-request-threshold 0.3", talking({ maxFailureRatio: 0.3 }), failures],
   ["--max-error-rate 30%", talking({ maxFailureRatio: 0.3 }), failures],
-  ["--timeout 9s --workers 2", talking({ requestTimeout: "9 s", workers: 2 }), client],
+  ["--timeout 9s", talking({ requestTimeout: "9 s" }), client],
 ];
 
 /** Sweeps of a load, and the loads with the same levels. */

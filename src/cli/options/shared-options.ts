@@ -281,6 +281,8 @@ const OPTIONS: readonly SharedOption[] = [
     name: "workers",
     kind: "whole",
     setting: "client.workers",
+    // In genai-perf mode the tokens of each request are kept, which one thread does.
+    doors: [...COMMANDS, "perf_analyzer"],
     min: 1,
     max: MOST_WORKERS,
     example: 4,
