@@ -16,7 +16,7 @@ if (role === "mock") {
   serveCalls(parentPort, startWarmMock, ERROR_FORM);
 } else if (role === "send") {
   const { serveSenderThread } = await import("./run/fleet/sender-thread.ts");
-  await serveSenderThread(parentPort, data as SenderThreadData);
+  await serveSenderThread(parentPort, data as SenderThreadData, () => import("./index.ts"));
 } else if (role === "measure-tokens") {
   const { serveTokenMeter } = await import("./measure/tokens/token-thread.ts");
   lowerThreadPriority();

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { COLD } from "../src/mock/warm-up.ts";
+import { COLD } from "../src/runtime/cold.ts";
 import type { TestCase } from "./junit.ts";
 import { compareNumbers, printResults } from "./print-results.ts";
 import { clearWork, root, runCheck, runTests, work } from "./run-tests.ts";
@@ -27,10 +27,10 @@ import {
  *
  * `--release` builds a release instead (`npm run release`) and tests its files, those that can run here in empty root directories.
  *
- * Most tests wait more than they compute, so lanes run beside each other: Bun's unit tests of the commands, which need no server; the others
- * of Bun; those of Deno, then those of Node; the tests in which names of shared memory are used, among them the golden transcripts and the
- * end-to-end tests from source; the checks and the rest of the executable's tests. Those of Deno start while the executable is compiled. Each
- * lane has servers of its own, because tests count their requests.
+ * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests of the commands; the others of Bun; those of Deno,
+ * then those of Node; the unit tests of clients on each runtime, which need servers; the tests in which names of shared memory are used, among
+ * them the golden transcripts and the end-to-end tests on Deno and Node; the checks and the rest of the executable's tests. Those of Deno
+ * start while the executable is compiled. Each lane has servers of its own, because tests count their requests.
  */
 
 const binaries = join(root, "node_modules", ".bin");
@@ -39,15 +39,17 @@ const executable = join(root, "dist", "rampart");
 const NODE_TIMEOUT = "--test-timeout=300000";
 /** All files in one process, as Bun and Deno run them: most of them compute less than a process takes to start. */
 const NODE_ONE_PROCESS = ["--test-isolation=none", "--test-force-exit"];
-/** Node compiles the sources once, not in each of its hundreds of processes; and hundreds of mocks start, which few tests measure. */
+/** Node compiles the sources once, not in each of its hundreds of processes; and hundreds of runs and mocks start, few of which are measured. */
 const ENV = { NODE_COMPILE_CACHE: join(work, "node-compiled"), [COLD]: "1" };
 
 /** What is run. */
 type Group = Runner | "checks" | "golden";
 const GROUPS: readonly Group[] = ["checks", ...RUNTIMES, "executable", "golden"];
 
-/** Where unit tests are that need no server of their lane and wait for much of their time. */
+/** Unit tests on Bun that wait for much of their time. */
 const CLI_TESTS = "./test/cli/";
+/** Unit tests that need the servers of their lane. */
+const CLIENT_TESTS = ["./test/transport/", "./test/service/"];
 
 /** The models of Triton that unit tests ask for. */
 const UNIT_MODELS =
@@ -55,10 +57,17 @@ const UNIT_MODELS =
     " ",
   );
 
-const SOURCE: Readonly<Record<Runtime, readonly string[]>> = {
-  bun: [join(binaries, "bun"), join(root, "src", "main.ts")],
-  deno: [join(binaries, "deno"), "run", "-A", join(root, "src", "main.ts")],
-  node: [join(binaries, "node"), join(root, "src", "main.ts")],
+const SOURCE = join(root, "src", "main.ts");
+/** JavaScript of the source: Node starts it in half the time, and tests start hundreds of processes. */
+const bundle = join(work, "bundle");
+const BUNDLE = [join(binaries, "bun"), "compile/bundle.ts", "--outdir", bundle];
+const SMALL_RUN = ["run", "scenarios/ramp.yaml", "--set", "users=1"];
+
+/** What runs a file. */
+const RUN: Readonly<Record<Runtime, readonly string[]>> = {
+  bun: [join(binaries, "bun")],
+  deno: [join(binaries, "deno"), "run", "-A"],
+  node: [join(binaries, "node")],
 };
 
 type Env = Record<string, string>;
@@ -81,10 +90,11 @@ process.exit((await (values.matrix ? runMatrixOnly() : values.release ? runRelea
 async function runAll(): Promise<boolean> {
   // They are listed in this order, whichever lane ends first.
   for (const name of ["checks", "servers", ...RUNTIMES, "executable", "golden transcripts"]) results.set(name, []);
-  const sourceLane = runSourceLane();
+  if (isWanted("node")) add("checks", [await runCheck("the source is bundled", BUNDLE)]);
+  const early = [runSourceLane(), runClientLane()];
   // The executable is built even where only its tests are wanted.
   if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
-  await Promise.all([sourceLane, runUnitLane(), runCliLane(), runSharedMemoryLane(), runCommandLane()]);
+  await Promise.all([...early, runUnitLane(), runCliLane(), runSharedMemoryLane(), runCommandLane()]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
@@ -122,6 +132,7 @@ async function runChecks(): Promise<void> {
   add("checks", [await runCheck("lint and format", [join(binaries, "biome"), "check", "."])]);
   const deno = [join(binaries, "node"), "compile/compile-deno.ts", "--check"];
   add("checks", [await runCheck("deno check, bundle and module graph", deno)]);
+  add("checks", [await runCheck("the source runs on Node", [...RUN.node, SOURCE, ...SMALL_RUN])]);
 }
 
 function runCompile(): Promise<TestCase> {
@@ -130,25 +141,36 @@ function runCompile(): Promise<TestCase> {
 
 /** Unit tests on Deno, then on Node: some of those of Bun. */
 async function runSourceLane(): Promise<void> {
-  const runtimes = (["deno", "node"] as const).filter(isWanted);
+  for (const runtime of (["deno", "node"] as const).filter(isWanted)) {
+    const chosen = unitTestsOf(runtime).filter((path) => !isOfClients(path));
+    add(runtime, await runUnitTests(runtime, "unit tests", chosen));
+  }
+}
+
+/** The unit tests of clients, on Deno, Node and Bun. */
+async function runClientLane(): Promise<void> {
+  const runtimes = (["deno", "node", "bun"] as const).filter(isWanted);
   if (runtimes.length === 0) return;
-  await withServers([tritonFor("unit tests on Deno and Node", UNIT_MODELS), goStub, conformance], async (env) => {
-    for (const runtime of runtimes) add(runtime, await runUnitTests(runtime, "unit tests", unitTestsOf(runtime), env));
+  await withServers([tritonFor("unit tests of clients", UNIT_MODELS), goStub, conformance], async (env) => {
+    for (const runtime of runtimes)
+      add(runtime, await runUnitTests(runtime, "unit tests of clients", unitTestsOf(runtime).filter(isOfClients), env));
   });
 }
 
 async function runUnitLane(): Promise<void> {
   if (!isWanted("bun")) return;
-  const chosen = unitTestsOf("bun").filter((path) => !path.startsWith(CLI_TESTS));
-  await withServers([tritonFor("unit tests on Bun", UNIT_MODELS), goStub, conformance], async (env) => {
-    add("bun", await runUnitTests("bun", "unit tests", chosen, { ...env, ...commandOfBun() }));
-  });
+  const chosen = unitTestsOf("bun").filter((path) => !path.startsWith(CLI_TESTS) && !isOfClients(path));
+  add("bun", await runUnitTests("bun", "unit tests", chosen));
 }
 
 async function runCliLane(): Promise<void> {
   if (!isWanted("bun")) return;
   const chosen = unitTestsOf("bun").filter((path) => path.startsWith(CLI_TESTS));
-  add("bun", await runUnitTests("bun", "unit tests of commands", chosen, commandOfBun()));
+  add("bun", await runUnitTests("bun", "unit tests of commands", chosen));
+}
+
+function isOfClients(path: string): boolean {
+  return CLIENT_TESTS.some((folder) => path.startsWith(folder));
 }
 
 /** Whether a file runs there now. What is for the executable runs on Bun, which it is too, where it is not tested. */
@@ -165,9 +187,10 @@ function unitTestsOf(runtime: Runtime): string[] {
   return filesOf(runtime, (path, { isAlone }) => !isEndToEnd(path) && !isAlone);
 }
 
-/** What Bun's unit tests start as a process: the executable, which is Bun too and starts several times faster, or the source. */
-function commandOfBun(): Env {
-  return isWanted("executable") && !values.all ? { RAMPART_COMMAND: executable } : {};
+/** What tests start as a process. On Node it is the bundle, and a check starts the source itself. */
+function commandOf(runner: Runner): string {
+  if (runner === "executable") return executable;
+  return [...RUN[runner], runner === "node" ? join(bundle, "main.js") : SOURCE].join(" ");
 }
 
 /** Everything in which names of shared memory are used, one after the other. */
@@ -219,7 +242,12 @@ function listFiles(): string[] {
     .sort();
 }
 
-async function runUnitTests(runtime: Runtime, title: string, paths: readonly string[], env: Env): Promise<TestCase[]> {
+async function runUnitTests(
+  runtime: Runtime,
+  title: string,
+  paths: readonly string[],
+  env: Env = {},
+): Promise<TestCase[]> {
   const name = `${runtime} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
   const bun = [join(binaries, "bun"), "test", "--timeout=300000", "--reporter=junit", `--reporter-outfile=${junit}`];
@@ -228,16 +256,18 @@ async function runUnitTests(runtime: Runtime, title: string, paths: readonly str
     deno: [join(binaries, "deno"), "test", "-A", "--no-check", `--junit-path=${junit}`, ...paths],
     node: [...nodeTest(junit), ...NODE_ONE_PROCESS, ...paths],
   }[runtime];
-  return runTests({ name, command, env: { ...ENV, ...env }, junit });
+  // The executable is Bun too, and starts several times faster than the source.
+  const isExecutable = runtime === "bun" && isWanted("executable") && !values.all;
+  const started = { RAMPART_COMMAND: commandOf(isExecutable ? "executable" : runtime) };
+  return runTests({ name, command, env: { ...ENV, ...started, ...env }, junit });
 }
 
 /** Tests of the command; Node runs them, whatever they run. One file at a time: they count a server's requests. */
 async function runEndToEnd(runner: Runner, title: string, env: Env, paths: readonly string[]): Promise<TestCase[]> {
   const name = `${runner} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
-  const command = runner === "executable" ? executable : SOURCE[runner].join(" ");
   const record = join(work, `${runner}.numbers`);
-  const settings = { ...ENV, ...env, RAMPART_COMMAND: command, RAMPART_E2E_RECORD: record };
+  const settings = { ...ENV, ...env, RAMPART_COMMAND: commandOf(runner), RAMPART_E2E_RECORD: record };
   const node = [...nodeTest(junit), "--test-concurrency=1", ...paths];
   return runTests({ name, command: node, env: settings, junit });
 }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { longestFiles, readJunit, type TestCase } from "./junit.ts";
 
 /** Runs checks and groups of tests as processes, each with its log in the folder {@link work}. */
@@ -15,7 +16,7 @@ export const MAX_FAILURE_LINES = 30;
 /** Files of a group whose times are printed: the longest ones. */
 const LONGEST_FILES = 8;
 /** Far longer than a group takes on a busy machine: a group that is ended loses all its results. */
-const MAX_GROUP_MS = 60 * 60_000;
+const MAX_GROUP_SEC = 3600;
 
 /** A group of tests for one test runner. */
 export interface TestRun {
@@ -37,8 +38,8 @@ export async function runCheck(name: string, command: readonly string[]): Promis
   const log = join(work, `${name.replaceAll(/\W+/g, "-")}.log`);
   const startMs = Date.now();
   console.log(`${name}: begins`);
-  const code = await runCommand(command, {}, log);
-  console.log(`${name}: ${code === 0 ? "passed" : "failed"} in ${((Date.now() - startMs) / 1000).toFixed(0)} s`);
+  const { code, cpuSec } = await runCommand(command, {}, log);
+  console.log(`${name}: ${code === 0 ? "passed" : "failed"} in ${formatTime(startMs, cpuSec)}`);
   return { name, failure: code === 0 ? undefined : readFileSync(log, "utf8"), isSkipped: false };
 }
 
@@ -46,9 +47,9 @@ export async function runCheck(name: string, command: readonly string[]): Promis
 export async function runTests({ name, command, env, junit }: TestRun): Promise<TestCase[]> {
   const startMs = Date.now();
   const log = join(work, `${name.replaceAll(" ", "-")}.log`);
-  const code = await runCommand(command, env, log);
+  const { code, cpuSec } = await runCommand(command, env, log);
   const cases = existsSync(junit) ? readJunit(junit) : [];
-  console.log(`${name}: ${cases.length} tests in ${((Date.now() - startMs) / 1000).toFixed(0)} s`);
+  console.log(`${name}: ${cases.length} tests in ${formatTime(startMs, cpuSec)}`);
   for (const [file, timeSec] of longestFiles(cases, LONGEST_FILES))
     console.log(`  ${timeSec.toFixed(0).padStart(4)} s  ${file.slice(Math.max(0, file.lastIndexOf("/test/") + 1))}`);
   const hasFailure = cases.some(({ failure }) => failure !== undefined);
@@ -58,25 +59,44 @@ export async function runTests({ name, command, env, junit }: TestRun): Promise<
   return [...cases, { name: `${name} ends well`, failure: `exit code ${code}\n${tail(log)}`, isSkipped: false }];
 }
 
-/** Runs a command with its output in a log. Returns its exit code; it is ended when it takes too long. */
-function runCommand(command: readonly string[], env: Readonly<Record<string, string>>, log: string): Promise<number> {
-  const [program, ...args] = command as [string, ...string[]];
+/** How a command ended. */
+interface Ended {
+  readonly code: number;
+  /** CPU time of it and of all processes that it waited for: unlike the wall time, it does not depend on what else the machine does. */
+  readonly cpuSec: number;
+}
+
+/** Runs the command after it, and ends it when it takes too long; then prints its CPU time to the file descriptor 3. */
+const TIMED = `timeout --foreground -s KILL ${MAX_GROUP_SEC} "$@"; code=$?; times >&3; exit $code`;
+
+/** Runs a command with its output in a log. */
+function runCommand(command: readonly string[], env: Readonly<Record<string, string>>, log: string): Promise<Ended> {
   const output = createWriteStream(log);
-  const child = spawn(program, args, {
+  const child = spawn("sh", ["-c", TIMED, "sh", ...command], {
     cwd: root,
     env: { ...process.env, NO_COLOR: "1", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
-  child.stdout.pipe(output, { end: false });
-  child.stderr.pipe(output, { end: false });
+  child.stdout?.pipe(output, { end: false });
+  child.stderr?.pipe(output, { end: false });
+  let times = "";
+  (child.stdio[3] as Readable).setEncoding("utf8").on("data", (text: string) => {
+    times += text;
+  });
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => child.kill("SIGKILL"), MAX_GROUP_MS);
     child.on("error", reject);
-    child.on("close", (code) => {
-      clearTimeout(timer);
-      output.end(() => resolve(code ?? 1));
-    });
+    child.on("close", (code) => output.end(() => resolve({ code: code ?? 1, cpuSec: readCpuSec(times) })));
   });
+}
+
+/** Reads what the shell's `times` prints: user and system time of the shell, then of its children, such as 1m2.5s. */
+function readCpuSec(times: string): number {
+  const parts = [...times.matchAll(/(\d+)m([\d.]+)s/g)];
+  return parts.reduce((sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds), 0);
+}
+
+function formatTime(startMs: number, cpuSec: number): string {
+  return `${((Date.now() - startMs) / 1000).toFixed(0)} s, ${cpuSec.toFixed(0)} s of CPU`;
 }
 
 function tail(log: string): string {

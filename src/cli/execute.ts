@@ -16,6 +16,7 @@ import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { ALONE, type Peers } from "../run/peers/peers.ts";
 import { type RunningPlan, startPlan } from "../run/run-plan.ts";
+import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { findHint } from "./failure-hints.ts";
 
 /** Signals that end a run gracefully. */
@@ -56,6 +57,8 @@ export interface ExecuteOptions {
   readonly meter?: TokenLink;
   /** The entries of the plan's input file, which is then not read. Default: the file is read. */
   readonly held?: HeldEntries | undefined;
+  /** Where other threads find the functions of the scenario. Default: the plan names none. */
+  readonly functions?: FunctionsSource | undefined;
 }
 
 /**
@@ -65,7 +68,7 @@ export interface ExecuteOptions {
 export async function executePlan(
   plan: Plan,
   io: CommandIo,
-  { onInterrupt, peers = ALONE, meter, held }: ExecuteOptions,
+  { onInterrupt, peers = ALONE, meter, held, functions }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
   let observer: RunObserver | undefined;
@@ -91,7 +94,7 @@ export async function executePlan(
   };
   const check = async (): Promise<unknown> => checkPlan(plan);
   const runOnce = async (number: number): Promise<RunResult> => {
-    running = startPlan(planOfRun(plan, number), { openObserver: openReports, check, peers, meter, held });
+    running = startPlan(planOfRun(plan, number), { openObserver: openReports, check, peers, meter, held, functions });
     // An interrupt between two runs of a repeated plan found no run to interrupt.
     if (isInterrupted) running.interrupt();
     return running.result;

@@ -22,6 +22,7 @@ import {
 } from "../scenario/params/read-values.ts";
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
 import { toLaterError } from "../scenario/scenario-error.ts";
+import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { checkFields, toPlan } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
@@ -127,7 +128,12 @@ async function runLoaded(
   };
   const context: FieldContext = { values, file, path: resolve(file) };
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
-    runPlan(changePlan(toPlan(resolveFields(scenario, runContext), folder, overrides), planValues), file, flags, runIo);
+    runPlan(
+      changePlan(toPlan(resolveFields(scenario, runContext), folder, overrides), planValues),
+      { folder, context: runContext, overrides },
+      flags,
+      runIo,
+    );
   const late = fieldsAfterSetup(scenario);
   const isPlanKnown = late.length === 0 || setup === undefined;
   // A plan is known without a server unless a field needs what setup returns.
@@ -153,7 +159,8 @@ function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
 }
 
 /** Runs a plan, or prints it. */
-async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandIo): Promise<number> {
+async function runPlan(plan: Plan, functions: FunctionsSource, flags: FlagValues, io: CommandIo): Promise<number> {
+  const { file } = functions.context;
   const unreadable = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
   if (unreadable.length > 0) throw new UserError(unreadable);
   if (flags.has("dry-run")) {
@@ -164,7 +171,7 @@ async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandI
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { onInterrupt }));
+  const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { onInterrupt, functions }));
   return conclude(plan, executed, flags, io);
 }
 

@@ -59,10 +59,15 @@ export function stabilizingLatencyNs(window: Measurement, percentile: number | n
 const SATURATED_CPU_RATIO = 0.9;
 const LAGGING_LOOP_NS = 20e6; // 20 ms
 
+/** Whether the thread that sends has no time left. */
+export function isBusy({ health }: Pick<Measurement, "health">): boolean {
+  return health.cpuRatio >= SATURATED_CPU_RATIO;
+}
+
 /** Returns why the client, not the server, may have been the limit; undefined when it was not. */
 export function saturationReason(window: Measurement): string | undefined {
   const { cpuRatio, coreWaitRatio = 0, loopLagMaxNs, loopLagMeanNs } = window.health;
-  if (cpuRatio >= SATURATED_CPU_RATIO) return `the client used ${Math.round(cpuRatio * 100)} % of a core`;
+  if (isBusy(window)) return `the client used ${Math.round(cpuRatio * 100)} % of a core`;
   if (cpuRatio + coreWaitRatio >= SATURATED_CPU_RATIO)
     return `the client used ${Math.round(cpuRatio * 100)} % of a core and waited for one ${Math.round(coreWaitRatio * 100)} % of the time`;
   if (loopLagMeanNs >= LAGGING_LOOP_NS)

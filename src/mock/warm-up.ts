@@ -1,5 +1,6 @@
 import { DEFAULT_MOCK, type MockPlan } from "../plan/mock.ts";
 import { sleepUnless } from "../runtime/clock.ts";
+import { startsCold } from "../runtime/cold.ts";
 import type { Socket } from "../runtime/socket.ts";
 import { openSocket } from "../runtime/sockets.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../service/embedded/target.ts";
@@ -44,9 +45,6 @@ const ELEMENTS = 16;
 const INPUTS = ["INPUT0", "INPUT1"];
 const TENSOR = new Uint8Array(Int32Array.from({ length: ELEMENTS }, (_, index) => index).buffer);
 
-/** For tests that start many mocks and measure none of them: with 1 in this environment variable, a mock starts without its warm-up. */
-export const COLD = "RAMPART_TEST_COLD";
-
 /** Starts the embedded target of a run on free loopback ports, warm for what it will be asked. Returns the ports. */
 export async function startWarmMock({ plan, kind }: EmbeddedStart): Promise<EmbeddedPorts> {
   await warmUpMock([kind]);
@@ -60,7 +58,7 @@ export async function startWarmMock({ plan, kind }: EmbeddedStart): Promise<Embe
  * @param kinds one after the other. Default: all
  */
 export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc", "chat"]): Promise<void> {
-  if (process.env[COLD] === "1") return;
+  if (startsCold()) return;
   const twin = await startMock(QUICK, LOOPBACK);
   const senders: Readonly<Record<WarmUpKind, (load: Load) => Socket[]>> = {
     http: (load) => sendHttp(twin.httpPort, inferRequest(), load),

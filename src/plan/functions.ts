@@ -35,6 +35,20 @@ export function holdsFunctions(): boolean {
   return HELD.size > 0;
 }
 
+/** Whether this process has the function of this name. */
+export function holdsFunction(key: string): boolean {
+  return HELD.has(key);
+}
+
+/** Returns the names of the functions in a part of a plan. */
+export function functionNamesOf(part: unknown): string[] {
+  if (typeof part !== "object" || part === null) return [];
+  const entries = Object.entries(part);
+  const [[field, name] = []] = entries;
+  if (entries.length === 1 && field === "function" && typeof name === "string") return [name];
+  return entries.flatMap(([, value]) => functionNamesOf(value));
+}
+
 /** Returns the function that a plan names. @throws UserError when this process does not have it, as with a plan from a file */
 export function lookUpFunction<F extends RegisteredFunction>({ function: key }: FunctionPlan): F {
   const held = HELD.get(key);
@@ -47,9 +61,6 @@ export function lookUpFunction<F extends RegisteredFunction>({ function: key }: 
 export function functionSchema() {
   return v.object({
     /** Its name here, such as `target.body (makeBody) #1`. */
-    function: v.pipe(
-      v.string(),
-      v.check((key) => HELD.has(key), "is a function of the scenario, which is not in this process"),
-    ),
+    function: v.pipe(v.string(), v.check(holdsFunction, "is a function of the scenario, which is not in this process")),
   });
 }

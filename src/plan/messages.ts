@@ -45,6 +45,7 @@ export const MESSAGES = {
   "more-sequences": "Raise <sequences.concurrent>, or lower the rate.",
   "more-prompts": "<repeats>; <inputs.count> makes more of them",
   "check-address": "is there a server at <url>? check <target.url>",
+  "more-workers": "let more threads send: <client.workers>",
   "no-request-ends": "Raise <measurement.mode.windowMs>, or find out why no request ends in time.",
 
   // measure/: what makes a level stable, without a full stop

@@ -43,6 +43,16 @@ export interface ProgressCounts {
   readonly outstanding: number;
   /** Responses received so far for requests in flight, if requests can have several. */
   readonly openResponses: number;
+  /** The busiest of the threads that send, over the last second. Absent: this thread sends. */
+  readonly client?: ClientLoad;
+}
+
+/** How busy what sends is. */
+export interface ClientLoad {
+  /** CPU time divided by wall time; 1 is one full core. */
+  readonly cpuRatio: number;
+  /** Maximum delay of the event loop, in nanoseconds. */
+  readonly loopLagMaxNs: number;
 }
 
 /** How far a run is. Asking costs almost nothing. */

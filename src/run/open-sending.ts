@@ -109,7 +109,7 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
   const { driver, refusal } = openDriver(plan, { options, target, canceller });
   closers.push(() => driver.close());
   // Until the server is queried, the data may still be refused.
-  if (target.isQueried()) void driver.reserve(1);
+  if (target.isQueried() && options.sendsElsewhere !== true) void driver.reserve(1);
   const session = await signal.unlessInterrupted(settingUp);
   const lanes = divideLanes(laneOptionsOf(plan, search, session.service), senders);
   driver.setLanes(lanes);

@@ -9,6 +9,7 @@ import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
+import { startsCold } from "../runtime/cold.ts";
 import type { OpenSocket } from "../runtime/socket.ts";
 import { isThisHost } from "../runtime/this-host.ts";
 import { raiseThreadPriority } from "../runtime/thread-priority.ts";
@@ -44,6 +45,8 @@ export const SERVER_BOUNDS: RehearsalBounds = { requestCount: 2000, durationMs: 
 export const EMBEDDED_BOUNDS: RehearsalBounds = { requestCount: 6000, durationMs: 300, concurrency: 16 };
 /** For modes whose users compare the time to the first request. */
 export const SHORT_BOUNDS: RehearsalBounds = { requestCount: 300, durationMs: 5, concurrency: 2 };
+/** For tests that judge no time: every step, and none of them is JIT-compiled. */
+export const COLD_BOUNDS: RehearsalBounds = { requestCount: 4, durationMs: 5, concurrency: 2 };
 
 /** What is rehearsed: a target that is measured alone, or a member of a mix. */
 export interface Rehearsed {
@@ -189,6 +192,7 @@ export function prepareRehearsal(
   // Late code would be visible in the time to first token of prompts.
   const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
   const boundsOf = (one: Rehearsed): RehearsalBounds => {
+    if (startsCold()) return COLD_BOUNDS;
     if (hasTime(one)) return PROMPT_BOUNDS;
     if (startsEarly(one)) return SHORT_BOUNDS;
     return targetKindOf(one.plan.target).toServer === undefined ? SERVER_BOUNDS : EMBEDDED_BOUNDS;

@@ -1,5 +1,6 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
+import { functionNamesOf } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { findConflicts } from "../registry/conflicts.ts";
@@ -7,6 +8,7 @@ import { prepareLoad } from "../registry/load-modes.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs, systemClock } from "../runtime/clock.ts";
+import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { Conductor } from "./conduct/conductor.ts";
 import { openThreads, type SenderThreads } from "./fleet/open-threads.ts";
 import { findUndivided } from "./fleet/undivided.ts";
@@ -42,6 +44,8 @@ export interface RunOptions {
   readonly meter?: TokenLink | undefined;
   /** The entries of the plan's input file. Default: the file is read. */
   readonly held?: HeldEntries | undefined;
+  /** Where other threads find the plan's functions. Default: the plan names none. */
+  readonly functions?: FunctionsSource | undefined;
 }
 
 /**
@@ -56,7 +60,7 @@ export function startPlan(plan: Plan, options: RunOptions): RunningPlan {
 async function runPlan(
   plan: Plan,
   signal: RunSignal,
-  { openObserver, check, peers = ALONE, meter, held }: RunOptions,
+  { openObserver, check, peers = ALONE, meter, held, functions: source }: RunOptions,
 ): Promise<RunResult> {
   const conflicts = findConflicts(plan);
   if (conflicts.length > 0) throw new UserError(conflicts);
@@ -65,7 +69,8 @@ async function runPlan(
   const observer = await openObserver();
   const { maxOutstanding } = hostLimits;
   const { workers: count = 1 } = plan.client;
-  const undivided = count > 1 ? findUndivided(plan, observer) : [];
+  const functions = functionNamesOf(plan).length > 0 ? source : undefined;
+  const undivided = count > 1 ? findUndivided(plan, observer, functions) : [];
   if (undivided.length > 0) throw new UserError(undivided);
   const sendsElsewhere = count > 1;
   const sending = await openSending(plan, { observer, load, signal, held, meter, maxOutstanding, sendsElsewhere });
@@ -76,7 +81,7 @@ async function runPlan(
     if (sendsElsewhere) {
       const wantsRecords =
         observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
-      threads = await openThreads(sending.served, { count, signal, maxOutstanding, wantsRecords });
+      threads = await openThreads(sending.served, { count, signal, maxOutstanding, wantsRecords, functions });
     }
     const startNs = nowNs();
     if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);

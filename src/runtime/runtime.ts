@@ -1,3 +1,4 @@
+import { isMainThread } from "node:worker_threads";
 /** The supported runtimes. */
 export type RuntimeName = "bun" | "deno" | "node";
 
@@ -27,6 +28,7 @@ export const isExecutable: boolean =
 
 /** Returns the path or URL of the module that this process was started with; in an executable, its entry. Empty when there is none. */
 export function entryModule(): string {
+  if (!isMainThread) return "";
   return globals.Bun?.main ?? globals.Deno?.mainModule ?? process.argv[1] ?? "";
 }
 

@@ -144,8 +144,8 @@ export interface ScenarioDefinition<
    */
   readonly maxOutstanding?: number;
   /**
-   * Number of threads that send, each a share of the load on a core of its own; the report is that of one. Not with `check`, `onRecord`,
-   * `defineTarget` and other functions that are called during the load. Default: 1, the main thread.
+   * Number of threads that send, each its share of the load, where one core is not enough; the report is that of one. Each thread loads the
+   * scenario and calls its functions; `setup` runs once. Not with `onRecord` and files of single requests. Default: 1, the main thread.
    */
   readonly workers?: number;
 }

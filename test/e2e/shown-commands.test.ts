@@ -18,10 +18,13 @@ import { commandsOf, GUIDES, readBlocks } from "../guides/blocks.ts";
 const QUICKSTART = ["node_modules/.bin/node", "compile/quickstart.ts"];
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> };
 
-/** What `rampart mock --latency 2ms --ttft 20ms --itl 2ms` serves, which the guides start in another terminal. */
+/**
+ * What `rampart mock --latency 2ms --ttft 20ms --itl 2ms` serves, which the guides start in another terminal; but slower without tokens, so that
+ * a closed loop waits here and does not compute.
+ */
 const MOCK: MockPlan = {
   ...DEFAULT_MOCK,
-  latency: { kind: "constant", ms: 2 },
+  latency: { kind: "constant", ms: 20 },
   llm: { ...DEFAULT_MOCK.llm, firstToken: { kind: "constant", ms: 20 }, tokenGapMs: 2 },
 };
 

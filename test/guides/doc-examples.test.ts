@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import * as api from "../../src/index.ts";
 import { ROOT } from "../cli/rampart-process.ts";
+import { writeTypes } from "../scenario/write-types.ts";
 import { readExamples, toModule } from "./doc-examples.ts";
 
 /** The public API shows how each function is used, and the examples work. */
@@ -27,21 +29,21 @@ describe("the examples of the public API", () => {
     const cache = join(ROOT, ".cache");
     mkdirSync(cache, { recursive: true });
     const folder = mkdtempSync(join(cache, "examples-"));
+    const types = mkdtempSync(join(tmpdir(), "rampart-examples-"));
     try {
       const index = join(ROOT, "src", "index.ts");
       const paths = examples.map((example, at) => {
-        const path = join(folder, `${at}-${example.name}.ts`);
-        writeFileSync(path, toModule(example, index, FUNCTIONS));
-        return path;
+        const name = `${at}-${example.name}.ts`;
+        writeFileSync(join(types, name), toModule(example, "rampart", FUNCTIONS));
+        writeFileSync(join(folder, name), toModule(example, index, FUNCTIONS));
+        return join(folder, name);
       });
       // Every function is imported, whether or not the example uses it.
-      const compilerOptions = { noUnusedLocals: false };
-      const settings = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
-      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
-      execFileSync(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder], { encoding: "utf8", stdio: "pipe" });
+      writeTypes(types, { noUnusedLocals: false });
+      execFileSync(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", types], { encoding: "utf8", stdio: "pipe" });
       for (const path of paths) await import(pathToFileURL(path).href);
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      for (const each of [folder, types]) rmSync(each, { recursive: true, force: true });
     }
   });
 });

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { replacePart } from "../../compile/docs/generated-part.ts";
 import { PARTS, refresh } from "../../compile/docs/parts.ts";
 import { TOPICS } from "../../src/cli/help/topics.ts";
 import { ROOT } from "../cli/rampart-process.ts";
+import { writeTypes } from "../scenario/write-types.ts";
 import { GUIDES, readBlocks } from "./blocks.ts";
 
 /** The guides: what is made from the source is fresh, links lead somewhere, and examples compile. */
@@ -127,16 +129,12 @@ test("the guide of the house names files and folders that exist", () => {
 });
 
 test("the scenarios of the guides compile", () => {
-  const cache = join(ROOT, ".cache");
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, "guides-"));
+  const folder = mkdtempSync(join(tmpdir(), "rampart-guides-"));
   try {
     const blocks = GUIDES.flatMap(readBlocks).filter(({ language }) => language === "ts");
     assert.ok(blocks.length >= 3);
     for (const [index, { text }] of blocks.entries()) writeFileSync(join(folder, `${index}.ts`), text);
-    const compilerOptions = { paths: { rampart: [join(ROOT, "src", "index.ts")] } };
-    const settings = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+    writeTypes(folder);
     execFileSync(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder], { encoding: "utf8", stdio: "pipe" });
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
 import { MockLlm } from "../../src/mock/llm.ts";
 import { MockModel } from "../../src/mock/model.ts";
-import { COLD, MOST_REQUESTS, warmUpMock } from "../../src/mock/warm-up.ts";
+import { MOST_REQUESTS, warmUpMock } from "../../src/mock/warm-up.ts";
+import { COLD } from "../../src/runtime/cold.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 
 /** Requests at a time: the last ones may end after the bound. */
@@ -72,10 +73,24 @@ const UNTIL_WARM = 12_000;
 /** A cold mock takes 4.6 times as much or more, a warm one up to 2.8 times on a busy machine: its connections are new too. */
 const MOST_FACTOR = 3.6;
 
+/** A cold mock costs more each time; a warm one seldom does, where other work takes its core. */
+const MOST_MOCKS = 3;
+
 test("the first requests to a mock cost little more of its CPU time than later ones", {
   skip: !existsSync(SCHEDSTAT),
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
+  const costs: string[] = [];
+  for (let tried = 0; tried < MOST_MOCKS; tried++) {
+    const { first, later } = await measureMock();
+    if (first < MOST_FACTOR * later) return;
+    costs.push(`${Math.round(first)} ns, later ${Math.round(later)} ns`);
+  }
+  assert.fail(costs.join("; "));
+});
+
+/** Starts a mock, and returns what a request costs at first and later, in nanoseconds of CPU time. */
+async function measureMock(): Promise<{ readonly first: number; readonly later: number }> {
   const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
   const flags = runtimeName === "deno" ? ["run", "-A", "--no-check"] : [];
   const child = spawn(process.execPath, [...flags, main, "mock", "--http-port", "0", "--grpc-port", "0"], {
@@ -101,13 +116,11 @@ test("the first requests to a mock cost little more of its CPU time than later o
     };
     const first = await measure(FIRST);
     await measure(UNTIL_WARM);
-    const later = await measure(4 * FIRST);
-
-    assert.ok(first < MOST_FACTOR * later, `${Math.round(first)} ns, later ${Math.round(later)} ns`);
+    return { first, later: await measure(4 * FIRST) };
   } finally {
     child.kill("SIGKILL");
   }
-});
+}
 
 /** Sends requests over 8 connections. */
 async function sendMany(port: number, count: number): Promise<void> {

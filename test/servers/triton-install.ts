@@ -46,10 +46,11 @@ async function fill(draft: string, folder: string, python: Python): Promise<void
   copyFileSync(join(server, "python_backend_stubs", python.version, "triton_python_backend_stub"), stub);
   chmodSync(stub, 0o755);
   chmodSync(join(server, "bin/tritonserver"), 0o755);
-  // The models' processes take their packages from the first python3 on PATH and from nowhere else. No bytecode: the models' folder
-  // is part of the source tree.
+  // The models' processes take their packages from the first python3 on PATH and from nowhere else. Bytecode is kept apart: the models'
+  // folder is part of the source tree.
   await run(python.command, ["-m", "venv", "--without-pip", join(draft, "venv")], { timeout: 240_000 });
-  const paths = `${join(folder, "site")}\nimport sys; sys.dont_write_bytecode = True\n`;
+  const bytecode = `sys.dont_write_bytecode = False; sys.pycache_prefix = ${JSON.stringify(join(folder, "bytecode"))}`;
+  const paths = `${join(folder, "site")}\nimport sys; ${bytecode}\n`;
   writeFileSync(join(draft, `venv/lib/python${python.version}/site-packages/triton.pth`), paths);
   writeFileSync(join(draft, "python.json"), JSON.stringify(python));
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { toFlags } from "../../src/cli/perf-analyzer/to-flags.ts";
@@ -8,6 +8,7 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
 import { formatScenario, toScenario } from "../../src/wizard/scenario-text.ts";
 import { inFolder, ROOT, runRampart, startProcess } from "../cli/rampart-process.ts";
+import { writeTypes } from "../scenario/write-types.ts";
 
 /** From answers to a scenario: the file that is written defines what `toScenario` says. */
 
@@ -131,15 +132,7 @@ describe("a scenario of the wizard", () => {
     await inFolder({}, async (cwd) => {
       for (const [name, answers] of Object.entries(CASES))
         writeFileSync(join(cwd, `${name}.ts`), formatScenario(answers));
-      mkdirSync(join(cwd, "node_modules"));
-      symlinkSync(ROOT, join(cwd, "node_modules", "rampart"));
-      const config = {
-        extends: join(ROOT, "tsconfig.json"),
-        compilerOptions: { typeRoots: [join(ROOT, "node_modules", "@types")] },
-        include: ["*.ts"],
-      };
-      writeFileSync(join(cwd, "tsconfig.json"), JSON.stringify(config));
-      writeFileSync(join(cwd, "package.json"), '{"type":"module"}');
+      writeTypes(cwd);
       const tsc = join(ROOT, "node_modules", ".bin", "tsc");
       const { code, out, err } = await startProcess([tsc, "-p", cwd], { cwd }).result;
       assert.equal(code, 0, out + err);

@@ -285,7 +285,7 @@ const OPTIONS: readonly SharedOption[] = [
     max: MOST_WORKERS,
     example: 4,
     defaultText: "1, the main thread",
-    help: "Number of threads that send, each a share of the load on a core of its own. The report is that of one. Not with files of single requests, shared memory, targets inside this process or functions of a scenario.",
+    help: "Number of threads that send, each its share of the load, where one core is not enough. The report is that of one. Not with files of single requests, shared memory or targets inside this process.",
   },
   {
     name: "live",

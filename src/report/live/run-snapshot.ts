@@ -1,5 +1,6 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
+import type { ClientLoad } from "../../result/observer.ts";
 
 /** The state of a run at one moment: the one source of the live view, the web page, the metrics and OTLP. */
 
@@ -89,7 +90,7 @@ export interface RunSnapshot extends RequestCounts {
   /** Undefined if the end is not known. */
   readonly progress: RunProgressRatio | undefined;
   /** CPU time of the measuring thread in cores, and the maximum delay of its event loop, since the snapshot before. */
-  readonly client: { readonly cpuRatio: number; readonly loopLagMaxNs: number };
+  readonly client: ClientLoad;
   readonly levels: readonly LevelTally[];
   /** Whether the run has ended. */
   readonly isFinished: boolean;

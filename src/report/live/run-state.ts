@@ -150,16 +150,17 @@ export class RunState implements Report {
     const levels = this.levels();
     const counts = addCounts(levels);
     const { cpuRatio, loopLagMaxNs } = this.health.take();
+    const { outstanding, client = { cpuRatio, loopLagMaxNs } } = progress.counts();
     const elapsedSec = nsToSec(atNs - this.startNs);
     return {
       ...counts,
       elapsedSec,
       place: this.slot.current,
-      outstanding: progress.counts().outstanding,
+      outstanding,
       recent: this.recentRates(atNs, this.responsesOf(levels, progress)),
       windows: this.windows?.read(),
       progress: this.progressAt(atNs),
-      client: { cpuRatio, loopLagMaxNs },
+      client,
       levels,
       isFinished: this.isFinished,
     };

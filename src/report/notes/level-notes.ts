@@ -1,6 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { saturationReason, stabilizingLatencyNs } from "../../measure/derived-values.ts";
+import { isBusy, saturationReason, stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
@@ -114,18 +114,17 @@ function describeRepeats({ measurement }: Plan, repeats: readonly LevelResult[])
 }
 
 /** Says when the client itself may be in the numbers of a level, instead of the server: it was late, or it was the limit. The remedy is at the client. */
-function findClientLimit(window: Measurement): Finding | undefined {
+function findClientLimit(window: Measurement): Finding<Text> | undefined {
   const lag = clientLagOf(window);
   // The lag says more: what a busy client does to the times.
   if (explainLag(lag, reportedTimes(window)) !== undefined)
     return { code: "client-late", severity: "caution", texts: [describeLag(lag)] };
   const reason = saturationReason(window);
   if (reason === undefined) return undefined;
-  return {
-    code: "client-limit",
-    severity: "caution",
-    texts: [`the client may have been the limit, not the server: ${reason}`],
-  };
+  const text = `the client may have been the limit, not the server: ${reason}`;
+  // Another thread helps where this one is busy, and not where it waits for a core.
+  const texts: readonly Text[] = isBusy(window) ? [text, { say: "more-workers" }] : [text];
+  return { code: "client-limit", severity: "caution", texts };
 }
 
 /** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */

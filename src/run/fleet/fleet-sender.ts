@@ -5,7 +5,7 @@ import type { Sketch } from "../../measure/sketch.ts";
 import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { msToNs } from "../../plan/units.ts";
-import type { ProgressCounts } from "../../result/observer.ts";
+import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
 import type { DelayedRequests, SessionTally } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { ServerLoad } from "../../transport/client.ts";
@@ -140,10 +140,15 @@ export class FleetSender implements LoadSender {
 
   counts(): ProgressCounts {
     const keys = ["sentCount", "completedCount", "failedCount", "cancelledCount", "outstanding"] as const;
-    return sumsOf(
-      this.each((sender) => sender.counts()),
-      [...keys, "openResponses"],
-    );
+    const parts = this.each((sender) => sender.counts());
+    const clients = known(parts.map(({ client }) => client));
+    const worst = (pick: (client: ClientLoad) => number): number => Math.max(...clients.map(pick));
+    return {
+      ...sumsOf(parts, [...keys, "openResponses"]),
+      ...(clients.length === 0
+        ? {}
+        : { client: { cpuRatio: worst((one) => one.cpuRatio), loopLagMaxNs: worst((one) => one.loopLagMaxNs) } }),
+    };
   }
 
   async state(): Promise<SenderState> {

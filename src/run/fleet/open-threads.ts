@@ -6,6 +6,7 @@ import { registeredSecrets } from "../../plan/secrets.ts";
 import { ERROR_FORM } from "../../plan/sent-error.ts";
 import { sleepUnless, timeOriginMs } from "../../runtime/clock.ts";
 import { startWorker } from "../../runtime/workers.ts";
+import type { FunctionsSource } from "../../scenario/thread-functions.ts";
 import type { RunSignal } from "../interrupt.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import { FleetSender } from "./fleet-sender.ts";
@@ -30,6 +31,8 @@ export interface ThreadsOptions {
   readonly maxOutstanding: number;
   /** Whether the conductor wants the records of requests. */
   readonly wantsRecords: boolean;
+  /** Where the functions of the plan are. Absent: it names none. */
+  readonly functions?: FunctionsSource | undefined;
 }
 
 /** Opens the plan's target in several threads. @throws RunError or UserError when one of them cannot; none is left then */
@@ -72,10 +75,10 @@ class SenderThread {
   private counts: SentCounts | undefined;
   private remote: RemoteSender | undefined;
 
-  constructor(plan: Plan, index: number, { count, maxOutstanding, wantsRecords }: ThreadsOptions) {
+  constructor(plan: Plan, index: number, { count, maxOutstanding, wantsRecords, functions }: ThreadsOptions) {
     const share = { index, count };
     const data: SenderThreadData = {
-      ...{ plan, share, sendsRecords: wantsRecords },
+      ...{ plan, share, functions, sendsRecords: wantsRecords },
       maxOutstanding: Math.max(1, countOf(maxOutstanding, share)),
       secrets: registeredSecrets(),
       originMs: timeOriginMs(),

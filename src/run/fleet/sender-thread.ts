@@ -5,6 +5,7 @@ import { registerSecret } from "../../plan/secrets.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import { prepareLoad } from "../../registry/load-modes.ts";
 import { shareClock } from "../../runtime/clock.ts";
+import { type FunctionsSource, loadFunctions } from "../../scenario/thread-functions.ts";
 import { RunSignal } from "../interrupt.ts";
 import { openSending } from "../open-sending.ts";
 import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
@@ -18,6 +19,8 @@ export interface SenderThreadData {
   readonly maxOutstanding: number;
   readonly sendsRecords: boolean;
   readonly secrets: readonly string[];
+  /** Where the functions of the plan are. Absent: it names none. */
+  readonly functions?: FunctionsSource | undefined;
   /** Time origin of the conductor's clock. */
   readonly originMs: number;
 }
@@ -36,8 +39,15 @@ export type ThreadEvent =
   | { readonly kind: "ended" }
   | SenderEvent;
 
-/** Opens the plan's target in this thread, and sends a share of its load until the conductor ends it. */
-export async function serveSenderThread(port: MessagePort, data: SenderThreadData): Promise<void> {
+/**
+ * Opens the plan's target in this thread, and sends a share of its load until the conductor ends it.
+ * @param loadApi loads the module that a scenario imports as `"rampart"`
+ */
+export async function serveSenderThread(
+  port: MessagePort,
+  data: SenderThreadData,
+  loadApi: () => Promise<object>,
+): Promise<void> {
   const { plan, share, maxOutstanding, sendsRecords, secrets, originMs } = data;
   shareClock(originMs);
   for (const secret of secrets) registerSecret(secret);
@@ -45,6 +55,7 @@ export async function serveSenderThread(port: MessagePort, data: SenderThreadDat
   const signal = new RunSignal();
   const options = { observer: {}, load: prepareLoad(plan.load), signal, maxOutstanding, senders: share };
   try {
+    if (data.functions !== undefined) await loadFunctions(plan, data.functions, await loadApi());
     const sending = await openSending(plan, options);
     const sender = sending.createSender(listenFor(send, sendsRecords), {});
     const served = new ServedSender(sender, send);

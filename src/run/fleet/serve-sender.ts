@@ -1,10 +1,14 @@
 import type { RecordColumns } from "../../measure/records.ts";
 import { ERROR_FORM } from "../../plan/sent-error.ts";
+import type { ClientLoad } from "../../result/observer.ts";
+import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 
 /** Time between two reports of a sender's counts. */
 const COUNTS_MS = 50;
+/** Time over which a sender reports how busy it is. */
+const HEALTH_MS = 1000;
 
 /** Sends events to a conductor. @param transfer buffers that may be transferred instead of copied */
 export type SendEvent = (event: SenderEvent, transfer?: readonly ArrayBuffer[]) => void;
@@ -41,12 +45,21 @@ function sendRecords(send: SendEvent, records: RecordColumns, count: number): vo
 export class ServedSender {
   private readonly sender: LoadSender;
   private readonly send: SendEvent;
-  private readonly timer: ReturnType<typeof setInterval>;
+  private readonly timers: readonly ReturnType<typeof setInterval>[];
+  private readonly health = new HealthMonitor();
+  private client: ClientLoad = { cpuRatio: 0, loopLagMaxNs: 0 };
 
   constructor(sender: LoadSender, send: SendEvent) {
     this.sender = sender;
     this.send = send;
-    this.timer = setInterval(() => send({ kind: "counts", ...this.counts() }), COUNTS_MS);
+    this.health.start();
+    this.timers = [
+      setInterval(() => send({ kind: "counts", ...this.counts() }), COUNTS_MS),
+      setInterval(() => {
+        const { cpuRatio, loopLagMaxNs } = this.health.take();
+        this.client = { cpuRatio, loopLagMaxNs };
+      }, HEALTH_MS),
+    ];
   }
 
   /** Handles messages without a pause. */
@@ -56,7 +69,8 @@ export class ServedSender {
 
   /** Reports nothing more. */
   end(): void {
-    clearInterval(this.timer);
+    for (const timer of this.timers) clearInterval(timer);
+    this.health.stop();
   }
 
   private async reply({ id, name, args }: SentMessage): Promise<void> {
@@ -69,6 +83,6 @@ export class ServedSender {
   }
 
   private counts(): SentCounts {
-    return { progress: this.sender.progress(), counts: this.sender.counts() };
+    return { progress: this.sender.progress(), counts: { ...this.sender.counts(), client: this.client } };
   }
 }

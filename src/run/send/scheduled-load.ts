@@ -3,12 +3,13 @@ import type { Drive } from "../../load/drive.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { yieldBackgroundThreads } from "../../runtime/background-threads.ts";
 import { type Clock, DueTimer, systemClock } from "../../runtime/clock.ts";
+import { createRandom, seedOfNumber } from "../../runtime/random.ts";
 import type { LaneOptions } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { ClosedLoad } from "./closed-load.ts";
 import { Schedule } from "./schedule.ts";
 import { SendSlice } from "./send-slice.ts";
-import type { SequencePool } from "./sequence-pool.ts";
+import { SequencePool } from "./sequence-pool.ts";
 
 /** A limit on a schedule's outstanding requests, and statistics of the delayed ones. */
 export class OutstandingLimit {
@@ -74,8 +75,6 @@ export async function createScheduledLoad(
   maxOutstanding: number | undefined,
 ): Promise<ScheduledLoad> {
   if (sender.sequences === undefined) return new ScheduledLoad(sender, undefined, maxOutstanding);
-  const { SequencePool } = await import("./sequence-pool.ts");
-  const { createRandom, seedOfNumber } = await import("../../runtime/random.ts");
   const random = createRandom(seedOfNumber(POOL_SEED, "draw", seed));
   // When requests may overtake each other, a sequence may have only one outstanding request, or the server would see it out of order.
   const pool = new SequencePool(sequenceCount, laneCount, isSerial || !keepsOrder, random);

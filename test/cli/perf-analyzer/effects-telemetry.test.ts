@@ -65,7 +65,9 @@ test(
           const flags = ["--collect-metrics", "--metrics-url", `${stub.url}?gpus=all`, "--metrics-interval", "100"];
           const files = ["-f", csv, "--verbose-csv", "--json", json];
           const { code, out, err } = await runCommand([...LEVELS, "-u", server.url, ...flags, ...files]);
-          assert.deepEqual({ code, err: withoutLoadNotes(err) }, { code: 0, err: "" });
+          // A busy machine may read the page slower than that.
+          const notes = withoutLoadNotes(err).replace(/^WARNING: Triton metrics endpoint latency \(.*\n/m, "");
+          assert.deepEqual({ code, err: notes }, { code: 0, err: "" });
           const section =
             /^ {2}Server Prometheus Metrics: \n {4}Avg GPU Utilization:\n {6}GPU-aaa : [\d.]+%\n {6}GPU-bbb : 50%\n {4}Avg GPU Power Usage:\n {6}GPU-aaa : [\d.]+ watts\n {6}GPU-bbb : 60 watts\n {4}Max GPU Memory Usage:\n {6}GPU-aaa : 10000000\d\d bytes\n {6}GPU-bbb : 2000000000 bytes\n {4}Total GPU Memory:\n {6}GPU-aaa : 17179869184 bytes\n {6}GPU-bbb : 17179869184 bytes\n/gm;
           assert.equal([...out.matchAll(section)].length, 2, out);
