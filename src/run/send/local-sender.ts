@@ -136,10 +136,11 @@ export class LocalSender implements LoadSender {
   /** The requests of a query are sent at once: the first one decides for all. */
   endAtMinimums({ startNs, minDurationNs, leastCount: wholeCount, samplesPerQuery }: QueryMinimums): void {
     const { driver } = this;
-    const leastCount = this.shareOf(wholeCount);
     let sentCount = 0;
     driver.onSend = (intendedNs) => {
-      if (sentCount++ % samplesPerQuery > 0 || sentCount - 1 + samplesPerQuery < leastCount) return;
+      if (sentCount++ % samplesPerQuery > 0) return;
+      // The share is known when the load has started.
+      if (sentCount - 1 + samplesPerQuery < this.shareOf(wholeCount)) return;
       const atNs = Number.isNaN(intendedNs) ? driver.clock.nowNs() : intendedNs;
       if (atNs - startNs < minDurationNs) return;
       driver.onSend = undefined;
