@@ -87,7 +87,9 @@ class SenderThread {
     this.worker = startWorker({ role: "send", data });
     this.worker.on("message", (event: ThreadEvent) => this.receive(event));
     this.worker.on("error", (error) => this.fail(error instanceof Error ? error.message : String(error)));
-    this.worker.on("exit", () => this.fail("it ended"));
+    const hint =
+      functions === undefined ? "Report this." : "If the scenario's code calls process.exit, throw an error instead.";
+    this.worker.on("exit", (code) => this.fail(`it ended with exit code ${code}`, hint));
   }
 
   /** Resolves when the thread has opened its target. */
@@ -123,8 +125,8 @@ class SenderThread {
     else this.remote?.receive(event);
   }
 
-  private fail(reason: string): void {
-    const error = new RunError("internal", `a thread that sends failed: ${reason}`, "Report this.");
+  private fail(reason: string, hint = "Report this."): void {
+    const error = new RunError("internal", `a thread that sends failed: ${reason}`, hint);
     this.opening.reject(error);
     this.ended.resolve();
     this.remote?.fail(error);
