@@ -223,6 +223,22 @@ test("no more is in flight in the report than asked for, and its numbers fit tog
   assert.equal(report.requests.completed, loadOf().length);
 });
 
+const LIMITS = [
+  { load: "hold(4, { requests: 40 })", limit: 4, code: 0 },
+  { load: "hold(5, { requests: 40 })", limit: 4, code: 66 },
+  { load: 'rate(4000, { for: "1 s" })', limit: 2, code: 66 },
+];
+
+for (const { load, limit, code } of LIMITS)
+  test(`${load} with at most ${limit} requests in flight: seven workers end with ${code}`, LIMIT, async () => {
+    begin();
+    const args = [...scenario(plain(), `load: ${load}`), "--max-outstanding", String(limit), "--workers", "7"];
+    const outcome = await runWithReport(args);
+    assert.equal(outcome.code, code, outcome.stderr);
+    assert.equal(outcome.report.requests.sent, loadOf().length);
+    if (code !== 0) assert.match(outcome.stderr, new RegExp(`limit of ${limit}:? `));
+  });
+
 /** With this number of queries the conductor knows the model; the next ones are those of the threads. */
 const CONDUCTOR_QUERIES = 3;
 
