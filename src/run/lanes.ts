@@ -1,6 +1,7 @@
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { largestLevel } from "../load/levels.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
+import { countOf, type Share, WHOLE } from "../load/share.ts";
 import type { Plan } from "../plan/plan.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import type { Service } from "../service/service.ts";
@@ -26,12 +27,17 @@ export function callModeOf({ client, target }: Plan, { isSequence, isDecoupled }
 /**
  * Returns how slots are assigned to lanes. Synchronous closed loops have one lane per outstanding request; asynchronous ones have lanes up
  * to the limit; schedules have as many lanes as the limit, which share the arrivals and sequences.
+ * @param senders which sender of how many has the lanes. Default: the only one
  */
-export function laneOptionsOf(plan: Plan, search: LevelSearch, model: LaneModel): LaneOptions {
+export function laneOptionsOf(plan: Plan, search: LevelSearch, model: LaneModel, senders = WHOLE): LaneOptions {
   const { concurrent, isSerial } = plan.sequences;
   const isSync = callModeOf(plan, model) === "sync";
+  const laneCount = laneCountOf(plan, search, model, isSync);
+  // A lane without a sequence would wait for ever; without sequences, each sender has as many lanes.
+  const hasPool = model.isSequence && LEVEL_UNITS[search.unit].isScheduled;
   return {
-    laneCount: laneCountOf(plan, search, model, isSync),
+    laneCount: hasPool ? Math.max(1, countOf(laneCount, senders)) : Math.ceil(laneCount / senders.count),
+    senders,
     isSync,
     keepsOrder: plan.target.isStreaming,
     sequenceCount: concurrent,
@@ -72,8 +78,10 @@ export interface LaneOptions {
   readonly isSync: boolean;
   /** Whether a lane's requests reach the server in the order of sending, as on a stream. */
   readonly keepsOrder: boolean;
-  /** Number of concurrent sequences of a schedule. */
+  /** Number of concurrent sequences of a schedule, of all senders together. */
   readonly sequenceCount: number;
+  /** Which sender of how many has the lanes, and its share of the sequences. Default: the only one. */
+  readonly senders?: Share;
   /** Whether a sequence waits for its response before its next request. */
   readonly isSerial: boolean;
   /** Seed of the run. Default: 0. */

@@ -1,6 +1,6 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { PhasedLoad } from "../load/load-mode.ts";
-import { type Share, WHOLE } from "../load/share.ts";
+import { WHOLE } from "../load/share.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -17,7 +17,7 @@ import type { RunSignal } from "./interrupt.ts";
 import { createContentCheck } from "./judge/content-check.ts";
 import { cannotConnect } from "./judge/failure-policy.ts";
 import { openTokens as measureTokens, type OpenTokens } from "./judge/open-tokens.ts";
-import { type LaneOptions, laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
+import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";
 import { openMixedTarget } from "./mix/mixed-target.ts";
 import { openTarget, type Session, type Target, type TargetOptions } from "./open/session.ts";
@@ -111,7 +111,7 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
   // Until the server is queried, the data may still be refused.
   if (target.isQueried() && options.sendsElsewhere !== true) void driver.reserve(1);
   const session = await signal.unlessInterrupted(settingUp);
-  const lanes = divideLanes(laneOptionsOf(plan, search, session.service), senders);
+  const lanes = laneOptionsOf(plan, search, session.service, senders);
   driver.setLanes(lanes);
   const feed = await createFeed(plan, search, session, lanes, senders);
   if (!target.isQueried() && plan.behaviour?.waitsForServer !== true && urlsOf(plan.target).length === 1) {
@@ -156,7 +156,7 @@ function openDriver(
     onConnectFailure: (failure) => {
       refusal ??= failure;
     },
-    ...divideLanes(laneOptionsOf(plan, load.search, UNKNOWN_MODEL), senders),
+    ...laneOptionsOf(plan, load.search, UNKNOWN_MODEL, senders),
     stallTimeoutNs: msToNs(stallTimeoutMs),
     requestTimeoutNs: requestTimeoutMs === undefined ? undefined : msToNs(requestTimeoutMs),
     maxResponseBytes: maxResponseBytesOf(plan.client),
@@ -165,11 +165,6 @@ function openDriver(
     createClient: (given) => target.createClient(given),
   });
   return { driver, refusal: () => refusal };
-}
-
-/** Each sender has as many lanes, so that the lane of a request follows from its number. */
-function divideLanes(lanes: LaneOptions, { count }: Share): LaneOptions {
-  return count === 1 ? lanes : { ...lanes, laneCount: Math.ceil(lanes.laneCount / count) };
 }
 
 /** Whether a plan measures the tokens of responses. */

@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly timeoutMs?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Called once the process runs; may signal it. */
+  readonly onStart?: (kill: (signal: NodeJS.Signals) => void) => void;
   /** Called with all of stdout so far; may signal the process. */
   readonly onStdout?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
   /** The same for standard error. */
@@ -44,6 +46,7 @@ export function runRampart(args: readonly string[], options: RunOptions = {}): P
   });
   let stdout = "";
   let stderr = "";
+  options.onStart?.((signal) => child.kill(signal));
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
     options.onStdout?.(stdout, (signal) => child.kill(signal));

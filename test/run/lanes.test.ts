@@ -59,6 +59,18 @@ describe("lanes", () => {
       assert.equal(laneOptionsOf(plan, searchOf(plan), model).laneCount, lanes);
     });
 
+  test("of several senders have a sequence each, or are as many everywhere", () => {
+    const lanesOf = (change: PlanChange, model: typeof UNKNOWN_MODEL, count: number): number[] => {
+      const plan = makePlan(change);
+      const senders = Array.from({ length: count }, (_, index) => ({ index, count }));
+      return senders.map((share) => laneOptionsOf(plan, searchOf(plan), model, share).laneCount);
+    };
+    // A sender without a sequence sends nothing.
+    assert.deepEqual(lanesOf(rate, sequenceModel, 3), [2, 1, 1]);
+    assert.deepEqual(lanesOf(rate, sequenceModel, 5), [1, 1, 1, 1, 1]);
+    assert.deepEqual(lanesOf(rate, UNKNOWN_MODEL, 3), [2, 2, 2]);
+  });
+
   test("keep the order of requests on streams", () => {
     const plan = makePlan({ target: { protocol: "grpc", isStreaming: true } });
     const { keepsOrder, isSync, sequenceCount, isSerial } = laneOptionsOf(plan, searchOf(plan), UNKNOWN_MODEL);

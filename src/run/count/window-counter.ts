@@ -1,3 +1,4 @@
+import { type Share, WHOLE } from "../../load/share.ts";
 import { type CompletionGap, CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
@@ -45,6 +46,8 @@ export interface CounterParts extends TallyParts {
   readonly sends: CountedSends;
   readonly meter: LevelMeter;
   readonly health: HealthMonitor;
+  /** Which sender of how many counts. Default: the only one. */
+  readonly share?: Share | undefined;
 }
 
 /** Divides a level's time into windows and counts what ends in each. */
@@ -91,8 +94,9 @@ export class WindowCounter {
     this.lanesBeforeStop = this.parts.sends.activeLanes;
   }
 
-  private count(startNs: number, way: "begin" | "count", options: CountOptions): void {
+  private count(wantedNs: number, way: "begin" | "count", options: CountOptions): void {
     const { sends, meter, health } = this.parts;
+    const startNs = this.borderAt(wantedNs);
     const tallies = talliesOf(this.parts, options.isScheduled);
     this.canLanesWait = options.canLanesWait;
     this.timelineNs = options.timelineNs;
@@ -105,6 +109,17 @@ export class WindowCounter {
     health.start();
   }
 
+  /**
+   * Returns the border between two windows. The message from a conductor elsewhere takes time, so for one of several senders it is not before the
+   * last end: a window contains exactly the requests that ended in it.
+   */
+  private borderAt(wantedNs: number): number {
+    const { sends, meter, share = WHOLE } = this.parts;
+    if (share.count === 1) return wantedNs;
+    sends.drain();
+    return Math.max(wantedNs, meter.lastEndNs);
+  }
+
   /** Moves the start of the window, in which nothing was sent yet. */
   restart(startNs: number): void {
     const { meter } = this.parts;
@@ -114,10 +129,11 @@ export class WindowCounter {
     if (this.timelineNs !== undefined) meter.timeline = new Timeline(startNs, { durationNs: this.timelineNs });
   }
 
-  /** Ends the window at `endNs` and begins the next one. */
-  cut(endNs: number, last: LastWindow = {}): CutWindow {
+  /** Ends the window at `wantedNs` and begins the next one. See {@link borderAt}. */
+  cut(wantedNs: number, last: LastWindow = {}): CutWindow {
     const { sends, meter, health } = this.parts;
     sends.drain();
+    const endNs = this.borderAt(wantedNs);
     const { windowNumber } = meter;
     const tally = meter.cut();
     const parts = this.groups?.cut(meter.cutGroups(), endNs);

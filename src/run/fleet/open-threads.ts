@@ -37,8 +37,10 @@ export interface ThreadsOptions {
 
 /** Opens the plan's target in several threads. @throws RunError or UserError when one of them cannot; none is left then */
 export async function openThreads(plan: Plan, options: ThreadsOptions): Promise<SenderThreads> {
-  const { count, signal } = options;
-  const threads = Array.from({ length: count }, (_, index) => new SenderThread(plan, index, options));
+  const { signal, maxOutstanding } = options;
+  // Each thread may have one request in flight.
+  const count = Math.min(options.count, maxOutstanding);
+  const threads = Array.from({ length: count }, (_, index) => new SenderThread(plan, index, { ...options, count }));
   void signal.interrupted.then(() => {
     for (const thread of threads) thread.post({ kind: "interrupt" });
   });
@@ -79,7 +81,7 @@ class SenderThread {
     const share = { index, count };
     const data: SenderThreadData = {
       ...{ plan, share, functions, sendsRecords: wantsRecords },
-      maxOutstanding: Math.max(1, countOf(maxOutstanding, share)),
+      maxOutstanding: countOf(maxOutstanding, share),
       secrets: registeredSecrets(),
       originMs: timeOriginMs(),
     };

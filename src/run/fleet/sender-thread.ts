@@ -54,20 +54,22 @@ export async function serveSenderThread(
   const send = (event: ThreadEvent, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(event, transfer);
   const signal = new RunSignal();
   const options = { observer: {}, load: prepareLoad(plan.load), signal, maxOutstanding, senders: share };
+  // Before the thread has opened its target, only an interrupt comes.
+  let handle: (task: ThreadTask) => unknown = () => {};
+  port.on("message", (task: ThreadTask) => (task.kind === "interrupt" ? signal.interrupt() : handle(task)));
   try {
     if (data.functions !== undefined) await loadFunctions(plan, data.functions, await loadApi());
     const sending = await openSending(plan, options);
     const sender = sending.createSender(listenFor(send, sendsRecords), {});
     const served = new ServedSender(sender, send);
-    port.on("message", async (task: ThreadTask) => {
+    handle = async (task) => {
       if (task.kind === "handle") served.handle(task.messages);
-      else if (task.kind === "interrupt") signal.interrupt();
-      else {
+      else if (task.kind === "end") {
         served.end();
         await sending.close();
         send({ kind: "ended" });
       }
-    });
+    };
     send({ kind: "opened", progress: sender.progress(), counts: sender.counts() });
   } catch (error) {
     send({ kind: "not-opened", error: ERROR_FORM.send(error) });

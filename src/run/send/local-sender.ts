@@ -265,7 +265,7 @@ export class LocalSender implements LoadSender {
 
   async cut(endNs: number, last?: LastWindow): Promise<CutWindow> {
     const cut = this.counter.cut(endNs, last);
-    this.parts.tokens?.cut({ startNs: cut.window.startNs, endNs });
+    this.parts.tokens?.cut(cut.window);
     return cut;
   }
 

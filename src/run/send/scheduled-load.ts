@@ -1,5 +1,6 @@
 import type { Arrivals } from "../../load/arrivals.ts";
 import type { Drive } from "../../load/drive.ts";
+import { countOf, WHOLE } from "../../load/share.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { yieldBackgroundThreads } from "../../runtime/background-threads.ts";
 import { type Clock, DueTimer, systemClock } from "../../runtime/clock.ts";
@@ -71,13 +72,13 @@ export async function createNextLoad(
 /** Creates a scheduled load and, with sequences, their assignment. @param maxOutstanding see {@link ScheduledLoad} */
 export async function createScheduledLoad(
   sender: Sender,
-  { sequenceCount, laneCount, isSerial, keepsOrder, seed = 0 }: LaneOptions,
+  { sequenceCount, laneCount, isSerial, keepsOrder, seed = 0, senders = WHOLE }: LaneOptions,
   maxOutstanding: number | undefined,
 ): Promise<ScheduledLoad> {
   if (sender.sequences === undefined) return new ScheduledLoad(sender, undefined, maxOutstanding);
   const random = createRandom(seedOfNumber(POOL_SEED, "draw", seed));
   // When requests may overtake each other, a sequence may have only one outstanding request, or the server would see it out of order.
-  const pool = new SequencePool(sequenceCount, laneCount, isSerial || !keepsOrder, random);
+  const pool = new SequencePool(countOf(sequenceCount, senders), laneCount, isSerial || !keepsOrder, random);
   return new ScheduledLoad(sender, pool, maxOutstanding);
 }
 

@@ -4,6 +4,7 @@ import type { Share } from "../../../src/load/share.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import { openSender } from "../../../src/run/open-sender.ts";
 import type { LoadSender } from "../../../src/run/send/messages.ts";
+import { nowNs } from "../../../src/runtime/clock.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { type FakeClient, makeDataset, makeDriver, makeService } from "./fake-client.ts";
 
@@ -58,5 +59,35 @@ test("a level settles once its connections are open", async () => {
   const { sender, client } = makeSender({ index: 0, count: 2 });
   await sender.settle(step(5));
   assert.equal(client.calls.length, 3);
+  sender.close();
+});
+
+test("a sender's share of the lowest number of queries is that of the load that starts", async () => {
+  const { sender, client } = makeSender({ index: 1, count: 3 });
+  sender.endAtMinimums({ startNs: 0, minDurationNs: 0, leastCount: 20, samplesPerQuery: 1 });
+  await sender.start(step(3), Number.POSITIVE_INFINITY);
+  while (client.active.length > 0) client.answer(client.active[0] as number);
+  assert.equal(client.sent.length, 7);
+  sender.close();
+});
+
+test("windows of one of several senders meet at its last end, when the message to cut comes late", async () => {
+  const { sender, client } = makeSender({ index: 0, count: 2 });
+  await sender.start(step(2), Number.POSITIVE_INFINITY);
+  const answer = (): void => client.answer(client.active[0] as number);
+  answer();
+  const beginNs = nowNs();
+  answer();
+  await sender.beginWindow(beginNs, { isScheduled: false, canLanesWait: false });
+  answer();
+  const cutNs = nowNs();
+  answer();
+  const { window } = await sender.cut(cutNs);
+  const { startNs, endNs, requestCount, inFlightSumNs, durationNs } = window;
+  assert.equal(requestCount, 2, "what ended before the message to begin does not count");
+  assert.ok(startNs > beginNs && endNs > cutNs, `${startNs - beginNs} and ${endNs - cutNs} ns`);
+  assert.ok(inFlightSumNs <= durationNs, "one lane has no more than one request in flight");
+  const next = await sender.cut(nowNs());
+  assert.deepEqual([next.window.startNs, next.window.requestCount], [endNs, 0]);
   sender.close();
 });
