@@ -20,8 +20,10 @@ import type {
   SenderTotals,
 } from "../send/messages.ts";
 
-/** Time from the message that starts a level to its start, in which the message reaches every sender. */
-const START_AHEAD_NS = msToNs(2);
+/** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
+const START_AHEAD_NS = msToNs(20);
+/** The same where a schedule follows another load, and the pause should be short. */
+const CHANGE_AHEAD_NS = msToNs(5);
 
 /**
  * Several senders as one. Each message goes to all of them, each takes its share of the load, and what they return is joined. No message
@@ -45,11 +47,6 @@ export class FleetSender implements LoadSender {
     await Promise.all(this.each(ask));
   }
 
-  /** Returns the start that the schedules of all senders have in common. */
-  private get startNs(): number {
-    return this.clock.nowNs() + START_AHEAD_NS;
-  }
-
   rehearse(): Promise<void> {
     return this.all((sender) => sender.rehearse());
   }
@@ -68,7 +65,8 @@ export class FleetSender implements LoadSender {
 
   async start(step: LoadStep, quota: number): Promise<void> {
     await this.settle(step);
-    const { startNs } = this;
+    // The schedules of all senders have it in common.
+    const startNs = this.clock.nowNs() + START_AHEAD_NS;
     return this.all((sender) => sender.start(step, quota, startNs));
   }
 
@@ -77,7 +75,7 @@ export class FleetSender implements LoadSender {
   }
 
   change(quota: number): void {
-    const { startNs } = this;
+    const startNs = this.clock.nowNs() + CHANGE_AHEAD_NS;
     for (const sender of this.senders) sender.change(quota, startNs);
   }
 
