@@ -97,6 +97,7 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "client.callMode=async",
       "client.kind",
       "client.maxOutstanding",
+      "client.workers",
       "inputs.entries",
       "mock.grpcPort",
       "mock.grpcProto",
