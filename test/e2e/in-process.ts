@@ -35,9 +35,22 @@ export function modelProcesses(models: string): number[] {
     .map(Number);
 }
 
-/** Resolves when no process of the models is left: the kernel ends them after the end of the process that started them. */
+/** Longest time in which the processes of models end. */
+const END_MS = 60_000;
+
+/**
+ * Resolves when no process of the models is left: the kernel ends them after the end of the process that started them. Rejects when one stays,
+ * and kills it.
+ */
 export async function waitForModelProcesses(models: string): Promise<void> {
-  while (modelProcesses(models).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const deadlineMs = Date.now() + END_MS;
+  for (let left = modelProcesses(models); left.length > 0; left = modelProcesses(models)) {
+    if (Date.now() > deadlineMs) {
+      for (const pid of left) process.kill(pid, "SIGKILL");
+      throw new Error(`processes of models were left: ${left.join(", ")}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 /** Copies one model into a new folder in `folder`, so that its processes differ from those of other tests. */
