@@ -157,7 +157,7 @@ describe("the live view", () => {
       const [, ms] = /^(.+) ms$/.exec(shown ?? "") ?? assert.fail(shown);
       assert.ok(Math.abs(Number(ms) / expected - 1) < 0.01, `${shown} is about ${expected}`);
     }
-    assert.match(screen[5] ?? "", /^client +\d+ % of a core, event loop late by [\d.]+ (?:us|ms) at most$/);
+    assert.match(screen[5] ?? "", /^client +[\d.]+ % of a core, event loop late by [\d.]+ (?:us|ms) at most$/);
     drawAfter(64, { completedCount: 50_000 });
     drawAfter(1);
     const later = screenOf(texts);
