@@ -77,6 +77,8 @@ class TritonHost {
     this.queries = new QueryResponses(this.triton, server, this.regions);
     // Until here, JavaScript could not run while models were loaded.
     process.on("SIGTERM", end);
+    // A run that was killed reads no responses: writing one may fail before the end of the run is noticed.
+    process.on("exit", end);
     this.callbacks.run({
       server,
       allocator: this.allocator.value,
