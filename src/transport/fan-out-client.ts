@@ -33,18 +33,16 @@ export class ServerTurns implements Choice {
   readonly field = "server";
   private readonly count: number;
   private next: number;
-  private readonly step: number;
 
-  /** @param first the first server @param step how many servers further the next one is. Default: 1 */
-  constructor(count: number, first = 0, step = 1) {
+  /** @param first number of the first server; above the count it wraps around. Default: 0 */
+  constructor(count: number, first = 0) {
     this.count = count;
     this.next = first % count;
-    this.step = step;
   }
 
   pick(): number {
     const index = this.next;
-    this.next = (index + this.step) % this.count;
+    this.next = (index + 1) % this.count;
     return index;
   }
 }

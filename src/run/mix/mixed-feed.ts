@@ -85,9 +85,12 @@ export class MixedFeed implements Feed {
     for (const { feed } of this.members) feed.shareSteps();
   }
 
+  /** Owns a part of the load from now on. The turns of another part begin anew, so that all senders count them alike. */
   ownPart(share: Share): void {
+    if (share.index === this.share.index && share.count === this.share.count) return;
     this.share = share;
     this.skipCount = share.index;
+    this.memberTurns.rewind();
   }
 
   rewind(): void {

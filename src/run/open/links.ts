@@ -74,10 +74,9 @@ async function balance(
   others: readonly Endpoint[],
   { loadFor, senders }: { readonly loadFor: (endpoint: Endpoint) => Promise<CreateClient>; readonly senders: Share },
 ): Promise<CreateClient> {
-  const { index, count } = senders;
   const servers = [{ name: first.authority, createClient: createFirst }];
   for (const endpoint of others) servers.push({ name: endpoint.authority, createClient: await loadFor(endpoint) });
-  return (options) => new FanOutClient(servers, new ServerTurns(servers.length, index, count), options);
+  return (options) => new FanOutClient(servers, new ServerTurns(servers.length, senders.index), options);
 }
 
 /**

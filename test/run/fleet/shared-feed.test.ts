@@ -122,6 +122,27 @@ test("a mix: the members take turns by weight, with the steps of their data in o
   }
 });
 
+test("a mix keeps its weights from level to level, also when fewer senders own some", () => {
+  for (const count of [2, 4]) {
+    const feeds = sharesOf(count).map(() => {
+      const members = [1, 1].map((weight) => ({
+        feed: new RequestFeed(makeService(), makeDataset(7), { usesIds: false, isInOrder: true }),
+        ...{ stepCount: 7, weight },
+      }));
+      return new MixedFeed(members);
+    });
+    for (const owners of [count, count, 1, count]) {
+      const sent = feeds.slice(0, owners).flatMap((feed, index) => {
+        feed.ownPart({ index, count: owners });
+        return drawn(feed, 1, 8);
+      });
+      // The steps of the first member are 0 to 6.
+      const first = sent.filter((one) => Number(one.split(" ")[0]) < 7).length;
+      assert.equal(first, sent.length / 2, `${owners} of ${count}`);
+    }
+  }
+});
+
 test("cancellation: the same requests are cancelled", () => {
   const cancelled = (share: Share): boolean[] => {
     const slots = new Set<number>();
@@ -152,12 +173,15 @@ test("cancellation: the same requests are cancelled", () => {
 test("several servers: requests go round robin over all of them", () => {
   for (const count of [2, 3, 4])
     for (const serverCount of [2, 3]) {
-      const parts = sharesOf(count).map(({ index }) => new ServerTurns(serverCount, index, count));
-      const picked = Array.from({ length: 24 }, (_, at) => parts[at % count]?.pick());
-      assert.deepEqual(
-        picked,
-        Array.from({ length: 24 }, (_, at) => at % serverCount),
-      );
+      // Each sender sends to all of them, whatever the others do, and the first requests go to different ones.
+      const picked = sharesOf(count).map(({ index }) => {
+        const turns = new ServerTurns(serverCount, index);
+        return Array.from({ length: 6 * serverCount }, () => turns.pick());
+      });
+      assert.equal(new Set(picked.map(([first]) => first)).size, Math.min(count, serverCount));
+      for (const ofSender of picked)
+        for (let server = 0; server < serverCount; server++)
+          assert.equal(ofSender.filter((one) => one === server).length, 6);
     }
 });
 
