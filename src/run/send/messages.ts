@@ -80,7 +80,7 @@ export type SenderTotals = Pick<RunResult, "connectionCount" | "resendCount" | "
  * them, see {@link Share}.
  */
 export interface LoadSender {
-  /** Sends requests to nobody, so that the client's code is compiled, see {@link rehearse}. */
+  /** Sends requests to an in-process sink, so that the client's code is JIT-compiled before the first measured request. */
   rehearse(): Promise<void>;
   /** Opens the connections of a level, so that its first requests do not wait for them. */
   prepare(step: LoadStep): Promise<void>;

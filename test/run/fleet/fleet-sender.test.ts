@@ -54,7 +54,7 @@ const PLANS: Readonly<Record<string, PlanChange>> = {
   },
 };
 
-/** What a number of requests decides, and time does not. Which of several senders' requests fail is not the same as for one. */
+/** The counts that do not depend on time, without failures: with several senders, other requests fail. */
 function countsOf({ sentCount, levels, phased, warmup, error }: RunResult): unknown {
   const windows = levels.map(({ level, outcome, window, phase }) => {
     const { requestCount, failedCount, sentCount: sent, isScheduled } = window;
