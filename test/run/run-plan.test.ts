@@ -183,14 +183,17 @@ test("a server that stops answering ends the run in bounded time and says so", L
 });
 
 test("an interrupt ends the run with the measurements so far", LIMIT, async () => {
-  // Far below the rate at which the first level waits for compiled code, so that the measurement begins within the first 20 requests.
   await withServer({ onInfer: () => takeMs(5) }, async (server) => {
     const measurement = { mode: { kind: "duration", durationMs: 120_000 } } as const;
+    // What ends before the window begins does not count.
+    const began = Promise.withResolvers<void>();
     const running = startPlan(planFor(server, { load: closedAt(2), measurement }), {
-      openObserver: async () => ({}),
+      openObserver: async () => ({ onWindowStart: () => began.resolve() }),
       check: () => Promise.resolve(),
     });
-    await server.until(() => server.successCount >= 60);
+    await began.promise;
+    const beforeCount = server.successCount;
+    await server.until(() => server.successCount >= beforeCount + 20);
     running.interrupt();
     const result = await running.result;
     assert.deepEqual([result.isInterrupted, result.error, result.levels[0]?.outcome], [true, undefined, "partial"]);
@@ -380,8 +383,12 @@ test("a server that disappears during the run ends it, with the earlier measurem
       measurement: { mode: { kind: "duration", durationMs: 120_000 } },
       failures: { maxRatio: 0 },
     });
-    const result = run(plan);
-    await server.until(() => server.successCount >= 30);
+    // What ends before the window begins does not count.
+    const began = Promise.withResolvers<void>();
+    const result = run(plan, { onWindowStart: () => began.resolve() });
+    await began.promise;
+    const beforeCount = server.successCount;
+    await server.until(() => server.successCount >= beforeCount + 30);
     await server.stop();
     const { error, levels, ...rest } = await result;
     assert.equal(error?.code, "unreachable");

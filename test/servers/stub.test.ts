@@ -103,5 +103,7 @@ test("lateness is taken against the schedule that fits best", LIMIT, async () =>
   const kept = await stub.lateness(200);
   assert.ok(kept.requests > 0 && kept.requests < 200, `${kept.requests} are of the half second that counts`);
   assert.ok(kept.p50Us <= kept.p99Us && kept.p99Us <= kept.maxUs);
-  assert.ok((await stub.lateness(400)).p99Us > kept.p99Us, "against another rate all is late");
+  // A pause of the machine makes a few requests late, never half of them.
+  const { p50Us } = await stub.lateness(400);
+  assert.ok(p50Us > kept.p50Us, `against another rate all is late: ${p50Us} and ${kept.p50Us} µs`);
 });
