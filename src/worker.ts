@@ -2,21 +2,22 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { TokenWorkData } from "./cli/genai-perf/profile/token-work.ts";
 import type { TokenThreadData } from "./measure/tokens/token-thread.ts";
 import { ERROR_FORM } from "./plan/sent-error.ts";
-import type { SenderThreadData } from "./run/fleet/sender-thread.ts";
+import { useFileMirror } from "./runtime/files.ts";
 import { lowerThreadPriority } from "./runtime/thread-priority.ts";
 import { serveCalls } from "./runtime/worker-calls.ts";
-import type { WorkerRole } from "./runtime/workers.ts";
+import type { WorkerStart } from "./runtime/workers.ts";
 
 /** A thread's entry: does what its role says. */
 
-const { role, data } = workerData as WorkerRole;
+const { role, data, files } = workerData as WorkerStart;
+useFileMirror(files);
 if (parentPort === null) throw new Error("worker.ts is started by Rampart, not by hand");
 if (role === "mock") {
   const { startWarmMock } = await import("./mock/warm-up.ts");
   serveCalls(parentPort, startWarmMock, ERROR_FORM);
 } else if (role === "send") {
   const { serveSenderThread } = await import("./run/fleet/sender-thread.ts");
-  await serveSenderThread(parentPort, data as SenderThreadData, () => import("./index.ts"));
+  serveSenderThread(parentPort, () => import("./index.ts"));
 } else if (role === "measure-tokens") {
   const { serveTokenMeter } = await import("./measure/tokens/token-thread.ts");
   lowerThreadPriority();

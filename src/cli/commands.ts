@@ -1,8 +1,8 @@
 import { nearestName } from "../plan/nearest-name.ts";
 import { registerArguments } from "../plan/secrets.ts";
-import { VERSION } from "../report/version.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
 import { endStartUp } from "../runtime/runtime.ts";
+import { VERSION } from "../runtime/version.ts";
 import type { LoadedCommand, ShownCommand } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { guardIo } from "./guarded-io.ts";
@@ -63,6 +63,11 @@ export const COMMANDS: readonly Command[] = [
     name: "mock",
     summary: "start a small server to measure when there is no other",
     load: async () => (await import("./mock.ts")).COMMAND,
+  },
+  {
+    name: "agent",
+    summary: "wait on a bus for runs of other hosts, and send their load from this one",
+    load: async () => (await import("./agent.ts")).COMMAND,
   },
   {
     name: "perf_analyzer",

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Problem, problem, UserError, unreadable } from "../plan/problem.ts";
-import { loadFileBytes, MOST_BODY_BYTES } from "../runtime/files.ts";
+import { loadFileBytes, locate, MOST_BODY_BYTES } from "../runtime/files.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
@@ -38,7 +38,7 @@ export async function readDirectory(path: string, model: ModelInfo): Promise<Dat
 }
 
 async function listFiles(path: string): Promise<string[]> {
-  const entries = await readdir(path).catch((error: unknown) => {
+  const entries = await readdir(locate(path)).catch((error: unknown) => {
     throw unreadable(path, error, "Give an existing directory.");
   });
   return entries.filter((name) => !name.startsWith("."));

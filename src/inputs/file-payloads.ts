@@ -1,7 +1,15 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
-import { fileSystem, loadFileBytes, MOST_BODY_BYTES, readFileBytes, refuseDevice, tooLarge } from "../runtime/files.ts";
+import {
+  fileSystem,
+  loadFileBytes,
+  locate,
+  MOST_BODY_BYTES,
+  readFileBytes,
+  refuseDevice,
+  tooLarge,
+} from "../runtime/files.ts";
 import { splitBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
@@ -107,8 +115,8 @@ async function toDataset(
 async function sizeOf(file: NamedFile, problems: Problem[]): Promise<number> {
   try {
     const { constants, promises } = fileSystem();
-    await promises.access(file.path, constants.R_OK);
-    const found = await stat(file.path);
+    await promises.access(locate(file.path), constants.R_OK);
+    const found = await stat(locate(file.path));
     refuseDevice(file.path);
     if (found.size > MOST_BODY_BYTES) throw tooLarge(MOST_BODY_BYTES);
     if (!found.isDirectory()) return found.size;
@@ -177,7 +185,7 @@ const WILD = /[*?]/;
  */
 async function findFiles(pattern: string): Promise<string[]> {
   const { existsSync } = fileSystem();
-  if (!WILD.test(pattern) || existsSync(pattern)) return [pattern];
+  if (!WILD.test(pattern) || existsSync(locate(pattern))) return [pattern];
   let found = [pattern.startsWith("/") ? "/" : ""];
   const names = pattern.split("/").filter((name) => name !== "");
   for (const [index, name] of names.entries()) {
@@ -192,11 +200,11 @@ async function findFiles(pattern: string): Promise<string[]> {
 async function matchIn(folder: string, name: string, isLast: boolean): Promise<string[]> {
   const { existsSync, statSync } = fileSystem();
   const paths = WILD.test(name)
-    ? (await readdir(folder === "" ? "." : folder).catch(() => []))
+    ? (await readdir(locate(folder === "" ? "." : folder)).catch(() => []))
         .filter((entry) => matches(entry, name))
         .map((entry) => join(folder, entry))
-    : [join(folder, name)].filter((path) => existsSync(path));
-  return paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === !isLast);
+    : [join(folder, name)].filter((path) => existsSync(locate(path)));
+  return paths.filter((path) => statSync(locate(path), { throwIfNoEntry: false })?.isDirectory() === !isLast);
 }
 
 function matches(entry: string, name: string): boolean {

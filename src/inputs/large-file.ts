@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { unreadable } from "../plan/problem.ts";
-import { loadFileText, openFile } from "../runtime/files.ts";
+import { loadFileText, locate, openFile } from "../runtime/files.ts";
 import type { ByteSource, Extent } from "./json-scanner.ts";
 
 /** Files of request data above this size are not kept in memory; their entries are read when they are sent. */
@@ -11,7 +11,7 @@ const decoder = new TextDecoder();
 
 /** Whether a file is larger than `maxHeldBytes`. Returns false when it cannot be read, which is reported later. */
 export async function isLargeFile(path: string, maxHeldBytes = MAX_HELD_BYTES): Promise<boolean> {
-  const size = await stat(path).then(
+  const size = await stat(locate(path)).then(
     (found) => found.size,
     () => 0,
   );

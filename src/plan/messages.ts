@@ -84,6 +84,9 @@ export const MESSAGES = {
   "trust-grpc": "Name its authority with <target.tls=trusting-grpc>.",
   "trust-http":
     "Name its authority with <target.tls=trusting-http>, or trust anybody with <target.tls=unverified-http>.",
+  "check-bus":
+    "Check <client.bus.url> and its login: nats://USER:PASSWORD@HOST:4222, or tls://… and <client.bus.caFile>.",
+  "start-agents": "Start more of them: rampart agent <client.bus.url> …",
   "other-server": "The server at <address> speaks <what>: <use>change <target.url>.",
   "use-kind": "use <at>, or ",
   "unknown-server": "A server of another kind answers at <address>: change <target.url>.",
@@ -137,6 +140,7 @@ interface Settings {
     | "requestTimeoutMs"
     | "stallTimeoutMs"
     | "workers";
+  "client.bus": "agentCount" | "caFile" | "url";
   failures: "maxRatio";
   inputs: "count" | "data" | "entries" | "file" | "file=other" | "file=rankings" | "format" | "tokenizer";
   "inputs.audio": "channelCount" | "depthsBits" | "lengthS" | "sampleRatesHz";

@@ -135,6 +135,40 @@ export function measurementSchema() {
   });
 }
 
+/** The NATS server through which agents on other hosts send the load. */
+export type BusPlan = PlanOf<typeof busSchema>;
+
+/** Most agents of a run. */
+export const MOST_AGENTS = 1000;
+
+/** Schema of the bus. */
+export function busSchema() {
+  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  return v.object({
+    /** Address, or several of one cluster with commas: `nats://USER:PASSWORD@HOST:4222`; `tls://` with TLS. */
+    url: v.pipe(
+      v.optional(v.string(), ""),
+      v.check(isBusUrl, "must be the address of a NATS server: nats://HOST:4222 or tls://HOST:4222"),
+    ),
+    /** Number of agents that send. Default: 1. */
+    agentCount: v.exactOptional(v.pipe(count, v.maxValue(MOST_AGENTS, `must be ${MOST_AGENTS} or less`))),
+    /** Longest wait for that many agents. Default: 10 s. */
+    waitMs: v.exactOptional(v.pipe(v.number(), v.minValue(0, "must be 0 or more"))),
+    /** Files with the login: credentials, or the seed of an NKey. */
+    credsFile: v.exactOptional(v.string()),
+    nkeyFile: v.exactOptional(v.string()),
+    /** PEM files: certificates that are trusted, and this client's certificate and key. */
+    caFile: v.exactOptional(v.string()),
+    certFile: v.exactOptional(v.string()),
+    keyFile: v.exactOptional(v.string()),
+  });
+}
+
+/** Whether a text is the address of a NATS server, or of several. */
+function isBusUrl(text: string): boolean {
+  return text.split(",").every((one) => /^(?:nats|tls):\/\/[^/\s]+$/.test(one.trim()) && URL.canParse(one.trim()));
+}
+
 /** The client that sends requests. */
 export type ClientPlan = PlanOf<typeof clientSchema>;
 
@@ -159,6 +193,8 @@ export function clientSchema() {
     maxLanes: v.nullable(count),
     /** Number of threads that send, each a share of the load. Absent: the main thread sends all of it. */
     workers: v.exactOptional(v.pipe(count, v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))),
+    /** The agents that send in place of this process, each with as many threads as there are `workers`. Absent: this process sends. */
+    bus: v.exactOptional(busSchema()),
     /** A request fails when it receives no byte for this time. */
     stallTimeoutMs: positive,
     /** A request fails when its response is not complete after this time. Absent: no limit. */

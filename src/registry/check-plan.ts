@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { LIMITED_NAMES } from "../measure/tokens/metrics.ts";
-import { type Plan, planRestSchema } from "../plan/plan.ts";
+import { type BusPlan, busSchema, type Plan, planRestSchema } from "../plan/plan.ts";
 import { movePath, type Problem, problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import { memberPlanOf } from "../plan/split/mix.ts";
@@ -24,6 +24,14 @@ export function checkPlan(plan: Plan): Plan {
   if (problems.length === 0) problems.push(...findConflicts(plan));
   if (problems.length > 0) throw new UserError(problems);
   return plan;
+}
+
+/** Checks the settings of a bus for a process that has no plan. @throws UserError with all problems */
+export function checkBus(bus: unknown): BusPlan {
+  const result = v.safeParse(busSchema(), bus);
+  const problems = toProblems("client.bus", result);
+  if (problems.length > 0) throw new UserError(problems);
+  return result.output as BusPlan;
 }
 
 /** Checks the members of a mix like targets that are measured alone. */

@@ -156,6 +156,8 @@ export interface RunResult {
   readonly received?: { readonly bytes: number; readonly statuses: Readonly<Record<string, number>> } | undefined;
   /** Requests sent to each server; absent if there is only one. */
   readonly servers?: readonly ServerLoad[] | undefined;
+  /** The other hosts that sent, if this one did not. */
+  readonly hosts?: readonly SendingHost[] | undefined;
   /** Session counts; undefined without sessions. */
   readonly sessions?: SessionTally | undefined;
   /** Change of the server's counters during the whole run. */
@@ -175,6 +177,21 @@ export interface RunResult {
   readonly durationNs: number;
   /** Metrics scraped from servers during the run; undefined if the plan asks for none. */
   readonly scrape?: ScrapeResult | undefined;
+}
+
+/** A host that sent a share of the load. */
+export interface SendingHost {
+  readonly name: string;
+  /** Number of threads that sent there. */
+  readonly workerCount: number;
+  readonly sentCount: number;
+  readonly completedCount: number;
+  readonly failedCount: number;
+  /** How well its clock was known at the start, and by how much it had moved away from this host's at the end, in nanoseconds. */
+  readonly clockErrorNs: number;
+  readonly clockDriftNs: number;
+  /** Longest time by which a message came after the moment at which all hosts should have acted on it, in nanoseconds. */
+  readonly lateNs: number;
 }
 
 /** The first failure of a lane. */

@@ -1,7 +1,7 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import { functionNamesOf } from "../plan/functions.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { BusPlan, Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { findConflicts } from "../registry/conflicts.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
@@ -10,13 +10,14 @@ import type { RunResult } from "../result/run-result.ts";
 import { nowNs, systemClock } from "../runtime/clock.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { Conductor } from "./conduct/conductor.ts";
-import { openThreads, type SenderThreads } from "./fleet/open-threads.ts";
+import type { Agents, AgentsOptions } from "./fleet/bus/open-agents.ts";
+import { type Fleet, openFleet } from "./fleet/open-fleet.ts";
 import { findUndivided } from "./fleet/undivided.ts";
 import { withFollowers } from "./followers.ts";
 import { hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
 import { timestampsOf } from "./open-sender.ts";
-import { measuresTokens, openSending } from "./open-sending.ts";
+import { measuresTokens, openSending, type Sending } from "./open-sending.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RunParts } from "./run-parts.ts";
 import { openServerMetrics, type ServerMetrics } from "./server-metrics.ts";
@@ -68,20 +69,23 @@ async function runPlan(
   const hostLimits = hostLimitsOf(plan, load.search);
   const observer = await openObserver();
   const { maxOutstanding } = hostLimits;
-  const { workers: count = 1 } = plan.client;
+  const { workers: count = 1, bus } = plan.client;
   const functions = functionNamesOf(plan).length > 0 ? source : undefined;
-  const undivided = count > 1 ? findUndivided(plan, observer, functions) : [];
+  const sendsElsewhere = count > 1 || bus !== undefined;
+  const undivided = sendsElsewhere ? findUndivided(plan, observer, functions) : [];
   if (undivided.length > 0) throw new UserError(undivided);
-  const sendsElsewhere = count > 1;
-  const sending = await openSending(plan, { observer, load, signal, held, meter, maxOutstanding, sendsElsewhere });
+  const agents = bus && (await openAgents(bus, { signal, functions, workers: count }));
+  let sending: Sending | undefined;
   let metrics: ServerMetrics | undefined;
-  let threads: SenderThreads | undefined;
+  let fleet: Fleet | undefined;
   try {
-    const { session, groups, tokens, sessions, laneCount } = sending;
+    sending = await openSending(plan, { observer, load, signal, held, meter, maxOutstanding, sendsElsewhere });
+    const { served, session, groups, tokens, sessions, laneCount, createSender } = sending;
+    await agents?.sendFiles(served);
     if (sendsElsewhere) {
       const wantsRecords =
         observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
-      threads = await openThreads(sending.served, { count, signal, maxOutstanding, wantsRecords, functions });
+      fleet = await openFleet(served, { count, elsewhere: agents, signal, maxOutstanding, wantsRecords, functions });
     }
     const startNs = nowNs();
     if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);
@@ -91,7 +95,7 @@ async function runPlan(
         signal,
         clock: systemClock,
         laneCount,
-        hasTokens: tokens !== undefined || (threads !== undefined && measuresTokens(plan)),
+        hasTokens: tokens !== undefined || (fleet !== undefined && measuresTokens(plan)),
         hostLimits,
       },
       turnCount: sessions?.turnCount,
@@ -102,14 +106,20 @@ async function runPlan(
     return await withFollowers({ ...parts, signal, tokens }, (followers) =>
       new Conductor({
         ...{ ...parts, ...conducting, observer: followers },
-        createSender: (listener) => threads?.createSender(listener) ?? sending.createSender(listener, followers),
+        createSender: (listener) => fleet?.createSender(listener) ?? createSender(listener, followers),
       }).execute(),
     );
   } finally {
     metrics?.close();
-    await threads?.close();
-    await sending.close();
+    await fleet?.close();
+    await agents?.close();
+    await sending?.close();
   }
+}
+
+/** The library of the bus is loaded where there is one. */
+async function openAgents(bus: BusPlan, options: AgentsOptions): Promise<Agents> {
+  return (await import("./fleet/bus/open-agents.ts")).openAgents(bus, options);
 }
 
 function openMetrics(plan: Plan, observer: RunObserver): ServerMetrics | undefined {

@@ -19,7 +19,15 @@ export function timeOriginMs(): number {
   return performance.timeOrigin - offsetNs / 1e6;
 }
 
-/** Sets this thread's clock to that of another thread of the process, within a few microseconds. Call before anything is timed. */
+/** Returns the time on this thread's clock since the Unix epoch, in milliseconds. It is monotonic, so it may differ from the system's time by seconds. */
+export function wallMs(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/**
+ * Sets this thread's clock to that of another thread or host: {@link nowNs} is the time since `originMs` on the clock of {@link wallMs}. Call
+ * before anything is timed.
+ */
 export function shareClock(originMs: number): void {
   offsetNs = (performance.timeOrigin - originMs) * 1e6;
   originEpochNs = undefined;

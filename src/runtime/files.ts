@@ -1,11 +1,53 @@
 import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
+import { join, resolve } from "node:path";
 
 /**
  * Returns `node:fs`, loaded on first use: importing it would add almost a millisecond to every start on Bun, which usually needs no file.
  */
 export function fileSystem(): typeof import("node:fs") {
   return process.getBuiltinModule("node:fs");
+}
+
+/** Where the files of another host are on this one. */
+export interface FileMirror {
+  /** Folder with the files, each under its absolute path on the other host. */
+  readonly root: string;
+  /** Folder of relative paths on the other host. */
+  readonly folder: string;
+  /** The other host's cache of tokenizers. */
+  readonly hubCache: string;
+}
+
+let mirror: FileMirror | undefined;
+/** Paths of the files that were opened, for whoever wants to know them. */
+let opened: Set<string> | undefined;
+
+/** Returns where the files of another host are that this thread works with; undefined: it works with its own host's. */
+export function fileMirror(): FileMirror | undefined {
+  return mirror;
+}
+
+/** Makes this thread, and those that it starts, read the files of another host where these are at hand. */
+export function useFileMirror(files: FileMirror | undefined): void {
+  mirror = files;
+}
+
+/** Returns where a file or folder that the user names is: its path, or where this thread has that of another host. */
+export function locate(path: string): string {
+  if (mirror === undefined) return path;
+  const there = join(mirror.root, resolve(mirror.folder, path));
+  return fileSystem().existsSync(there) ? there : path;
+}
+
+/** Begins to note the files that this thread opens by the functions below. @returns a function that ends it and returns their absolute paths */
+export function noteOpenedFiles(): () => string[] {
+  const paths = new Set<string>();
+  opened = paths;
+  return () => {
+    if (opened === paths) opened = undefined;
+    return [...paths];
+  };
 }
 
 /** Returns the maximum number of open files and sockets of this process; undefined when the system does not report it. */
@@ -85,20 +127,22 @@ export async function loadFileText(path: string, mostBytes?: number): Promise<st
 /** Opens a file or pipe to read it in pieces. @returns the file descriptor @throws Error for a device */
 export function openFile(path: string): number {
   refuseDevice(path);
-  return fileSystem().openSync(path, "r");
+  opened?.add(resolve(path));
+  return fileSystem().openSync(locate(path), "r");
 }
 
 /** Like {@link openFile}, without blocking the thread. */
 export async function openHandle(path: string): Promise<FileHandle> {
   refuseDevice(path);
-  return fileSystem().promises.open(path, "r");
+  opened?.add(resolve(path));
+  return fileSystem().promises.open(locate(path), "r");
 }
 
 /** Before opening, because that alone can have effects on a device. @throws Error @param path what cannot be looked at passes */
 export function refuseDevice(path: string): void {
   let found: Stats | undefined;
   try {
-    found = fileSystem().statSync(path, { throwIfNoEntry: false });
+    found = fileSystem().statSync(locate(path), { throwIfNoEntry: false });
   } catch {
     // Opening it reports the reason.
   }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
+import { type FileMirror, fileMirror } from "./files.ts";
 import { isExecutable } from "./runtime.ts";
 
 /** The role of a thread. Threads run `src/worker.ts`. */
@@ -9,9 +10,19 @@ export interface WorkerRole {
   readonly data: unknown;
 }
 
-/** Starts a thread. Its messages and errors arrive at the returned worker. */
-export function startWorker(role: WorkerRole): Worker {
-  return new Worker(workerUrl(), { workerData: role });
+/** What a thread gets at its start. */
+export interface WorkerStart extends WorkerRole {
+  /** Where the files are that it works with, if they are those of another host. */
+  readonly files: FileMirror | undefined;
+}
+
+/**
+ * Starts a thread. Its messages and errors arrive at the returned worker.
+ * @param files where the files are that it works with; default: those of this thread
+ */
+export function startWorker(role: WorkerRole, files = fileMirror()): Worker {
+  const start: WorkerStart = { ...role, files };
+  return new Worker(workerUrl(), { workerData: start });
 }
 
 /** In an executable or a bundle all modules are in one folder; in the source and the package this module is one folder below. */

@@ -1,6 +1,7 @@
 import { functionNamesOf, holdsFunction } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { userError } from "../plan/problem.ts";
+import { locate } from "../runtime/files.ts";
 import { loadScenario } from "./load-module.ts";
 import { type FieldContext, resolveFields } from "./resolve.ts";
 import { type PlanOverrides, toPlan } from "./to-plan.ts";
@@ -26,7 +27,7 @@ export async function loadFunctions(
   { folder, context, overrides }: FunctionsSource,
   api: object,
 ): Promise<void> {
-  const { scenario } = await loadScenario(context.path, api);
+  const { scenario } = await loadScenario(locate(context.path), api);
   const names = functionNamesOf(plan);
   // Functions that fields make are new ones with each call, under the next number.
   for (let call = 0; call < MOST_CALLS && !names.every(holdsFunction); call++)

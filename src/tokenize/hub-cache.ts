@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { fileSystem, loadFileText, MOST_SETTINGS_BYTES } from "../runtime/files.ts";
+import { fileMirror, fileSystem, loadFileText, locate, MOST_SETTINGS_BYTES } from "../runtime/files.ts";
 
 /** The cache of HuggingFace's hub on this machine. Source: the documentation of `huggingface_hub`, "Understand caching". */
 
@@ -35,6 +35,8 @@ export function isCommit(revision: string): boolean {
 
 /** The cache's folder: `HF_HUB_CACHE`, or `hub` in `HF_HOME`, or in the user's own cache. */
 export function hubCacheFolder(env: Environment): string {
+  const there = fileMirror()?.hubCache;
+  if (there !== undefined) return there;
   const own = env["HF_HUB_CACHE"] || env["HUGGINGFACE_HUB_CACHE"];
   if (own) return own;
   const home = env["HF_HOME"] || join(env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache"), "huggingface");
@@ -52,7 +54,7 @@ export async function findInHubCache(cache: string, { id, revision }: HubModel):
   const commit = isCommit(revision) ? revision : await readRef(join(folder, "refs", ...revision.split("/")));
   if (commit === undefined) return undefined;
   const snapshot = join(folder, "snapshots", commit);
-  return fileSystem().existsSync(join(snapshot, "tokenizer.json")) ? snapshot : undefined;
+  return fileSystem().existsSync(locate(join(snapshot, "tokenizer.json"))) ? snapshot : undefined;
 }
 
 /** Returns the ids of the models that have a folder in the cache; none when it cannot be read. */

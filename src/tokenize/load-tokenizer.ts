@@ -5,7 +5,7 @@ import type { Text } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import { notJson, RunError, textOf, UserError, unreadable, userError } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
-import { loadFileText } from "../runtime/files.ts";
+import { loadFileText, locate } from "../runtime/files.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision, listHubCache } from "./hub-cache.ts";
 import { isObject, TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
@@ -94,10 +94,10 @@ type Local =
 
 /** The file or folder of this name on this machine; undefined when there is none. */
 async function findLocal(name: string): Promise<Local | undefined> {
-  const found = await stat(name).catch(() => undefined);
+  const found = await stat(locate(name)).catch(() => undefined);
   if (found === undefined) return undefined;
   if (found.isFile()) return { kind: "file", path: name };
-  const names = await readdir(name).catch((): string[] => []);
+  const names = await readdir(locate(name)).catch((): string[] => []);
   if (names.includes(FILE)) return { kind: "file", path: join(name, FILE) };
   return { kind: "folder", parts: names.filter((part) => MODEL_FILES.test(part)).sort() };
 }

@@ -1,10 +1,10 @@
 import { inferPerSec } from "../../measure/derived-values.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { formatCount, nsToMs } from "../../plan/units.ts";
-import { VERSION } from "../../report/version.ts";
 import { isExecutable, runtimeName } from "../../runtime/runtime.ts";
 import { openSocket } from "../../runtime/sockets.ts";
 import { isThisHost } from "../../runtime/this-host.ts";
+import { VERSION } from "../../runtime/version.ts";
 import { defineScenario } from "../../scenario/define.ts";
 import { hold } from "../../scenario/loads/levels.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";

@@ -9,7 +9,7 @@ import { putValue } from "./place.ts";
 export const MEASURING = ["run", "http", "perf_analyzer", "genai-perf"] as const;
 
 /** What offers options. */
-export type Door = (typeof MEASURING)[number] | "chat" | "compare" | "doctor" | "init" | "mock" | "report";
+export type Door = (typeof MEASURING)[number] | "agent" | "chat" | "compare" | "doctor" | "init" | "mock" | "report";
 
 /** How its value is read, on all of them: a duration is `10s`, a percentage `1%` or 0, and the file `-` is standard output. */
 type Kind = "switch" | "file" | "duration" | "percent" | "whole" | "decimal" | "choice" | "text";

@@ -1,5 +1,5 @@
 import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
-import { MOST_WORKERS } from "../../plan/plan.ts";
+import { MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { resolveOtlpUrl } from "../../report/live/otlp/otlp-settings.ts";
 import { type Door, MEASURING, PLACEHOLDERS, type SharedOption } from "./shared-option.ts";
@@ -17,6 +17,18 @@ export const CHAT_TIMEOUT_MS = 60_000;
 
 /** Rampart's own commands that measure. */
 const COMMANDS = ["run", "http"] as const;
+
+/** What takes part in a run over a bus. */
+const ON_BUS = [...COMMANDS, "perf_analyzer", "agent"] as const;
+
+/** Files that a client of the bus needs. */
+const BUS_FILES = [
+  ["bus-creds", "credsFile", "File with the credentials of a user of the bus."],
+  ["bus-nkey", "nkeyFile", "File with the seed of an NKey of the bus."],
+  ["bus-ca", "caFile", "PEM file with the certificates to trust the bus by. With it the connection uses TLS."],
+  ["bus-cert", "certFile", "PEM file with the certificate that the bus asks for."],
+  ["bus-key", "keyFile", "PEM file with its private key."],
+] as const;
 
 /** The options, in the order of the help. */
 const OPTIONS: readonly SharedOption[] = [
@@ -289,6 +301,44 @@ const OPTIONS: readonly SharedOption[] = [
     defaultText: "1, the main thread",
     help: "Number of threads that send, each its share of the load, where one core is not enough. The report is that of one. Not with files of single requests, shared memory or targets inside this process.",
   },
+  {
+    name: "bus",
+    kind: "text",
+    setting: "client.bus.url",
+    value: "URL",
+    doors: ON_BUS,
+    differs: {
+      agent: {
+        isFirst: true,
+        help: "NATS server on which to wait for runs: nats://USER:PASSWORD@HOST:4222, or tls://…",
+      },
+    },
+    help: "Let agents on other hosts send the load, which wait on this NATS server with rampart agent: nats://USER:PASSWORD@HOST:4222, or tls://…",
+  },
+  {
+    name: "agents",
+    kind: "whole",
+    setting: "client.bus.agentCount",
+    doors: [...COMMANDS, "perf_analyzer"],
+    min: 1,
+    max: MOST_AGENTS,
+    example: 2,
+    default: 1,
+    help: "Number of agents that send, each its share of the load, with as many threads as --workers says. If one of them is lost, the run fails.",
+  },
+  {
+    name: "agents-wait",
+    kind: "duration",
+    setting: "client.bus.waitMs",
+    doors: [...COMMANDS, "perf_analyzer"],
+    default: 10_000,
+    help: "Longest wait for that many agents.",
+  },
+  ...BUS_FILES.map(
+    ([name, key, help]): SharedOption => ({
+      ...{ name, help, kind: "text", value: "FILE", setting: `client.bus.${key}`, doors: ON_BUS },
+    }),
+  ),
   {
     name: "live",
     kind: "switch",

@@ -1,6 +1,6 @@
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
-import { VERSION } from "../../report/version.ts";
 import { EXIT } from "../../result/exit-codes.ts";
+import { VERSION } from "../../runtime/version.ts";
 import { commandOf, type LoadedCommand, type Operand, type ShownCommand } from "../command-usage.ts";
 import { explainErrors } from "../explain-errors.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";

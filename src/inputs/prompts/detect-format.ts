@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { userError } from "../../plan/problem.ts";
+import { locate } from "../../runtime/files.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
 import { LIST_KEYS } from "./conversations.ts";
 import { isObject } from "./json-lines.ts";
@@ -56,7 +57,7 @@ function parse(line: string): Json | undefined {
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  return (await stat(locate(path)).catch(() => undefined))?.isDirectory() === true;
 }
 
 /** Reads at least the first line, unless it is longer than {@link MOST_PIECES} pieces. */

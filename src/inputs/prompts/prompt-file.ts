@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { unreadable, userError } from "../../plan/problem.ts";
+import { locate } from "../../runtime/files.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import type { AudioClip, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readPromptText, readStrings } from "./fields.ts";
@@ -137,14 +138,14 @@ function drawSome<T>(list: readonly T[], count: number, random: () => number): T
 
 async function isFolder(path: string): Promise<boolean> {
   try {
-    return (await stat(path)).isDirectory();
+    return (await stat(locate(path))).isDirectory();
   } catch (error) {
     throw unreadable(path, error, "Give the path of an existing file or folder.");
   }
 }
 
 async function listFiles(path: string): Promise<string[]> {
-  const names = await readdir(path).catch((error: unknown) => {
+  const names = await readdir(locate(path)).catch((error: unknown) => {
     throw unreadable(path, error, "Give a folder that can be read.");
   });
   const files = names.filter((name) => name.endsWith(".jsonl")).sort();

@@ -1,4 +1,5 @@
 import { maskSecrets } from "../../plan/secrets.ts";
+import { VERSION } from "../../runtime/version.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
 import { hasContent } from "../model/tables.ts";
@@ -11,7 +12,6 @@ import { formatScripts, POLICY, pageScript } from "../plots/page-script.ts";
 import { REPORT_STYLE } from "../plots/page-style.ts";
 import { legendOf } from "../plots/series-look.ts";
 import { timeLineHeightPx } from "../plots/time-line-option.ts";
-import { VERSION } from "../version.ts";
 
 /** A report as one HTML file that works without network, server or other files. */
 

@@ -3,11 +3,12 @@ import type { RunsVerdict, Verdict } from "../../measure/verdicts.ts";
 import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import { epochNsToIsoTime, nsToSec, nsToUs } from "../../plan/units.ts";
+import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PhasesResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
+import { VERSION } from "../../runtime/version.ts";
 import { judgeAssertions, judgeRepeated, verdictsOfPhases } from "../judge-assertions.ts";
 import { describeAssertion, judgeRun } from "../judge-run.ts";
 import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
@@ -16,7 +17,6 @@ import type { OverTimeJson } from "../schema/over-time.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
 import { REPORT_VERSION } from "../schema/report-version.ts";
 import type { CheckJson, PhasesJson } from "../schema/runs.ts";
-import { VERSION } from "../version.ts";
 import { toFindMaxJson } from "./find-max.ts";
 import { toLevelJson } from "./level.ts";
 import { toDeliveryJson, toTimelineJson } from "./level-parts.ts";
@@ -132,6 +132,11 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
     responses: received?.statuses,
     servers: result.servers?.map(({ name, sentCount, failedCount }) => ({
       ...{ name, sent: sentCount, failed: failedCount },
+    })),
+    hosts: result.hosts?.map((host) => ({
+      ...{ name: host.name, workers: host.workerCount, sent: host.sentCount, completed: host.completedCount },
+      ...{ failed: host.failedCount, clockErrorMs: nsToMs(host.clockErrorNs), clockDriftMs: nsToMs(host.clockDriftNs) },
+      lateMs: nsToMs(host.lateNs),
     })),
     failures: result.failures.map(({ kind, count, example, status, isWarmup, responses }) =>
       defined({ kind, count, example, status, isWarmup, responses: responses && [...responses] }),

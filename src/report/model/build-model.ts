@@ -21,6 +21,7 @@ import { type ReportView, viewReport } from "./report-view.ts";
 import {
   byRunSections,
   failureSection,
+  hostSection,
   phaseSection,
   pointsSection,
   receivedSection,
@@ -72,6 +73,7 @@ const SECTIONS: readonly ((
   before: readonly Section[],
 ) => Section | readonly Section[] | undefined)[] = [
   responseSection,
+  hostSection,
   groupSections,
   sessionSection,
   extractedSection,

@@ -1,6 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricText } from "../../measure/metrics/metric-text.ts";
-import { formatCount, formatPct, secToNs } from "../../plan/units.ts";
+import { formatCount, formatPct, msToNs, secToNs } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
@@ -230,6 +230,24 @@ export function failureSection({ runs }: ReportView): Section | undefined {
     ...(responses.length === 0 ? [] : [makeTable("", wrong, responses)]),
   ];
   return { ...summary("failures", "Failures"), tables };
+}
+
+/** Makes the section of the hosts that sent; undefined where this one did. */
+export function hostSection({ runs }: ReportView): Section | undefined {
+  const rows = runs.flatMap(({ name, json: { hosts = [] } }) => hosts.map((host) => ({ ...host, run: name })));
+  if (rows.length === 0) return undefined;
+  type Row = (typeof rows)[number];
+  const specs: ColumnSpec<Row>[] = [
+    column("run", "run", "text", 0, ({ run }) => run),
+    column("host", "sent by", "text", 0, ({ name }) => name),
+    column("workers", "workers", "count", 1, ({ workers }) => workers),
+    column("sent", "requests", "count", 0, ({ sent }) => sent),
+    column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
+    column("clock", "clock known to", "time", 1, ({ clockErrorMs }) => msToNs(clockErrorMs)),
+    column("drift", "moved by", "time", 1, ({ clockDriftMs }) => msToNs(Math.abs(clockDriftMs))),
+    column("late", "latest message", "time", 1, ({ lateMs }) => msToNs(lateMs)),
+  ];
+  return { ...summary("hosts"), tables: [makeTable("", specs, rows)] };
 }
 
 function oneLine(text: string): string {

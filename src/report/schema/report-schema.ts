@@ -158,6 +158,20 @@ function runEntries(parts: Parts) {
       v.pipe(v.record(v.string(), count()), v.description("Complete HTTP responses in the whole run, by status.")),
     ),
     servers: optional(v.array(object({ name: v.string(), sent: count(), failed: count() }))),
+    hosts: optional(
+      v.pipe(
+        v.array(
+          object({
+            name: v.string(),
+            ...{ workers: count(), sent: count(), completed: count(), failed: count() },
+            ...{ clockErrorMs: v.number(), clockDriftMs: v.number(), lateMs: v.number() },
+          }),
+        ),
+        v.description(
+          "Agents that sent: how well their clocks were known, how far these moved, and how late a message came at most.",
+        ),
+      ),
+    ),
     failures: v.array(
       object({
         kind: v.picklist(FAILURE_KINDS),

@@ -73,9 +73,18 @@ export class Conductor implements LevelHost {
   }
 
   async execute(): Promise<RunResult> {
+    const { hostLimits, signal } = this.parts;
+    const unwatch = watchMemory(hostLimits, (error) => signal.fail(error));
+    try {
+      return await this.runAll();
+    } finally {
+      unwatch();
+    }
+  }
+
+  private async runAll(): Promise<RunResult> {
     const { plan, observer, signal, load, session, peers, hasTokens } = this.parts;
     let before: ServerCounters[] | undefined;
-    const unwatch = watchMemory(this.parts.hostLimits, (error) => signal.fail(error));
     // An ended run sends nothing more while it reads counters and waits for responses.
     void signal.stopped.then(() => this.sender.setQuota(0));
     // In the next turn, after the level has ended.
@@ -102,7 +111,6 @@ export class Conductor implements LevelHost {
       signal.fail(explainEnd(error, this.sender.progress(), this.policy.log));
     }
     await shutDown(this.ending, this.isSending);
-    unwatch();
     return this.toResult(await serverDelta(this.ending, before));
   }
 

@@ -6,7 +6,7 @@ import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests, SessionTally } from "../../result/run-result.ts";
+import type { DelayedRequests, SendingHost, SessionTally } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { ServerLoad } from "../../transport/client.ts";
 import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
@@ -25,6 +25,17 @@ const START_AHEAD_NS = msToNs(20);
 /** The same where a schedule follows another load, and the pause should be short. */
 const CHANGE_AHEAD_NS = msToNs(5);
 
+/** Describes the other hosts that send. */
+type FleetHosts = () => Promise<readonly SendingHost[] | undefined>;
+
+const NO_HOSTS: FleetHosts = () => Promise.resolve(undefined);
+
+/** What may be said of a fleet. */
+export interface FleetSenderOptions {
+  readonly clock?: Clock;
+  readonly hosts?: FleetHosts;
+}
+
 /**
  * Several senders as one. Each message goes to all of them, each takes its share of the load, and what they return is joined. No message
  * passes for a single request.
@@ -32,11 +43,13 @@ const CHANGE_AHEAD_NS = msToNs(5);
 export class FleetSender implements LoadSender {
   private readonly senders: readonly LoadSender[];
   private readonly clock: Clock;
+  private readonly hosts: FleetHosts;
 
   /** @param senders one or more, in the order of their shares */
-  constructor(senders: readonly LoadSender[], clock = systemClock) {
+  constructor(senders: readonly LoadSender[], { clock = systemClock, hosts = NO_HOSTS }: FleetSenderOptions = {}) {
     this.senders = senders;
     this.clock = clock;
+    this.hosts = hosts;
   }
 
   private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {
@@ -166,7 +179,7 @@ export class FleetSender implements LoadSender {
   }
 
   async totals(): Promise<SenderTotals> {
-    const parts = await Promise.all(this.each((sender) => sender.totals()));
+    const [parts, hosts] = await Promise.all([Promise.all(this.each((sender) => sender.totals())), this.hosts()]);
     const received = known(parts.map((part) => part.received));
     const servers = known(parts.map((part) => part.servers));
     const sessions = known(parts.map((part) => part.sessions));
@@ -177,6 +190,7 @@ export class FleetSender implements LoadSender {
         : { received: { ...sumsOf(received, ["bytes"]), statuses: addStatuses(received) } }),
       servers: servers.length === 0 ? undefined : servers.reduce(addServers),
       sessions: sessions.length === 0 ? undefined : sessions.reduce(addSessions),
+      hosts,
     };
   }
 

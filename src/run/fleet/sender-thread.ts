@@ -1,13 +1,15 @@
 import type { MessagePort } from "node:worker_threads";
+import type { PhasedLoad } from "../../load/load-mode.ts";
 import type { Share } from "../../load/share.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { registerSecret } from "../../plan/secrets.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import { prepareLoad } from "../../registry/load-modes.ts";
-import { shareClock } from "../../runtime/clock.ts";
+import { DueTimer, nowNs, shareClock, wallMs } from "../../runtime/clock.ts";
 import { type FunctionsSource, loadFunctions } from "../../scenario/thread-functions.ts";
+import { hostLimitsOf } from "../host-limits.ts";
 import { RunSignal } from "../interrupt.ts";
-import { openSending } from "../open-sending.ts";
+import { openSending, type Sending } from "../open-sending.ts";
 import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 import { listenFor, ServedSender } from "./serve-sender.ts";
 
@@ -17,61 +19,133 @@ export interface SenderThreadData {
   readonly share: Share;
   /** Maximum number of outstanding requests of this sender. */
   readonly maxOutstanding: number;
+  /** Number of senders on this host, if it is not the conductor's: they share what it allows. */
+  readonly perHost?: number | undefined;
   readonly sendsRecords: boolean;
   readonly secrets: readonly string[];
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
-  /** Time origin of the conductor's clock. */
+  /** Time origin of the conductor's clock, on the clock of {@link wallMs} here. */
   readonly originMs: number;
 }
 
 /** What a conductor says to the thread. */
-export type ThreadTask =
-  | { readonly kind: "handle"; readonly messages: readonly SentMessage[] }
+export type SeatTask =
+  /** Asks for the thread's time, before it is opened and while it sends. */
+  | { readonly kind: "tell-time"; readonly id: number }
+  | { readonly kind: "open"; readonly data: SenderThreadData }
+  /** Messages without a pause. @see SenderThread.handle */
+  | { readonly kind: "handle"; readonly messages: readonly SentMessage[]; readonly atNs?: number }
   /** Opens no further connection to ask the server. */
   | { readonly kind: "interrupt" }
   | { readonly kind: "end" };
 
 /** What the thread says. */
 export type ThreadEvent =
+  /** @property lateNs longest time by which messages came after they should have been handled */
+  | { readonly kind: "time"; readonly id: number; readonly wallMs: number; readonly lateNs: number }
   | ({ readonly kind: "opened" } & SentCounts)
   | { readonly kind: "not-opened"; readonly error: SentError }
   | { readonly kind: "ended" }
   | SenderEvent;
 
-/**
- * Opens the plan's target in this thread, and sends a share of its load until the conductor ends it.
- * @param loadApi loads the module that a scenario imports as `"rampart"`
- */
-export async function serveSenderThread(
-  port: MessagePort,
-  data: SenderThreadData,
-  loadApi: () => Promise<object>,
-): Promise<void> {
-  const { plan, share, maxOutstanding, sendsRecords, secrets, originMs } = data;
-  shareClock(originMs);
-  for (const secret of secrets) registerSecret(secret);
-  const send = (event: ThreadEvent, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(event, transfer);
-  const signal = new RunSignal();
-  const options = { observer: {}, load: prepareLoad(plan.load), signal, maxOutstanding, senders: share };
-  // Before the thread has opened its target, only an interrupt comes.
-  let handle: (task: ThreadTask) => unknown = () => {};
-  port.on("message", (task: ThreadTask) => (task.kind === "interrupt" ? signal.interrupt() : handle(task)));
-  try {
-    if (data.functions !== undefined) await loadFunctions(plan, data.functions, await loadApi());
-    const sending = await openSending(plan, options);
-    const sender = sending.createSender(listenFor(send, sendsRecords), {});
-    const served = new ServedSender(sender, send);
-    handle = async (task) => {
-      if (task.kind === "handle") served.handle(task.messages);
-      else if (task.kind === "end") {
-        served.end();
-        await sending.close();
-        send({ kind: "ended" });
+function mostOutstanding({ plan, maxOutstanding, perHost }: SenderThreadData, { search }: PhasedLoad): number {
+  if (perHost === undefined) return maxOutstanding;
+  return Math.min(maxOutstanding, Math.max(1, Math.floor(hostLimitsOf(plan, search).maxOutstanding / perHost)));
+}
+
+/** Serves a conductor elsewhere in this thread. @param loadApi loads the module that a scenario imports as `"rampart"` */
+export function serveSenderThread(port: MessagePort, loadApi: () => Promise<object>): void {
+  const thread = new SenderThread(port, loadApi);
+  port.on("message", (task: SeatTask) => thread.take(task));
+}
+
+/** Opens a plan's target in this thread, and sends a share of its load until the conductor ends it. */
+class SenderThread {
+  private readonly port: MessagePort;
+  private readonly loadApi: () => Promise<object>;
+  private readonly signal = new RunSignal();
+  private sending: Sending | undefined;
+  private served: ServedSender | undefined;
+  /** Messages that are due later, in order. */
+  private due: Extract<SeatTask, { kind: "handle" }>[] = [];
+  private readonly timer = new DueTimer(() => this.handleDue());
+  private lateNs = 0;
+
+  constructor(port: MessagePort, loadApi: () => Promise<object>) {
+    this.port = port;
+    this.loadApi = loadApi;
+  }
+
+  take(task: SeatTask): void {
+    switch (task.kind) {
+      case "tell-time":
+        this.send({ kind: "time", id: task.id, wallMs: wallMs(), lateNs: this.lateNs });
+        return;
+      case "open":
+        void this.open(task.data);
+        return;
+      case "interrupt":
+        this.signal.interrupt();
+        return;
+      case "handle":
+        this.due.push(task);
+        this.handleDue();
+        return;
+      case "end":
+        void this.end();
+        return;
+    }
+  }
+
+  private send(event: ThreadEvent, transfer: readonly ArrayBuffer[] = []): void {
+    this.port.postMessage(event, transfer);
+  }
+
+  private async open(data: SenderThreadData): Promise<void> {
+    const { plan, share, sendsRecords, secrets, originMs, functions } = data;
+    shareClock(originMs);
+    for (const secret of secrets) registerSecret(secret);
+    const { signal } = this;
+    try {
+      if (functions !== undefined) await loadFunctions(plan, functions, await this.loadApi());
+      const load = prepareLoad(plan.load);
+      const options = { observer: {}, load, signal, maxOutstanding: mostOutstanding(data, load), senders: share };
+      this.sending = await openSending(plan, options);
+      const send = this.send.bind(this);
+      const sender = this.sending.createSender(listenFor(send, sendsRecords), {});
+      this.served = new ServedSender(sender, send);
+      this.send({ kind: "opened", progress: sender.progress(), counts: sender.counts() });
+    } catch (error) {
+      this.send({ kind: "not-opened", error: ERROR_FORM.send(error) });
+    }
+  }
+
+  /**
+   * Handles the messages that are due. Those of a conductor on another host have a time, which is the same on all hosts: each of them hears of
+   * it before.
+   */
+  private handleDue(): void {
+    for (let next = this.due[0]; next !== undefined; next = this.due[0]) {
+      const { atNs } = next;
+      if (atNs !== undefined) {
+        const byNs = nowNs() - atNs;
+        if (byNs < 0) {
+          this.timer.set(atNs);
+          return;
+        }
+        this.lateNs = Math.max(this.lateNs, byNs);
       }
-    };
-    send({ kind: "opened", progress: sender.progress(), counts: sender.counts() });
-  } catch (error) {
-    send({ kind: "not-opened", error: ERROR_FORM.send(error) });
+      this.due.shift();
+      this.served?.handle(next.messages);
+    }
+  }
+
+  private async end(): Promise<void> {
+    this.timer.clear();
+    this.due = [];
+    this.served?.end();
+    await this.sending?.close();
+    this.send({ kind: "ended" });
   }
 }

@@ -8,9 +8,6 @@ import { type FunctionsSource, whyNotElsewhere } from "../../scenario/thread-fun
 
 /** Why a plan's load cannot be divided among several threads. */
 
-const PATH = { setting: "client.workers" } as const;
-const HINT = "Send with one worker.";
-
 /** Returns what in a plan or its outputs only one worker can do. @param functions where the plan's functions are; undefined: it names none */
 export function findUndivided(plan: Plan, observer: RunObserver, functions: FunctionsSource | undefined): Problem[] {
   const unloadable = functions === undefined ? undefined : whyNotElsewhere(functions);
@@ -32,5 +29,11 @@ export function findUndivided(plan: Plan, observer: RunObserver, functions: Func
     ...(plan.onRecord === undefined ? [] : ["several workers pass no single requests to onRecord"]),
     ...(plan.client.isMpi ? ["several workers cannot be one rank of an MPI job"] : []),
   ];
-  return reasons.map((reason) => problem("unsupported", PATH, reason, HINT, String(plan.client.workers)));
+  const { bus, workers } = plan.client;
+  if (bus === undefined) {
+    const path = { setting: "client.workers" } as const;
+    return reasons.map((reason) => problem("unsupported", path, reason, "Send with one worker.", String(workers)));
+  }
+  const path = { setting: "client.bus.url" } as const;
+  return reasons.map((reason) => problem("unsupported", path, reason, "Send without agents."));
 }

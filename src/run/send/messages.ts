@@ -73,7 +73,10 @@ export interface Drained {
 }
 
 /** What a sender reports about its connections at the end. */
-export type SenderTotals = Pick<RunResult, "connectionCount" | "resendCount" | "received" | "servers" | "sessions">;
+export type SenderTotals = Pick<
+  RunResult,
+  "connectionCount" | "resendCount" | "received" | "servers" | "sessions" | "hosts"
+>;
 
 /**
  * Sends a plan's load, and counts what ends. Numbers of requests are those of the whole load: each of several senders takes its share of

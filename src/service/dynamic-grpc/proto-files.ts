@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import protobuf from "protobufjs";
 import type { Text } from "../../plan/messages.ts";
 import { messageOf, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
-import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
+import { locate, MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { resolveTypes } from "./methods.ts";
 
 /** Names in messages like in the files, not converted to camel case. */
@@ -39,7 +39,7 @@ class ProtoFileReader {
   }
 
   add(file: string): void {
-    const path = [file, ...this.importPaths.map((folder) => join(folder, file))].find((one) => existsSync(one));
+    const path = [file, ...this.importPaths.map((folder) => join(folder, file))].find((one) => existsSync(locate(one)));
     if (path === undefined) {
       const looked = isAbsolute(file) ? [] : this.importPaths;
       const hint =
@@ -98,7 +98,7 @@ class ProtoFileReader {
       folders.push(folder);
       if (dirname(folder) === folder) break;
     }
-    return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+    return folders.map((folder) => join(folder, name)).find((path) => existsSync(locate(path)));
   }
 }
 

@@ -7,8 +7,8 @@ import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.t
 import { formatMoreMetrics } from "../../../src/report/genai-perf/run-console.ts";
 import { reliabilityWarnings, reportCourse, reportFailures } from "../../../src/report/genai-perf/run-notes.ts";
 import { type SummarySettings, summarizeRun } from "../../../src/report/genai-perf/run-summary.ts";
-import { VERSION } from "../../../src/report/version.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
+import { VERSION } from "../../../src/runtime/version.ts";
 import type { ServerUsage } from "../../../src/service/openai/response-parts.ts";
 import { makeWindow, tallyOf } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";

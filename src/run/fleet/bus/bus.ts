@@ -1,0 +1,14 @@
+/** A bus between hosts: messages of plain data by subject, each at most once. */
+export interface Bus {
+  /** Whether messages pass now. */
+  readonly isConnected: boolean;
+  /** Largest message when it is packed, in bytes. */
+  readonly mostBytes: number;
+  /** @param reply subject on which the sender expects replies; empty: none */
+  subscribe(subject: string, receive: (message: unknown, reply: string) => void): () => void;
+  /** Messages get lost while the bus is not connected. @param reply subject for replies */
+  publish(subject: string, message: unknown, reply?: string): void;
+  /** Returns a subject that nobody else uses. */
+  createInbox(): string;
+  close(): Promise<void>;
+}

@@ -1,0 +1,205 @@
+import { msToNs, msToSec } from "../../../plan/units.ts";
+import { type Clock, systemClock } from "../../../runtime/clock.ts";
+import type { Bus } from "./bus.ts";
+import { pack, unpack } from "./pack.ts";
+
+/** The two directions of a link. */
+export interface LinkSubjects {
+  readonly send: string;
+  readonly receive: string;
+}
+
+/** What a link tells its owner. */
+export interface LinkListener {
+  /** A message of the other side, in order and exactly once. */
+  message(value: unknown): void;
+  /** The other side has been silent for too long, or the bus is gone. The link is closed. */
+  lost(reason: string): void;
+}
+
+/** A piece of a message on the bus: its number, the number of the next piece expected from the other side, and its bytes. */
+type Frame = readonly [number: number, expected: number, isLast: boolean, bytes: Uint8Array];
+
+/** Frames without bytes only confirm, and have no number. */
+const NO_NUMBER = -1;
+const NO_BYTES = new Uint8Array(0);
+
+/** Room for what a frame adds to its bytes. */
+const FRAME_BYTES = 64;
+const MOST_PIECE_BYTES = 256 * 1024;
+/** Bytes on the way that are not confirmed. Others wait. */
+const MOST_OPEN_BYTES = 4 * 1024 * 1024;
+/** Pieces that are not confirmed after this time are sent again. */
+const RESEND_MS = 500;
+/** Longest time without a frame, so that the other side knows of this one. */
+const BEAT_MS = 500;
+const TICK_MS = 100;
+/** Longest silence of the other side while the bus is connected. */
+export const MOST_SILENCE_MS = 4000;
+/** Longest time without the bus. */
+const MOST_OUTAGE_MS = 30_000;
+
+/**
+ * Messages between two processes over a bus that may lose them: in order, without loss, each once, also when the bus was away for some time.
+ */
+export class Link {
+  private readonly bus: Bus;
+  private readonly subjects: LinkSubjects;
+  private readonly listener: LinkListener;
+  private readonly clock: Clock;
+  private readonly end: (() => void)[];
+  /** Pieces that the other side has not confirmed, in order. The first `openCount` are on the way. */
+  private pieces: { readonly number: number; readonly isLast: boolean; readonly bytes: Uint8Array }[] = [];
+  private openCount = 0;
+  private openBytes = 0;
+  private nextNumber = 0;
+  /** Number of the next piece from the other side. */
+  private expected = 0;
+  private parts: Uint8Array[] = [];
+  private hasUnconfirmed = false;
+  private resendAtNs = Number.POSITIVE_INFINITY;
+  private sentAtNs = 0;
+  private heardAtNs: number;
+  private connectedAtNs: number;
+  private wasConnected = true;
+  private isClosed = false;
+  private drained: PromiseWithResolvers<void> | undefined;
+
+  constructor(bus: Bus, subjects: LinkSubjects, listener: LinkListener, clock = systemClock) {
+    this.bus = bus;
+    this.subjects = subjects;
+    this.listener = listener;
+    this.clock = clock;
+    this.heardAtNs = clock.nowNs();
+    this.connectedAtNs = this.heardAtNs;
+    this.end = [
+      bus.subscribe(subjects.receive, (frame) => this.receive(frame as Frame)),
+      clock.every(TICK_MS, () => this.tick()),
+    ];
+  }
+
+  /** Sends a message: plain data. */
+  send(message: unknown): void {
+    if (this.isClosed) return;
+    const bytes = pack(message);
+    const most = Math.min(MOST_PIECE_BYTES, this.bus.mostBytes - FRAME_BYTES);
+    for (let start = 0; start < bytes.length; start += most) {
+      const isLast = start + most >= bytes.length;
+      this.pieces.push({ number: this.nextNumber++, isLast, bytes: bytes.subarray(start, start + most) });
+    }
+    this.pump();
+  }
+
+  /** Number of bytes that wait for the other side. */
+  get waitingBytes(): number {
+    return this.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  }
+
+  /** Resolves when the other side has everything, or when the link is closed. */
+  async drain(): Promise<void> {
+    if (this.pieces.length === 0 || this.isClosed) return;
+    this.drained ??= Promise.withResolvers<void>();
+    await this.drained.promise;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    for (const end of this.end) end();
+    this.pieces = [];
+    this.drained?.resolve();
+  }
+
+  /** Puts on the way what fits. */
+  private pump(): void {
+    if (!this.bus.isConnected) return;
+    for (let next = this.pieces[this.openCount]; next !== undefined; next = this.pieces[this.openCount]) {
+      if (this.openCount > 0 && this.openBytes + next.bytes.length > MOST_OPEN_BYTES) return;
+      if (this.openCount === 0) this.resendAtNs = this.clock.nowNs() + msToNs(RESEND_MS);
+      this.openCount++;
+      this.openBytes += next.bytes.length;
+      this.publish([next.number, this.expected, next.isLast, next.bytes]);
+    }
+  }
+
+  private publish(frame: Frame): void {
+    this.hasUnconfirmed = false;
+    this.sentAtNs = this.clock.nowNs();
+    this.bus.publish(this.subjects.send, frame);
+  }
+
+  private confirm(): void {
+    this.publish([NO_NUMBER, this.expected, false, NO_BYTES]);
+  }
+
+  private receive([number, confirmed, isLast, bytes]: Frame): void {
+    if (this.isClosed) return;
+    this.heardAtNs = this.clock.nowNs();
+    this.forget(confirmed);
+    if (number === NO_NUMBER) return;
+    if (number !== this.expected) {
+      // It was sent twice, or one before it was lost: the other side sends again what is not confirmed.
+      this.hasUnconfirmed = true;
+      return;
+    }
+    this.expected++;
+    this.parts.push(bytes);
+    if (!this.hasUnconfirmed) {
+      this.hasUnconfirmed = true;
+      // After what arrives together with it, and perhaps with a reply.
+      this.clock.nextTurn(() => {
+        if (this.hasUnconfirmed && !this.isClosed) this.confirm();
+      });
+    }
+    if (!isLast) return;
+    const whole = this.parts.length === 1 ? bytes : Buffer.concat(this.parts);
+    this.parts = [];
+    this.listener.message(unpack(whole));
+  }
+
+  /** Forgets the pieces before this number, which the other side has. */
+  private forget(confirmed: number): void {
+    const count = this.pieces.findIndex(({ number }) => number >= confirmed);
+    const gone = this.pieces.splice(0, count === -1 ? this.pieces.length : count);
+    if (gone.length === 0) return;
+    this.openCount = Math.max(0, this.openCount - gone.length);
+    this.openBytes = this.pieces.slice(0, this.openCount).reduce((sum, { bytes }) => sum + bytes.length, 0);
+    this.resendAtNs = this.openCount === 0 ? Number.POSITIVE_INFINITY : this.clock.nowNs() + msToNs(RESEND_MS);
+    this.pump();
+    if (this.pieces.length > 0) return;
+    this.drained?.resolve();
+    this.drained = undefined;
+  }
+
+  private tick(): void {
+    const nowNs = this.clock.nowNs();
+    const { isConnected } = this.bus;
+    if (isConnected && !this.wasConnected) {
+      this.connectedAtNs = nowNs;
+      this.sendAgain();
+    }
+    this.wasConnected = isConnected;
+    if (!isConnected) {
+      if (nowNs - Math.max(this.heardAtNs, this.sentAtNs) > msToNs(MOST_OUTAGE_MS))
+        this.lose("the bus cannot be reached");
+      return;
+    }
+    if (nowNs - Math.max(this.heardAtNs, this.connectedAtNs) > msToNs(MOST_SILENCE_MS)) {
+      this.lose(`nothing was heard of it for ${msToSec(MOST_SILENCE_MS)} s`);
+      return;
+    }
+    if (nowNs >= this.resendAtNs) this.sendAgain();
+    if (this.hasUnconfirmed || nowNs - this.sentAtNs >= msToNs(BEAT_MS)) this.confirm();
+  }
+
+  private sendAgain(): void {
+    this.openCount = 0;
+    this.openBytes = 0;
+    this.pump();
+  }
+
+  private lose(reason: string): void {
+    this.close();
+    this.listener.lost(reason);
+  }
+}

@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { Plan } from "../../../plan/plan.ts";
+import { type Problem, problem, UserError } from "../../../plan/problem.ts";
+import { MOST_SETTINGS_BYTES, noteOpenedFiles, readFileText } from "../../../runtime/files.ts";
+import { hubCacheFolder } from "../../../tokenize/hub-cache.ts";
+import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
+import type { SentPiece, ToAgent } from "./agent-messages.ts";
+import type { Link } from "./link.ts";
+
+/** What the agents need of this host's files: those that this process reads itself while it opens the run, and the scenario where it has functions. */
+
+/** Files of this host that a run reads. */
+export interface SentFiles {
+  /** Absolute paths. */
+  readonly paths: readonly string[];
+  /** Folder of relative paths. */
+  readonly folder: string;
+  /** The cache of tokenizers. */
+  readonly hubCache: string;
+}
+
+/** Modules that a module of a scenario imports: `from "x"`, `import "x"`, `import("x")`. */
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)(["'])(?<name>[^"'\n]+)\1/g;
+const HERE = /^\.{1,2}\//;
+/** What every host has. */
+const EVERYWHERE = /^(?:rampart$|node:)/;
+
+/** Notes the files that a run reads. */
+export interface NotedFiles {
+  /** Returns them, when the run is opened. */
+  end(plan: Plan): Promise<SentFiles>;
+}
+
+/** Begins to note the files of a run. @param modules files of the scenario, which the runtime reads */
+export function noteRunFiles(modules: readonly string[]): NotedFiles {
+  const end = noteOpenedFiles();
+  return {
+    end: async (plan) => {
+      // The agents load it to count tokens, which nobody does here. Where it cannot be loaded, they report it.
+      const { tokens } = plan.measurement;
+      if (tokens !== undefined) await loadTokenizer(tokens.tokenizer, { revision: tokens.revision }).catch(() => {});
+      const paths = [...new Set([...modules, ...end()])].filter((path) => existsSync(path));
+      return { paths, folder: process.cwd(), hubCache: resolve(hubCacheFolder(process.env)) };
+    },
+  };
+}
+
+/** Returns the files of a scenario: itself and what it imports by a relative path. @throws UserError when it imports what cannot be sent */
+export function modulesOf(scenario: string): string[] {
+  const found = new Set([scenario]);
+  const problems: Problem[] = [];
+  for (const path of found) {
+    if (!/\.[cm]?[jt]s$/.test(path)) continue;
+    for (const { groups } of readFileText(path, MOST_SETTINGS_BYTES).matchAll(IMPORT)) {
+      const name = groups?.["name"] ?? "";
+      if (HERE.test(name)) found.add(resolve(dirname(path), name));
+      else if (!EVERYWHERE.test(name)) problems.push(notSent(path, name));
+    }
+  }
+  if (problems.length > 0) throw new UserError(problems);
+  return [...found];
+}
+
+function notSent(path: string, name: string): Problem {
+  const hint = "Bundle it with its packages into one file first.";
+  return problem("unsupported", path, "imports a package, which is not sent to agents", hint, name);
+}
+
+/** Bytes of one message. */
+const PIECE_BYTES = 1024 * 1024;
+/** Bytes that wait for an agent. The rest is read when these have arrived. */
+const MOST_WAITING_BYTES = 8 * PIECE_BYTES;
+
+interface Receiver {
+  readonly link: Link;
+  send(message: ToAgent): void;
+}
+
+/** Sends files to an agent, as fast as it takes them. */
+export async function sendFiles({ paths, folder, hubCache }: SentFiles, { link, send }: Receiver): Promise<void> {
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
+  send({ kind: "sending-files", folder, hubCache, totalBytes: sizes.reduce((sum, size) => sum + size, 0) });
+  for (const path of paths)
+    for await (const piece of piecesOf(path)) {
+      if (link.waitingBytes > MOST_WAITING_BYTES) await link.drain();
+      send(piece);
+    }
+  await link.drain();
+}
+
+async function* piecesOf(path: string): AsyncGenerator<SentPiece> {
+  const handle = await open(path, "r");
+  try {
+    let isFirst = true;
+    for (;;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(PIECE_BYTES), 0, PIECE_BYTES, null);
+      if (bytesRead === 0 && !isFirst) return;
+      yield { kind: "file", path, bytes: buffer.subarray(0, bytesRead), isFirst };
+      isFirst = false;
+      if (bytesRead === 0) return;
+    }
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,64 @@
+import { msToNs, nsToMs } from "../../plan/units.ts";
+import { nowNs, sleepMs } from "../../runtime/clock.ts";
+
+/** What is known of another clock. */
+export interface ClockReading {
+  /** Its time in milliseconds since the Unix epoch, and this thread's at the same moment. */
+  readonly wallMs: number;
+  readonly nowNs: number;
+  /** Half of the shortest round trip, in nanoseconds: the other clock's time is known no better. */
+  readonly errorNs: number;
+  /** Long round trip, in nanoseconds: 9 of 10 took less. */
+  readonly roundTripNs: number;
+}
+
+const QUESTIONS = 15;
+/** Questions that are asked together tell of the same moment. */
+const PAUSE_MS = 4;
+/** Share of the round trips below the long one. */
+const LONG_SHARE = 0.9;
+
+/** The delay of messages, at least: a message is handled late where a core is busy. */
+const LEAST_DELAY_NS = msToNs(15);
+const MOST_DELAY_NS = msToNs(2000);
+
+/**
+ * Compares the clock of another thread or host with this one, both ways: the moment of its time lies between the question and the reply. The
+ * shortest round trip is the most exact.
+ * @param ask asks for its time
+ */
+export async function readClock(ask: () => Promise<number>): Promise<ClockReading> {
+  const trips: { readonly tripNs: number; readonly wallMs: number; readonly middleNs: number }[] = [];
+  for (let count = 0; count < QUESTIONS; count++) {
+    const askedNs = nowNs();
+    const wallMs = await ask();
+    const repliedNs = nowNs();
+    trips.push({ tripNs: repliedNs - askedNs, wallMs, middleNs: (askedNs + repliedNs) / 2 });
+    await sleepMs(PAUSE_MS);
+  }
+  trips.sort((a, b) => a.tripNs - b.tripNs);
+  const [shortest] = trips;
+  const long = trips[Math.floor(LONG_SHARE * (trips.length - 1))];
+  if (shortest === undefined || long === undefined) throw new Error("no time was told");
+  const { wallMs, middleNs, tripNs } = shortest;
+  return { wallMs, nowNs: middleNs, errorNs: tripNs / 2, roundTripNs: long.tripNs };
+}
+
+/** Returns the time on the other clock, in milliseconds since the Unix epoch, at which this thread's was 0. */
+export function originMsOf({ wallMs, nowNs: atNs }: ClockReading): number {
+  return wallMs - nsToMs(atNs);
+}
+
+/** Returns by how much the other clock went ahead of this one between two comparisons, in nanoseconds; below 0: it fell behind. */
+export function driftNs(first: ClockReading, last: ClockReading): number {
+  return msToNs(originMsOf(last) - originMsOf(first));
+}
+
+/**
+ * Returns the time by which the clocks of senders on other hosts are behind. A message is handled when their clocks show the time at which it
+ * was sent, so each message is handled at the same moment everywhere, when it has arrived everywhere.
+ */
+export function messageDelayNs(readings: readonly ClockReading[]): number {
+  const longest = Math.max(...readings.map(({ roundTripNs }) => roundTripNs));
+  return Math.min(MOST_DELAY_NS, LEAST_DELAY_NS + longest);
+}

@@ -1,0 +1,37 @@
+import type { Worker } from "node:worker_threads";
+import type { FileMirror } from "../../runtime/files.ts";
+import { startWorker } from "../../runtime/workers.ts";
+import type { SeatTask, ThreadEvent } from "./sender-thread.ts";
+
+/** What a seat reports to its conductor. */
+export interface SeatListener {
+  event(event: ThreadEvent): void;
+  /** Nothing more comes. @param isCode whether code of the user may have ended it */
+  gone(reason: string, isCode: boolean): void;
+}
+
+/** Where a sender runs: a thread of this process, or of an agent on another host. */
+export interface Seat {
+  /** In messages: `a thread that sends`. */
+  readonly name: string;
+  /** The other host that it is on. Absent: it is on this one. */
+  readonly host?: { readonly id: string; readonly name: string };
+  post(task: SeatTask): void;
+  /** Ends it, whatever it does. */
+  end(): Promise<void>;
+}
+
+/** Starts a thread for a sender. @param files where the files are, if they are those of another host */
+export function openThreadSeat(listener: SeatListener, files?: FileMirror): Seat {
+  const worker: Worker = startWorker({ role: "send", data: undefined }, files);
+  worker.on("message", (event: ThreadEvent) => listener.event(event));
+  worker.on("error", (error) => listener.gone(error instanceof Error ? error.message : String(error), false));
+  worker.on("exit", (code) => listener.gone(`it ended with exit code ${code}`, true));
+  return {
+    name: "a thread that sends",
+    post: (task) => worker.postMessage(task),
+    end: async () => {
+      await worker.terminate();
+    },
+  };
+}

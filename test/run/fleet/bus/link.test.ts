@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Bus } from "../../../../src/run/fleet/bus/bus.ts";
+import { Link } from "../../../../src/run/fleet/bus/link.ts";
+import { pack, unpack } from "../../../../src/run/fleet/bus/pack.ts";
+import { createRandom } from "../../../../src/runtime/random.ts";
+import { FakeClock } from "../../../runtime/fake-clock.ts";
+
+/** Messages between two processes over a bus that loses some of them. */
+
+/** A bus in this process. What is published arrives a moment later, unless it gets lost. */
+class TestBus implements Bus {
+  isConnected = true;
+  mostBytes = 1024 * 1024;
+  /** Which of the messages get lost. */
+  loses: () => boolean = () => false;
+  /** Which of the messages arrive twice. */
+  doubles: () => boolean = () => false;
+  publishedBytes = 0;
+  private readonly clock: FakeClock;
+  private readonly receivers = new Map<string, (message: unknown, reply: string) => void>();
+
+  constructor(clock: FakeClock) {
+    this.clock = clock;
+  }
+
+  subscribe(subject: string, receive: (message: unknown, reply: string) => void): () => void {
+    this.receivers.set(subject, receive);
+    return () => this.receivers.delete(subject);
+  }
+
+  publish(subject: string, message: unknown): void {
+    if (!this.isConnected) return;
+    const data = pack(message);
+    assert.ok(data.length <= this.mostBytes, `${data.length} bytes`);
+    this.publishedBytes += data.length;
+    const copy = data.slice();
+    for (const isSent of [!this.loses(), this.doubles()])
+      if (isSent) this.clock.after(1, () => this.receivers.get(subject)?.(unpack(copy), ""));
+  }
+
+  createInbox(): string {
+    return "inbox";
+  }
+
+  async close(): Promise<void> {}
+}
+
+interface Ends {
+  readonly clock: FakeClock;
+  readonly bus: TestBus;
+  readonly here: Link;
+  readonly there: Link;
+  readonly received: { readonly here: unknown[]; readonly there: unknown[] };
+  readonly lost: string[];
+}
+
+function openEnds(): Ends {
+  const clock = new FakeClock({ startNs: 1e9 });
+  const bus = new TestBus(clock);
+  const received = { here: [] as unknown[], there: [] as unknown[] };
+  const lost: string[] = [];
+  const open = (who: "here" | "there", send: string, receive: string): Link =>
+    new Link(
+      bus,
+      { send, receive },
+      { message: (value) => received[who].push(value), lost: (reason) => lost.push(`${who}: ${reason}`) },
+      clock,
+    );
+  return { clock, bus, here: open("here", "a", "b"), there: open("there", "b", "a"), received, lost };
+}
+
+test("messages arrive in order and once, in both directions", async () => {
+  const { clock, here, there, received } = openEnds();
+  for (let index = 0; index < 100; index++) {
+    here.send({ index, values: new Float64Array([index, Number.NaN]) });
+    there.send(index);
+  }
+  await clock.advanceMs(50);
+  assert.deepEqual(
+    received.there,
+    Array.from({ length: 100 }, (_, index) => ({ index, values: new Float64Array([index, Number.NaN]) })),
+  );
+  assert.deepEqual(received.here, [...Array(100).keys()]);
+  assert.equal(here.waitingBytes + there.waitingBytes, 0);
+});
+
+test("a bus that loses, doubles and delays messages changes nothing", async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const { clock, bus, here, there, received, lost } = openEnds();
+    const random = createRandom(seed);
+    bus.loses = () => random() < 0.2;
+    bus.doubles = () => random() < 0.2;
+    for (let index = 0; index < 60; index++) {
+      here.send(index);
+      there.send(`${index}`);
+      await clock.advanceMs(20);
+    }
+    await clock.advanceMs(30_000);
+    assert.deepEqual([received.there, lost], [[...Array(60).keys()], []], `seed ${seed}`);
+    assert.deepEqual(
+      received.here,
+      Array.from({ length: 60 }, (_, index) => `${index}`),
+    );
+  }
+});
+
+test("a message larger than the bus takes is divided, and what is on the way is limited", async () => {
+  const { clock, bus, here, received } = openEnds();
+  bus.mostBytes = 64 * 1024;
+  const bytes = Uint8Array.from({ length: 10_000_000 }, (_, index) => index % 251);
+  here.send({ bytes });
+  assert.ok(bus.publishedBytes < 5_000_000, `${bus.publishedBytes} bytes at once`);
+  await clock.advanceMs(200);
+  assert.deepEqual(received.there, [{ bytes }]);
+  assert.equal(here.waitingBytes, 0);
+});
+
+test("what was sent while the bus was away arrives when it is back", async () => {
+  const { clock, bus, here, received, lost } = openEnds();
+  bus.isConnected = false;
+  here.send("one");
+  await clock.advanceMs(20_000);
+  here.send("two");
+  assert.deepEqual([received.there, lost], [[], []]);
+  bus.isConnected = true;
+  await clock.advanceMs(500);
+  assert.deepEqual([received.there, lost], [["one", "two"], []]);
+});
+
+test("the other side is lost when nothing is heard of it, and the bus when it stays away", async () => {
+  const silent = openEnds();
+  silent.there.close();
+  await silent.clock.advanceMs(3900);
+  assert.deepEqual(silent.lost, []);
+  await silent.clock.advanceMs(300);
+  assert.deepEqual(silent.lost, ["here: nothing was heard of it for 4 s"]);
+  const away = openEnds();
+  away.bus.isConnected = false;
+  await away.clock.advanceMs(29_000);
+  assert.deepEqual(away.lost, []);
+  await away.clock.advanceMs(2000);
+  assert.deepEqual(away.lost.sort(), ["here: the bus cannot be reached", "there: the bus cannot be reached"]);
+});
+
+test("a link that has nothing to say costs a few small messages per second", async () => {
+  const { clock, bus } = openEnds();
+  await clock.advanceMs(60_000);
+  assert.ok(bus.publishedBytes < 60 * 2 * 5 * 40, `${bus.publishedBytes} bytes in a minute`);
+});
+
+test("drain resolves when the other side has everything, or when the link is closed", async () => {
+  const { clock, here, there, received } = openEnds();
+  await here.drain();
+  here.send("last");
+  let isDrained = false;
+  const drained = here.drain().then(() => {
+    isDrained = true;
+  });
+  await Promise.resolve();
+  assert.equal(isDrained, false);
+  await clock.advanceMs(50);
+  await drained;
+  assert.deepEqual(received.there, ["last"]);
+  there.close();
+  here.send("nobody hears it");
+  const closed = here.drain();
+  here.close();
+  await closed;
+});

@@ -1,0 +1,124 @@
+// Runs on: bun, deno, node.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { createUser } from "@nats-io/nkeys";
+import type { BusPlan } from "../../../../src/plan/plan.ts";
+import { RunError, UserError } from "../../../../src/plan/problem.ts";
+import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
+import { sleepMs } from "../../../../src/runtime/clock.ts";
+import { type Nats, type NatsOptions, startNats } from "../../../servers/nats.ts";
+import { type Certificates, makeCertificates } from "../../../servers/tls.ts";
+
+/** Who gets in at a real NATS server, and what a connection does. */
+
+const LIMIT = { timeout: 60_000 };
+
+let certificates: Certificates;
+let folder: string;
+before(async () => {
+  certificates = await makeCertificates();
+  folder = mkdtempSync(join(tmpdir(), "rampart-nats-"));
+});
+after(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await certificates?.remove();
+});
+
+async function withNats<T>(options: NatsOptions, use: (nats: Nats) => Promise<T>): Promise<T> {
+  const nats = await startNats(options);
+  try {
+    return await use(nats);
+  } finally {
+    await nats.stop();
+  }
+}
+
+/** Asks itself over the bus. */
+async function opens(plan: BusPlan): Promise<boolean> {
+  const bus = await openNatsBus(plan, "test");
+  try {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const other = await openNatsBus(plan, "other");
+    other.subscribe("a", (message, reply) => other.publish(reply, message));
+    await sleepMs(20);
+    const inbox = bus.createInbox();
+    bus.subscribe(inbox, resolve);
+    await sleepMs(20);
+    bus.publish("a", { values: new Float64Array([1, Number.NaN]), none: undefined }, inbox);
+    assert.deepEqual(await promise, { values: new Float64Array([1, Number.NaN]), none: undefined });
+    await other.close();
+    return bus.isGuarded;
+  } finally {
+    await bus.close();
+  }
+}
+
+async function refusal(plan: BusPlan): Promise<RunError> {
+  const error: unknown = await openNatsBus(plan, "test").then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof RunError, String(error));
+  return error;
+}
+
+test("a user with a password, a token and an NKey get in, and others do not", LIMIT, async () => {
+  await withNats({ login: "user" }, async ({ port }) => {
+    assert.equal(await opens({ url: `nats://alice:s3cret@127.0.0.1:${port}` }), true);
+    const { message, code } = await refusal({ url: `nats://alice:wrong@127.0.0.1:${port}` });
+    assert.equal(code, "unreachable");
+    assert.match(message, new RegExp(`^the bus at 127\\.0\\.0\\.1:${port} cannot be used: .*uthorization`));
+    assert.ok(!message.includes("wrong"), message);
+  });
+  await withNats({ login: "token" }, async ({ port }) => {
+    assert.equal(await opens({ url: `nats://s3cret@127.0.0.1:${port}` }), true);
+    assert.match((await refusal({ url: `nats://127.0.0.1:${port}` })).message, /uthorization/);
+  });
+  const user = createUser();
+  const nkeyFile = join(folder, "user.nk");
+  writeFileSync(nkeyFile, `${new TextDecoder().decode(user.getSeed())}\n`);
+  await withNats({ login: { nkey: user.getPublicKey() } }, async ({ port }) => {
+    assert.equal(await opens({ url: `nats://127.0.0.1:${port}`, nkeyFile }), true);
+    const other = join(folder, "other.nk");
+    writeFileSync(other, createUser().getSeed());
+    assert.match((await refusal({ url: `nats://127.0.0.1:${port}`, nkeyFile: other })).message, /uthorization/);
+  });
+});
+
+test("with TLS, the server's certificate is checked, and the client has one where it is asked", LIMIT, async () => {
+  const { caFile, otherCaFile, clientCertFile: certFile, clientKeyFile: keyFile } = certificates;
+  await withNats({ tls: { ...certificates, asksClient: false } }, async ({ port }) => {
+    const url = `tls://alice:s3cret@127.0.0.1:${port}`;
+    assert.equal(await opens({ url, caFile }), true);
+    assert.match((await refusal({ url, caFile: otherCaFile })).message, /cannot be used: .*certificate/i);
+  });
+  await withNats({ login: "nobody-asked", tls: { ...certificates, asksClient: true } }, async ({ port }) => {
+    const url = `tls://127.0.0.1:${port}`;
+    // The certificate is the login.
+    assert.equal(await opens({ url, caFile, certFile, keyFile }), true);
+    assert.match((await refusal({ url, caFile })).message, /cannot be used/);
+  });
+});
+
+test("a server that lets everybody in is seen, and one that is not there is one error", LIMIT, async () => {
+  const port = await withNats({ login: "nobody-asked" }, async (nats) => {
+    assert.equal(await opens({ url: `nats://127.0.0.1:${nats.port}` }), false);
+    return nats.port;
+  });
+  assert.match((await refusal({ url: `nats://127.0.0.1:${port}` })).message, /cannot be used: .*refused/i);
+});
+
+test("a file that cannot be read is named", LIMIT, async () => {
+  const plan = { url: "nats://127.0.0.1:1", credsFile: join(folder, "none.creds") };
+  await assert.rejects(openNatsBus(plan, "test"), (error) => {
+    assert.ok(error instanceof UserError);
+    assert.deepEqual(
+      error.problems.map(({ path, message }) => [path, message]),
+      [[plan.credsFile, "cannot be read: there is no such file"]],
+    );
+    return true;
+  });
+});

@@ -1,0 +1,103 @@
+// Runs on: bun, deno, node.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { UserError } from "../../../../src/plan/problem.ts";
+import { ReceivedFiles } from "../../../../src/run/fleet/bus/agent.ts";
+import type { ToAgent } from "../../../../src/run/fleet/bus/agent-messages.ts";
+import type { Link } from "../../../../src/run/fleet/bus/link.ts";
+import { pack, unpack } from "../../../../src/run/fleet/bus/pack.ts";
+import { modulesOf, noteRunFiles, sendFiles } from "../../../../src/run/fleet/bus/sent-files.ts";
+import { loadFileText, locate, readFileText, useFileMirror } from "../../../../src/runtime/files.ts";
+import { makePlan } from "../../../plan/make-plan.ts";
+
+/** The files of a run, on their way to the agents. */
+
+let folder: string;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "rampart-sent-"));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, text: string | Uint8Array): string {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+/** A link whose other side takes everything at once. */
+const link = { waitingBytes: 0, drain: async () => {} } as unknown as Link;
+
+test("files arrive as they are, in a folder that only this user reads, and are read in place of those here", async () => {
+  const [big, empty, small] = [
+    write(
+      "big.bin",
+      Uint8Array.from({ length: 2_500_000 }, (_, index) => index % 253),
+    ),
+    write("empty.txt", ""),
+    write("deep/er/small.txt", "from there"),
+  ];
+  const sent: ToAgent[] = [];
+  const files = { paths: [big, empty, small], folder, hubCache: "/hub" };
+  await sendFiles(files, { link, send: (message) => sent.push(unpack(pack(message)) as ToAgent) });
+  const [first, ...pieces] = sent;
+  assert.deepEqual(first, { kind: "sending-files", folder, hubCache: "/hub", totalBytes: 2_500_010 });
+  const received = await ReceivedFiles.create(2_500_010);
+  for (const piece of pieces) if (piece.kind === "file") await received.add(piece);
+  assert.equal(statSync(received.root).mode & 0o077, 0);
+  assert.deepEqual(readFileSync(join(received.root, big)), readFileSync(big));
+  writeFileSync(small, "from here");
+  try {
+    useFileMirror({ root: received.root, folder, hubCache: "/hub" });
+    assert.equal(readFileText(small), "from there");
+    assert.equal(await loadFileText("deep/er/small.txt"), "from there");
+    assert.equal(readFileText("empty.txt"), "");
+    assert.equal(locate("none.txt"), "none.txt");
+  } finally {
+    useFileMirror(undefined);
+  }
+  assert.equal(readFileText(small), "from here");
+  await received.remove();
+  assert.throws(() => statSync(received.root));
+});
+
+test("the files that a run opens are noted, each once, and no others", async () => {
+  const [one, two] = [write("one.txt", "1"), write("two.txt", "2")];
+  readFileText(two);
+  const noted = noteRunFiles(["/scenario.ts"]);
+  readFileText(one);
+  await loadFileText(one);
+  assert.throws(() => readFileText(join(folder, "missing.txt")));
+  const { paths, folder: base } = await noted.end(makePlan({}));
+  assert.deepEqual([paths, base], [[one], process.cwd()]);
+  readFileText(two);
+});
+
+test("a scenario goes with the modules that it imports, and one that imports a package is refused by name", () => {
+  const shared = write("scenario/shared.ts", 'export { y } from "./deep/y.ts";\nimport "node:fs";\n');
+  const y = write("scenario/deep/y.ts", "export const y = 1;\n");
+  const lazy = write("scenario/lazy.ts", "");
+  const start = write(
+    "scenario/a.ts",
+    'import { defineScenario } from "rampart";\nimport { y } from "./shared.ts";\nawait import("./lazy.ts");\n',
+  );
+  assert.deepEqual(modulesOf(start).sort(), [start, shared, y, lazy].sort());
+  const packaged = write("scenario/b.ts", 'import _ from "lodash";\nimport { z } from "zod";\n');
+  assert.throws(
+    () => modulesOf(packaged),
+    (error) => {
+      assert.ok(error instanceof UserError);
+      assert.deepEqual(
+        error.problems.map(({ path, value }) => [path, value]),
+        [
+          [packaged, "lodash"],
+          [packaged, "zod"],
+        ],
+      );
+      return true;
+    },
+  );
+});
