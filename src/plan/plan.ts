@@ -146,10 +146,7 @@ export function busSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   return v.object({
     /** Address, or several of one cluster with commas: `nats://USER:PASSWORD@HOST:4222`; `tls://` with TLS. */
-    url: v.pipe(
-      v.optional(v.string(), ""),
-      v.check(isBusUrl, "must be the address of a NATS server: nats://HOST:4222 or tls://HOST:4222"),
-    ),
+    url: v.pipe(v.optional(v.string(), ""), v.check(isBusUrl, `must be ${BUS_FORM}`)),
     /** Number of agents that send. Default: 1. */
     agentCount: v.exactOptional(v.pipe(count, v.maxValue(MOST_AGENTS, `must be ${MOST_AGENTS} or less`))),
     /** Longest wait for that many agents. Default: 10 s. */
@@ -164,8 +161,11 @@ export function busSchema() {
   });
 }
 
+/** What the address of a bus looks like. */
+export const BUS_FORM = "the address of a NATS server: nats://HOST:4222 or tls://HOST:4222";
+
 /** Whether a text is the address of a NATS server, or of several. */
-function isBusUrl(text: string): boolean {
+export function isBusUrl(text: string): boolean {
   return text.split(",").every((one) => /^(?:nats|tls):\/\/[^/\s]+$/.test(one.trim()) && URL.canParse(one.trim()));
 }
 

@@ -1,5 +1,5 @@
 import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
-import { MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
+import { BUS_FORM, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { resolveOtlpUrl } from "../../report/live/otlp/otlp-settings.ts";
 import { type Door, MEASURING, PLACEHOLDERS, type SharedOption } from "./shared-option.ts";
@@ -305,6 +305,8 @@ const OPTIONS: readonly SharedOption[] = [
     name: "bus",
     kind: "text",
     setting: "client.bus.url",
+    resolve: (text) =>
+      isBusUrl(text) ? { value: text } : { message: "is no address of a bus", hint: `Give ${BUS_FORM}.` },
     value: "URL",
     doors: ON_BUS,
     differs: {

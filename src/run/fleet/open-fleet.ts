@@ -3,7 +3,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { registeredSecrets } from "../../plan/secrets.ts";
 import { ERROR_FORM } from "../../plan/sent-error.ts";
-import { nsToMs } from "../../plan/units.ts";
+import { formatPct, nsToMs } from "../../plan/units.ts";
 import type { SendingHost } from "../../result/run-result.ts";
 import { nowNs, sleepUnless, timeOriginMs } from "../../runtime/clock.ts";
 import type { FunctionsSource } from "../../scenario/thread-functions.ts";
@@ -232,10 +232,20 @@ class SeatSender {
     }
   }
 
+  private explain(reason: string, isCode: boolean): RunError {
+    const { seat, share, options } = this;
+    if (isCode && options.functions !== undefined) {
+      const hint = "If the scenario's code calls process.exit, throw an error instead.";
+      return new RunError("internal", `${seat.name} failed: ${reason}`, hint);
+    }
+    if (seat.host === undefined) return new RunError("internal", `${seat.name} failed: ${reason}`, "Report this.");
+    const part = (options.elsewhere?.perHost ?? 1) / share.count;
+    const message = `${seat.name} is lost, and with it ${formatPct(part)} of the load: ${reason}`;
+    return new RunError("unreachable", message, "Look at its host, and start it again. The other agents are free.");
+  }
+
   private fail(reason: string, isCode: boolean): void {
-    const hasCode = isCode && this.options.functions !== undefined;
-    const hint = hasCode ? "If the scenario's code calls process.exit, throw an error instead." : "Report this.";
-    const error = new RunError("internal", `${this.seat.name} failed: ${reason}`, hint);
+    const error = this.explain(reason, isCode);
     this.opening.reject(error);
     this.gone.reject(error);
     this.ended.resolve();

@@ -72,7 +72,7 @@ class BusAgent implements Agent {
   }
 
   async close(): Promise<void> {
-    await this.run?.end("the agent was stopped");
+    await this.run?.end("it was stopped");
     await this.bus.close();
   }
 

@@ -216,7 +216,8 @@ test("an agent that is lost during the run ends it, by name", LIMIT, async () =>
         (thrown: unknown) => thrown,
       );
       assert.ok(error instanceof RunError, String(error));
-      assert.match(error.message, new RegExp(`the agent ${heard[1]?.name} failed: the agent was stopped`));
+      assert.equal(error.message, `the agent ${heard[1]?.name} is lost, and with it 50 % of the load: it was stopped`);
+      assert.equal(error.code, "unreachable");
       await until(() => heard.every(({ ended }) => ended.length === 1));
     }),
   );

@@ -1,0 +1,168 @@
+// Runs on: bun, deno, node.
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { withServer } from "../run/kserve-server.ts";
+import { type Nats, startNats } from "../servers/nats.ts";
+import { commandUnderTest, makeFolder, type RunOptions, runRampart } from "./command.ts";
+
+/** The command as conductor and as agents, processes of their own, on a real NATS server. */
+
+const LIMIT = { timeout: 120_000 };
+
+let folder: string;
+let nats: Nats;
+before(async () => {
+  folder = makeFolder();
+  nats = await startNats();
+});
+after(async () => {
+  await nats?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** An agent, in a folder without any file of the run. */
+class AgentProcess {
+  readonly child: ChildProcess;
+  text = "";
+  private readonly waiting = new Map<string, () => void>();
+
+  constructor() {
+    const [program = "", ...first] = commandUnderTest;
+    const cwd = join(folder, "elsewhere");
+    mkdirSync(cwd, { recursive: true });
+    this.child = spawn(program, [...first, "agent", "--bus", nats.url], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      this.text += text;
+      for (const [part, resolve] of this.waiting) if (this.text.includes(part)) resolve();
+    });
+  }
+
+  async says(part: string): Promise<void> {
+    if (this.text.includes(part)) return;
+    await new Promise<void>((resolve) => this.waiting.set(part, resolve));
+  }
+
+  get name(): string {
+    return /agent (\S+):/.exec(this.text)?.[1] ?? "";
+  }
+
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
+    const ended = once(this.child, "exit") as Promise<[number | null]>;
+    this.child.kill(signal);
+    return (await ended)[0];
+  }
+}
+
+async function withAgents(count: number, use: (agents: readonly AgentProcess[]) => Promise<void>): Promise<void> {
+  const agents = Array.from({ length: count }, () => new AgentProcess());
+  try {
+    await Promise.all(agents.map((agent) => agent.says("waiting for runs")));
+    await use(agents);
+  } finally {
+    await Promise.all(agents.map((agent) => agent.end("SIGKILL")));
+  }
+}
+
+/** A scenario with a function, a module of its own and a file. */
+function writeScenario(url: string, load: string): string {
+  const row = { INPUT0: Array(16).fill(3), INPUT1: Array(16).fill(4) };
+  writeFileSync(join(folder, "data.json"), JSON.stringify({ data: [row] }));
+  writeFileSync(join(folder, "limit.ts"), "export const MOST_FAILED: number = 0;\n");
+  const text = `import { defineScenario, errorRate, hold, json, triton } from "rampart";
+import { MOST_FAILED } from "./limit.ts";
+export default defineScenario({
+  name: "agents",
+  target: triton("${url}", { model: "simple" }),
+  load: ${load},
+  inputs: json("./data.json"),
+  check: () => (MOST_FAILED === 0 ? undefined : "wrong limit"),
+  assert: [errorRate().is(0)],
+});
+`;
+  const file = join(folder, "agents.ts");
+  writeFileSync(file, text);
+  return file;
+}
+
+function run(file: string, agents: number, options: RunOptions = {}): ReturnType<typeof runRampart> {
+  return runRampart(["run", file, "--bus", nats.url, "--agents", String(agents)], { cwd: folder, ...options });
+}
+
+test("agents without any file send the scenario's load, each its share, run after run", LIMIT, async () => {
+  await withAgents(2, (agents) =>
+    withServer({}, async (server) => {
+      const file = writeScenario(server.url, "hold(4, { requests: 200 })");
+      for (let time = 1; time <= 2; time++) {
+        const { code, stdout, stderr } = await run(file, 2);
+        assert.equal(code, 0, `${stdout}\n${stderr}`);
+        assert.match(stdout, /^PASSED {2}agents.* 200 requests/);
+        assert.equal(server.successCount, 200 * time);
+        for (const { name } of agents) assert.match(stdout, new RegExp(`^${name} +1 +100 +0 `, "m"));
+      }
+      const codes = await Promise.all(agents.map((agent) => agent.end("SIGINT")));
+      assert.deepEqual(codes, [0, 0]);
+    }),
+  );
+});
+
+test("an agent that is killed ends the run, by name, within seconds", LIMIT, async () => {
+  await withAgents(2, ([first, second]) =>
+    withServer({}, async (server) => {
+      const file = writeScenario(server.url, 'hold(4, { for: "60 s" })');
+      const running = run(file, 2);
+      await server.until(() => server.successCount > 50);
+      await second?.end("SIGKILL");
+      const { code, stderr } = await running;
+      assert.equal(code, 69, stderr);
+      const message = `the agent ${second?.name} is lost, and with it 50 % of the load: nothing was heard of it for 4 s`;
+      assert.ok(stderr.includes(message), stderr);
+      await first?.says("the run ended");
+    }),
+  );
+});
+
+test("agents whose conductor is killed stop, and take the next run", LIMIT, async () => {
+  await withAgents(1, ([agent]) =>
+    withServer({}, async (server) => {
+      const file = writeScenario(server.url, 'hold(4, { for: "60 s" })');
+      let kill: () => void = () => {};
+      const running = run(file, 1, {
+        onStart: (signal) => {
+          kill = () => signal("SIGKILL");
+        },
+      });
+      await server.until(() => server.successCount > 50);
+      kill();
+      await running;
+      await agent?.says("the run was cancelled: its conductor is gone");
+      const sentCount = server.infers.length;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.equal(server.infers.length, sentCount, "it sends nothing more");
+      const { code, stderr } = await run(writeScenario(server.url, "hold(2, { requests: 20 })"), 1);
+      assert.equal(code, 0, stderr);
+    }),
+  );
+});
+
+test("a wrong address, login or number is one error, before anything is sent", LIMIT, async () => {
+  const file = writeScenario("127.0.0.1:1", "hold(1, { requests: 1 })");
+  const wrong = await runRampart(["run", file, "--bus", "http://x", "--agents", "0"]);
+  assert.equal(wrong.code, 64);
+  assert.match(wrong.stderr, /--bus.*nats:\/\/HOST:4222/);
+  assert.match(wrong.stderr, /--agents/);
+  const login = await runRampart(["agent", "--bus", nats.url.replace("s3cret", "wrong-one")]);
+  assert.equal(login.code, 69);
+  assert.match(login.stderr, /cannot be used: .*uthorization/);
+  assert.ok(!`${login.stderr}${login.stdout}`.includes("wrong-one"));
+  const none = await runRampart(["agent"]);
+  assert.equal(none.code, 64);
+  assert.match(none.stderr, /--bus: is needed/);
+  const few = await runRampart(["run", file, "--bus", nats.url, "--agents", "2", "--agents-wait", "500ms"]);
+  assert.equal(few.code, 69);
+  assert.match(few.stderr, /2 agents are needed, and 0 came within 0.5 s/);
+});
