@@ -14,6 +14,7 @@ export const GUIDES: readonly string[] = [
   "src/cli/perf-analyzer/README.md",
   "src/service/tfserving/README.md",
   "src/measure/README.md",
+  "src/run/fleet/README.md",
   "src/service/README.md",
   "test/README.md",
   "test/bench/README.md",

@@ -39,6 +39,7 @@ export const TOPICS: readonly Topic[] = [
     guide: "src/cli/genai-perf/README.md",
   },
   { name: "measuring", summary: "how numbers are measured and what to trust", guide: "src/measure/README.md" },
+  { name: "hosts", summary: "how several cores and hosts send one load", guide: "src/run/fleet/README.md" },
   { name: "house", summary: "how the source is organised, for those who change it", guide: "src/README.md" },
 ];
 

@@ -10,7 +10,7 @@ import { type FunctionsSource, loadFunctions } from "../../scenario/thread-funct
 import { hostLimitsOf } from "../host-limits.ts";
 import { RunSignal } from "../interrupt.ts";
 import { openSending, type Sending } from "../open-sending.ts";
-import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
+import type { MessageName, SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 import { listenFor, ServedSender } from "./serve-sender.ts";
 
 /** What a thread needs to send a share of a plan's load: plain data. */
@@ -59,6 +59,9 @@ export function serveSenderThread(port: MessagePort, loadApi: () => Promise<obje
   const thread = new SenderThread(port, loadApi);
   port.on("message", (task: SeatTask) => thread.take(task));
 }
+
+/** Messages whose moment is part of what is measured. */
+const TIMED: readonly MessageName[] = ["start", "change", "beginWindow", "restartWindow", "cut", "takeUnsent"];
 
 /** Opens a plan's target in this thread, and sends a share of its load until the conductor ends it. */
 class SenderThread {
@@ -134,7 +137,7 @@ class SenderThread {
           this.timer.set(atNs);
           return;
         }
-        this.lateNs = Math.max(this.lateNs, byNs);
+        if (next.messages.some(({ name }) => TIMED.includes(name))) this.lateNs = Math.max(this.lateNs, byNs);
       }
       this.due.shift();
       this.served?.handle(next.messages);

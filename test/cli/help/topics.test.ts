@@ -14,6 +14,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   perf_analyzer: "--concurrency-range START[:END[:STEP]]",
   "genai-perf": "--benchmark-duration NUMBER *",
   measuring: "CAP_SYS_NICE",
+  hosts: "rampart agent --bus",
   house: "A folder imports only from folders below it",
 };
 
