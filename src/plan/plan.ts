@@ -149,6 +149,10 @@ export function busSchema() {
     url: v.pipe(v.optional(v.string(), ""), v.check(isBusUrl, `must be ${BUS_FORM}`)),
     /** Number of agents that send. Default: 1. */
     agentCount: v.exactOptional(v.pipe(count, v.maxValue(MOST_AGENTS, `must be ${MOST_AGENTS} or less`))),
+    /** Number of agents that may be lost during the run, which then continues without their share. Default: 0. */
+    allowLost: v.exactOptional(
+      v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+    ),
     /** Longest wait for that many agents. Default: 10 s. */
     waitMs: v.exactOptional(v.pipe(v.number(), v.minValue(0, "must be 0 or more"))),
     /** Files with the login: credentials, or the seed of an NKey. */

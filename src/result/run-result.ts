@@ -190,6 +190,8 @@ export interface SendingHost {
   /** How well its clock was known at the start, and by how much it had moved away from this host's at the end, in nanoseconds. */
   readonly clockErrorNs: number;
   readonly clockDriftNs: number;
+  /** What is known of one that was lost during the run: from when it sent nothing any more, in nanoseconds since the start, and why. */
+  readonly lost?: { readonly afterNs: number; readonly loadRatio: number; readonly reason: string };
   /** Longest time by which a message came after the moment at which all hosts should have acted on it, in nanoseconds. */
   readonly lateNs: number;
 }

@@ -1,5 +1,6 @@
 import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { formatDurationNs, formatPct } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { openVerdicts } from "../judge-assertions.ts";
@@ -55,11 +56,23 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
       (text) => ["repeated-prompts", text] as const,
     ),
     ...[...new Set(runs.flatMap((run) => warnOfResends(run) ?? []))].map((text) => [SENT_AGAIN, text] as const),
+    ...runs.flatMap(describeLost).map((text) => [AGENT_LOST, text] as const),
   ].map(([code, text]): Note => {
-    const severity = code === SENT_AGAIN ? "caution" : "detail";
+    const severity = code === AGENT_LOST ? "wrong" : code === SENT_AGAIN ? "caution" : "detail";
     return { code, severity, levels: [], text: toSentences([text]) };
   });
   return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+}
+
+/** Its part of the load was not sent, whatever the level says. */
+const AGENT_LOST = "agent-lost";
+
+function describeLost({ hosts = [] }: RunResult): string[] {
+  return hosts.flatMap(({ name, lost }) => {
+    if (lost === undefined) return [];
+    const part = `${formatPct(lost.loadRatio)} of the load is missing`;
+    return [`the agent ${name} was lost after ${formatDurationNs(lost.afterNs)}, from when ${part}: ${lost.reason}`];
+  });
 }
 
 /** A server that closes kept connections costs time in every such request. */

@@ -165,6 +165,7 @@ function runEntries(parts: Parts) {
             name: v.string(),
             ...{ workers: count(), sent: count(), completed: count(), failed: count() },
             ...{ clockErrorMs: v.number(), clockDriftMs: v.number(), lateMs: v.number() },
+            lost: optional(object({ afterSec: v.number(), loadPercent: v.number(), reason: v.string() })),
           }),
         ),
         v.description(

@@ -3,12 +3,10 @@ import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
-import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests, SendingHost, SessionTally } from "../../result/run-result.ts";
+import type { DelayedRequests, SendingHost } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
-import type { ServerLoad } from "../../transport/client.ts";
 import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 import type {
   Drained,
@@ -19,6 +17,16 @@ import type {
   SenderState,
   SenderTotals,
 } from "../send/messages.ts";
+import {
+  addServers,
+  addSessions,
+  addStatuses,
+  joinLevelTokens,
+  joinQueries,
+  known,
+  sum,
+  sumsOf,
+} from "./join-parts.ts";
 
 /** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
 const START_AHEAD_NS = msToNs(20);
@@ -41,7 +49,7 @@ export interface FleetSenderOptions {
  * passes for a single request.
  */
 export class FleetSender implements LoadSender {
-  private readonly senders: readonly LoadSender[];
+  private senders: readonly LoadSender[];
   private readonly clock: Clock;
   private readonly hosts: FleetHosts;
 
@@ -52,12 +60,30 @@ export class FleetSender implements LoadSender {
     this.hosts = hosts;
   }
 
+  /** Leaves a sender out from now on. What it was asked is not awaited any more. */
+  drop(sender: LoadSender): void {
+    this.senders = this.senders.filter((one) => one !== sender);
+  }
+
   private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {
     return this.senders.map(ask);
   }
 
+  /** Asks all senders, and leaves out those that are dropped meanwhile. */
+  private async gather<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
+    const parts = this.each(async (sender, index) => {
+      try {
+        return [await ask(sender, index)];
+      } catch (error) {
+        if (this.senders.includes(sender)) throw error;
+        return [];
+      }
+    });
+    return (await Promise.all(parts)).flat();
+  }
+
   private async all(ask: (sender: LoadSender) => Promise<unknown>): Promise<void> {
-    await Promise.all(this.each(ask));
+    await this.gather(ask);
   }
 
   rehearse(): Promise<void> {
@@ -69,7 +95,7 @@ export class FleetSender implements LoadSender {
   }
 
   async admits(step: LoadStep): Promise<boolean> {
-    return (await Promise.all(this.each((sender) => sender.admits(step)))).every((isAdmitted) => isAdmitted);
+    return (await this.gather((sender) => sender.admits(step))).every((isAdmitted) => isAdmitted);
   }
 
   settle(step: LoadStep): Promise<void> {
@@ -163,23 +189,23 @@ export class FleetSender implements LoadSender {
   }
 
   async state(): Promise<SenderState> {
-    const parts = await Promise.all(this.each((sender) => sender.state()));
+    const parts = await this.gather((sender) => sender.state());
     const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
     return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
   }
 
   async delayedByLimit(): Promise<DelayedRequests | undefined> {
-    const parts = known(await Promise.all(this.each((sender) => sender.delayedByLimit())));
+    const parts = known(await this.gather((sender) => sender.delayedByLimit()));
     if (parts.length === 0) return undefined;
     return { ...sumsOf(parts, ["count"]), longestNs: Math.max(...parts.map(({ longestNs }) => longestNs)) };
   }
 
   async takeUnsent(atNs: number): Promise<number> {
-    return sum(await Promise.all(this.each((sender) => sender.takeUnsent(atNs))));
+    return sum(await this.gather((sender) => sender.takeUnsent(atNs)));
   }
 
   async totals(): Promise<SenderTotals> {
-    const [parts, hosts] = await Promise.all([Promise.all(this.each((sender) => sender.totals())), this.hosts()]);
+    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.totals()), this.hosts()]);
     const received = known(parts.map((part) => part.received));
     const servers = known(parts.map((part) => part.servers));
     const sessions = known(parts.map((part) => part.sessions));
@@ -199,7 +225,7 @@ export class FleetSender implements LoadSender {
   }
 
   async drain(): Promise<Drained> {
-    const parts = await Promise.all(this.each((sender) => sender.drain()));
+    const parts = await this.gather((sender) => sender.drain());
     return {
       ...sumsOf(parts, ["collected"]),
       lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
@@ -208,7 +234,7 @@ export class FleetSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<number> {
-    const [number = 0] = await Promise.all(this.each((sender) => sender.beginWindow(startNs, options)));
+    const [number = 0] = await this.gather((sender) => sender.beginWindow(startNs, options));
     return number;
   }
 
@@ -223,7 +249,7 @@ export class FleetSender implements LoadSender {
   async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
     const { afterEndNs: _, ...others } = last;
     // The time in flight after the end is that of all requests together.
-    const parts = await Promise.all(this.each((sender, index) => sender.cut(endNs, index === 0 ? last : others)));
+    const parts = await this.gather((sender, index) => sender.cut(endNs, index === 0 ? last : others));
     const byMember = known(parts.map(({ completedByMember }) => completedByMember));
     return {
       window: joinParallel(parts.map(({ window }) => window)),
@@ -239,7 +265,7 @@ export class FleetSender implements LoadSender {
   }
 
   async takeTimeline(): ReturnType<LoadSender["takeTimeline"]> {
-    return (await Promise.all(this.each((sender) => sender.takeTimeline()))).flat();
+    return (await this.gather((sender) => sender.takeTimeline())).flat();
   }
 
   beginRunTimeline(startNs: number): void {
@@ -247,11 +273,11 @@ export class FleetSender implements LoadSender {
   }
 
   async takeRunTimeline(): ReturnType<LoadSender["takeRunTimeline"]> {
-    return (await Promise.all(this.each((sender) => sender.takeRunTimeline()))).flat();
+    return (await this.gather((sender) => sender.takeRunTimeline())).flat();
   }
 
   async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {
-    const parts = known(await Promise.all(this.each((sender) => sender.findGaps(endNs, latency))));
+    const parts = known(await this.gather((sender) => sender.findGaps(endNs, latency)));
     return parts.length === 0 ? undefined : (joinGaps(parts, "parallel") ?? []);
   }
 
@@ -260,7 +286,7 @@ export class FleetSender implements LoadSender {
   }
 
   async queries(): Promise<MlperfSample | undefined> {
-    const parts = known(await Promise.all(this.each((sender) => sender.queries())));
+    const parts = known(await this.gather((sender) => sender.queries()));
     return parts.length === 0 ? undefined : joinQueries(parts);
   }
 
@@ -281,73 +307,10 @@ export class FleetSender implements LoadSender {
   }
 
   async mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
-    return joinLevelTokens(await Promise.all(this.each((sender) => sender.mergeTokens(windowCount))));
+    return joinLevelTokens(await this.gather((sender) => sender.mergeTokens(windowCount)));
   }
 
   async takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
-    return joinLevelTokens(await Promise.all(this.each((sender) => sender.takeRecentTokens(tap))));
+    return joinLevelTokens(await this.gather((sender) => sender.takeRecentTokens(tap)));
   }
-}
-
-function known<T>(parts: readonly (T | undefined)[]): T[] {
-  return parts.filter((part) => part !== undefined);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-function sumsOf<K extends string>(
-  parts: readonly Readonly<Record<K, number>>[],
-  keys: readonly K[],
-): Record<K, number> {
-  return Object.fromEntries(keys.map((key) => [key, sum(parts.map((part) => part[key]))])) as Record<K, number>;
-}
-
-function addStatuses(
-  parts: readonly { readonly statuses: Readonly<Record<string, number>> }[],
-): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { statuses } of parts)
-    for (const [status, count] of Object.entries(statuses)) counts[status] = (counts[status] ?? 0) + count;
-  return counts;
-}
-
-/** Adds the counts of the same servers, which every sender has in the same order. */
-function addServers(a: readonly ServerLoad[], b: readonly ServerLoad[]): readonly ServerLoad[] {
-  return a.map(({ name, ...counts }, index) => ({
-    name,
-    ...sumsOf([counts, b[index] ?? { sentCount: 0, failedCount: 0 }], ["sentCount", "failedCount"]),
-  }));
-}
-
-function addSessions(a: SessionTally, b: SessionTally): SessionTally {
-  const unreadReason = a.unreadReason ?? b.unreadReason;
-  return {
-    ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
-    ...(unreadReason === undefined ? {} : { unreadReason }),
-  };
-}
-
-function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
-  const joined = (pick: (part: MlperfSample) => Float64Array): Float64Array =>
-    Float64Array.from(parts.flatMap((part) => [...pick(part)])).sort();
-  return {
-    sampleLatenciesNs: joined(({ sampleLatenciesNs }) => sampleLatenciesNs),
-    queryLatenciesNs: joined(({ queryLatenciesNs }) => queryLatenciesNs),
-    ...sumsOf(parts, ["failedCount", "failedQueryCount"]),
-    lastDueNs: Math.max(...parts.map(({ lastDueNs }) => lastDueNs)),
-    lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
-  };
-}
-
-/** Joins the tokens of senders, and those of each group of requests. Single requests are kept by no fleet. */
-function joinLevelTokens(parts: readonly (LevelTokens | undefined)[]): LevelTokens | undefined {
-  const all = known(parts);
-  const tokens = joinTokens(all.map((part) => part.tokens));
-  if (tokens === undefined) return undefined;
-  const groups = known(all.map(({ groupTokens }) => groupTokens));
-  if (groups.length === 0) return { tokens };
-  const ofGroup = (group: number): TokenMeasurement | undefined => joinTokens(known(groups.map((one) => one[group])));
-  return { tokens, groupTokens: groups[0]?.map((_, group) => ofGroup(group)) ?? [] };
 }

@@ -30,6 +30,8 @@ export interface SeatsElsewhere {
   readonly count: number;
   /** Number of them on each host. */
   readonly perHost: number;
+  /** Number of hosts that may be lost during the run. */
+  readonly allowLost: number;
   /** Opens one of them. @param index 0 to `count` - 1 */
   open(index: number, listener: SeatListener): Seat;
 }
@@ -54,10 +56,12 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   const maxOutstanding = ownLimit(plan, options);
   // Each sender may have one request in flight.
   const count = Math.min(elsewhere?.count ?? options.count, maxOutstanding);
-  const seats = Array.from(
+  const seats: SeatSender[] = Array.from(
     { length: count },
-    (_, index) => new SeatSender({ index, count }, { ...options, maxOutstanding }),
+    (_, index) => new SeatSender({ index, count }, { ...options, maxOutstanding, canDrop: (seat) => canDrop(seat) }),
   );
+  // Until the load begins, none may be lost.
+  let canDrop: SeatOptions["canDrop"] = () => false;
   void signal.interrupted.then(() => {
     for (const seat of seats) seat.post({ kind: "interrupt" });
   });
@@ -75,10 +79,25 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   return {
     createSender: (listener) => {
       const senders = seats.map((seat) => seat.createSender(listener));
-      return new FleetSender(senders, elsewhere === undefined ? {} : { hosts: () => describeHosts(seats) });
+      if (elsewhere === undefined) return new FleetSender(senders);
+      const fleet = new FleetSender(senders, { hosts: () => describeHosts(seats) });
+      const lost = new Set<string>();
+      canDrop = ({ hostId, sender }) => {
+        lost.add(hostId);
+        if (lost.size > elsewhere.allowLost || sender === undefined) return false;
+        fleet.drop(sender);
+        return true;
+      };
+      return fleet;
     },
     close,
   };
+}
+
+/** What a seat needs. */
+interface SeatOptions extends FleetOptions {
+  /** Whether the run continues without this one, which is lost. */
+  canDrop(seat: SeatSender): boolean;
 }
 
 /** Describes the hosts, in the order of their first seats. */
@@ -101,6 +120,7 @@ function joinHost(a: SendingHost, b: SendingHost): SendingHost {
     clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
     clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
     lateNs: Math.max(a.lateNs, b.lateNs),
+    ...(a.lost === undefined ? {} : { lost: { ...a.lost, loadRatio: a.lost.loadRatio + (b.lost?.loadRatio ?? 0) } }),
   };
 }
 
@@ -113,7 +133,7 @@ function ownLimit({ client }: Plan, { maxOutstanding, elsewhere }: FleetOptions)
 /** The conductor's side of a seat. */
 class SeatSender {
   private readonly share: Share;
-  private readonly options: FleetOptions;
+  private readonly options: SeatOptions;
   private readonly seat: Seat;
   private readonly opening = Promise.withResolvers<SentCounts>();
   private readonly ended = Promise.withResolvers<void>();
@@ -127,8 +147,11 @@ class SeatSender {
   private lateNs = 0;
   private counts: SentCounts | undefined;
   private remote: RemoteSender | undefined;
+  /** Start of the load. */
+  private startNs = 0;
+  private lost: SendingHost["lost"];
 
-  constructor(share: Share, options: FleetOptions) {
+  constructor(share: Share, options: SeatOptions) {
     this.share = share;
     this.options = options;
     this.opening.promise.catch(() => {});
@@ -155,12 +178,14 @@ class SeatSender {
   /** Describes what it sent, and its clock. */
   async describe(): Promise<{ readonly id: string; readonly part: SendingHost }> {
     const { sentCount = 0, completedCount = 0, failedCount = 0 } = this.remote?.sender.progress() ?? {};
-    const last = await this.readClock();
+    const last = this.lost === undefined ? await this.readClock() : this.reading;
     const first = this.reading ?? last;
-    const { id, name } = this.seat.host ?? { id: "", name: "" };
+    const { name = "" } = this.seat.host ?? {};
+    const id = this.hostId;
     const counts = { workerCount: 1, sentCount, completedCount, failedCount };
-    const clock = { clockErrorNs: first.errorNs, clockDriftNs: driftNs(first, last), lateNs: this.lateNs };
-    return { id, part: { name, ...counts, ...clock } };
+    const clockDriftNs = first === undefined || last === undefined ? 0 : driftNs(first, last);
+    const clock = { clockErrorNs: first?.errorNs ?? 0, clockDriftNs, lateNs: this.lateNs };
+    return { id, part: { name, ...counts, ...clock, ...(this.lost === undefined ? {} : { lost: this.lost }) } };
   }
 
   /** Opens the plan's target there. @param delayNs time by which its clock is behind, in which a message reaches every seat */
@@ -180,7 +205,16 @@ class SeatSender {
     return this.opening.promise;
   }
 
+  get hostId(): string {
+    return this.seat.host?.id ?? "";
+  }
+
+  get sender(): LoadSender | undefined {
+    return this.remote?.sender;
+  }
+
   createSender(listener: SenderListener): LoadSender {
+    this.startNs = nowNs();
     const isDelayed = this.reading !== undefined;
     const send: SenderChannel["send"] = (messages) =>
       this.post({ kind: "handle", messages, ...(isDelayed ? { atNs: nowNs() } : {}) });
@@ -246,9 +280,11 @@ class SeatSender {
 
   private fail(reason: string, isCode: boolean): void {
     const error = this.explain(reason, isCode);
+    const isDropped = !isCode && this.options.canDrop(this);
+    if (isDropped) this.lost = { afterNs: nowNs() - this.startNs, loadRatio: 1 / this.share.count, reason };
     this.opening.reject(error);
     this.gone.reject(error);
     this.ended.resolve();
-    this.remote?.fail(error);
+    this.remote?.fail(error, !isDropped);
   }
 }

@@ -78,13 +78,17 @@ export class RemoteSender {
     }
   }
 
-  /** The sender is gone: nothing is answered any more. @param error why; the run ends with it unless it has ended */
-  fail(error: Error): void {
+  /**
+   * The sender is gone: nothing is answered any more.
+   * @param error why
+   * @param endsRun whether the run ends with it, unless it has ended; default true
+   */
+  fail(error: Error, endsRun = true): void {
     if (this.end !== undefined) return;
     this.end = error;
     for (const { reject } of this.waiting.values()) reject(error);
     this.waiting.clear();
-    this.listener.broken(error);
+    if (endsRun) this.listener.broken(error);
   }
 
   private settle(id: number): PromiseWithResolvers<unknown> | undefined {

@@ -261,3 +261,21 @@ test("a burst, a slow start and a drift are named with their size, and no longer
     );
   }
 });
+
+test("an agent that was lost makes what it would have sent missing, which is wrong", () => {
+  const host = {
+    ...{ name: "loader-2/7", workerCount: 1, sentCount: 5, completedCount: 5, failedCount: 0 },
+    ...{ clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
+  };
+  const lost = { afterNs: 12.04e9, loadRatio: 0.5, reason: "nothing was heard of it for 4 s" };
+  assert.deepEqual(
+    notesOf([makeLevel({})], ASSERTED, { hosts: [host] }).filter(({ code }) => code === "agent-lost"),
+    [],
+  );
+  const [note] = notesOf([makeLevel({})], ASSERTED, { hosts: [{ ...host, lost }] });
+  assert.deepEqual([note?.code, note?.severity], ["agent-lost", "wrong"]);
+  assert.match(
+    note?.text ?? "",
+    /^The agent loader-2\/7 was lost after 12(\.0)? s, from when 50 % of the load is missing: nothing was heard/,
+  );
+});

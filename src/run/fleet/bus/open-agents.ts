@@ -50,7 +50,7 @@ export interface AgentsOptions {
 
 /** Finds agents on the bus and gets hold of them. @throws RunError when there are too few, by name where they refuse */
 export async function openAgents(plan: BusPlan, { workers, signal, functions }: AgentsOptions): Promise<Agents> {
-  const { agentCount = 1, waitMs = DEFAULT_WAIT_MS } = plan;
+  const { agentCount = 1, waitMs = DEFAULT_WAIT_MS, allowLost = 0 } = plan;
   const runId = randomUUID();
   const modules = functions === undefined ? [] : modulesOf(functions.context.path);
   const bus = await openNatsBus(plan, "rampart conductor");
@@ -61,7 +61,7 @@ export async function openAgents(plan: BusPlan, { workers, signal, functions }: 
     await bus.close();
     throw error;
   }
-  return new RunAgents(bus, { runId, found: search.taken, workers, files: noteRunFiles(modules) });
+  return new RunAgents(bus, { runId, found: search.taken, workers, allowLost, files: noteRunFiles(modules) });
 }
 
 /** Asks who is there until there are enough. */
@@ -165,6 +165,7 @@ interface AgentsParts {
   readonly runId: string;
   readonly found: readonly AgentInfo[];
   readonly workers: number;
+  readonly allowLost: number;
   readonly files: NotedFiles;
 }
 
@@ -172,16 +173,19 @@ interface AgentsParts {
 class RunAgents implements Agents {
   readonly count: number;
   readonly perHost: number;
+  readonly allowLost: number;
   private readonly bus: Bus;
   private readonly files: NotedFiles;
   private readonly agents: readonly RunAgent[];
 
-  constructor(bus: Bus, { runId, found, workers, files }: AgentsParts) {
+  constructor(bus: Bus, { runId, found, workers, allowLost, files }: AgentsParts) {
     this.bus = bus;
     this.files = files;
     this.agents = found.map((info) => new RunAgent(bus, runId, info));
     this.count = found.length * workers;
     this.perHost = workers;
+    // Somebody must send.
+    this.allowLost = Math.min(allowLost, found.length - 1);
   }
 
   open(index: number, listener: SeatListener): Seat {

@@ -223,6 +223,34 @@ test("an agent that is lost during the run ends it, by name", LIMIT, async () =>
   );
 });
 
+test("a run that may lose an agent continues with the others, and says what is missing", LIMIT, async () => {
+  await withAgents(3, (heard, agents) =>
+    withServer({ onInfer: after5Ms }, async (server) => {
+      const began = Promise.withResolvers<void>();
+      const change = { load: holdAt(6), measurement: forMs(1500), client: { workers: 2 } };
+      const plan = planFor(server.url, { agentCount: 3, allowLost: 1 }, change);
+      const { result } = start(plan, { onWindowStart: () => began.resolve() });
+      await began.promise;
+      const beforeCount = server.successCount;
+      await server.until(() => server.successCount > beforeCount + 20);
+      await agents[1]?.close();
+      const { error, levels, hosts = [], completedCount } = await result;
+      assert.deepEqual([error, levels[0]?.outcome], [undefined, "measured"]);
+      const lost = hosts.find(({ name, lost: of }) => name === heard[1]?.name && of !== undefined)?.lost;
+      assert.equal(hosts.filter((host) => host.lost !== undefined).length, 1);
+      assert.ok(lost !== undefined && Math.abs(lost.loadRatio - 1 / 3) < 1e-9 && lost.reason === "it was stopped");
+      assert.ok(lost.afterNs > 0 && lost.afterNs < 20e9, `${lost.afterNs}`);
+      // Nothing is counted twice: what is reported is what the others sent.
+      assert.ok(completedCount <= server.successCount, `${completedCount} of ${server.successCount}`);
+      const ofOthers = hosts.filter((host) => host.lost === undefined).map((host) => host.completedCount);
+      assert.equal(
+        completedCount,
+        ofOthers.reduce((sum, count) => sum + count, 0),
+      );
+    }),
+  );
+});
+
 test("a bus that is away for a second changes no count", LIMIT, async () => {
   const ours = await startNats();
   const events = { ready: () => {}, began: () => {}, ended: () => {} };
