@@ -77,7 +77,8 @@ class ProfileExport implements Report {
     this.file.keep();
     this.hasWindow = true;
     this.hasCommittedRequest = !this.isFirstRequest;
-    if (this.boundaries.at(-1) !== bounds.startEpochNs) this.boundaries.push(bounds.startEpochNs);
+    // Several senders end a window one after the other, so the next one may begin a little before its end.
+    if ((this.boundaries.at(-1) ?? -1n) < bounds.startEpochNs) this.boundaries.push(bounds.startEpochNs);
     this.boundaries.push(bounds.endEpochNs);
   }
 

@@ -10,8 +10,10 @@ import type { RunResult } from "../result/run-result.ts";
 import { nowNs, systemClock } from "../runtime/clock.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { Conductor } from "./conduct/conductor.ts";
+import { toRunError } from "./conduct/run-error.ts";
 import { openThreads, type SenderThreads } from "./fleet/open-threads.ts";
 import { findUndivided } from "./fleet/undivided.ts";
+import { joinRequests, sharesMeter, wantedRequests } from "./fleet/wanted-requests.ts";
 import { withFollowers } from "./followers.ts";
 import { hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
@@ -69,19 +71,27 @@ async function runPlan(
   const observer = await openObserver();
   const { maxOutstanding } = hostLimits;
   const { workers: count = 1 } = plan.client;
-  const functions = functionNamesOf(plan).length > 0 ? source : undefined;
-  const undivided = count > 1 ? findUndivided(plan, observer, functions) : [];
-  if (undivided.length > 0) throw new UserError(undivided);
   const sendsElsewhere = count > 1;
-  const sending = await openSending(plan, { observer, load, signal, held, meter, maxOutstanding, sendsElsewhere });
+  const functions = sendsElsewhere && functionNamesOf(withoutHook(plan)).length > 0 ? source : undefined;
+  const undivided = sendsElsewhere ? findUndivided(plan, functions) : [];
+  if (undivided.length > 0) throw new UserError(undivided);
+  const sharesTokens = sendsElsewhere && sharesMeter(plan, observer, meter, measuresTokens(plan));
+  const sending = await openSending(plan, {
+    ...{ observer, load, signal, held, meter, maxOutstanding, sendsElsewhere },
+    measuresTokens: !sendsElsewhere || sharesTokens,
+  });
   let metrics: ServerMetrics | undefined;
   let threads: SenderThreads | undefined;
   try {
-    const { session, groups, tokens, sessions, laneCount } = sending;
+    const { session, groups, tokens, sessions, laneCount, feed } = sending;
+    const requests = sendsElsewhere ? wantedRequests(plan, observer, session, sharesTokens) : undefined;
     if (sendsElsewhere) {
       const wantsRecords =
         observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
-      threads = await openThreads(sending.served, { count, signal, maxOutstanding, wantsRecords, functions });
+      threads = await openThreads(withoutHook(sending.served), {
+        ...{ count, signal, maxOutstanding, wantsRecords, functions, requests },
+        measuresTokens: !sharesTokens,
+      });
     }
     const startNs = nowNs();
     if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);
@@ -99,17 +109,32 @@ async function runPlan(
       poller: metrics?.poller,
       ...{ peers, startNs, check },
     };
-    return await withFollowers({ ...parts, signal, tokens }, (followers) =>
-      new Conductor({
-        ...{ ...parts, ...conducting, observer: followers },
-        createSender: (listener) => threads?.createSender(listener) ?? sending.createSender(listener, followers),
-      }).execute(),
-    );
+    return await withFollowers({ ...parts, signal, tokens }, async (followers) => {
+      const joined =
+        threads &&
+        requests &&
+        joinRequests({
+          ...{ ...parts, ...requests, observer: followers, feed, tokens, senderCount: threads.count },
+          fail: (error) => signal.fail(toRunError(error)),
+        });
+      const result = await new Conductor({
+        ...{ ...parts, ...conducting, observer: joined?.observer ?? followers },
+        createSender: (listener) =>
+          threads?.createSender(listener, joined) ?? sending.createSender(listener, followers),
+      }).execute();
+      await joined?.finish();
+      return joined === undefined ? result : { ...result, error: result.error ?? signal.error };
+    });
   } finally {
     metrics?.close();
     await threads?.close();
     await sending.close();
   }
+}
+
+/** Returns the plan for senders elsewhere: the conductor calls the function for records. */
+function withoutHook({ onRecord: _, ...plan }: Plan): Plan {
+  return plan;
 }
 
 function openMetrics(plan: Plan, observer: RunObserver): ServerMetrics | undefined {

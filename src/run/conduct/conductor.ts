@@ -65,6 +65,7 @@ export class Conductor implements LevelHost {
         if (failure.isHostExhausted === true) signal.fail(hostExhausted(hostLimits));
       },
       limited: (wanted) => signal.fail(limitReached(hostLimits, wanted)),
+      traced: (event) => observer.onTrace?.(event),
       broken: (error) => signal.fail(toRunError(error)),
     });
     const { sender } = this;

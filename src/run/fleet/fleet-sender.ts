@@ -2,13 +2,11 @@ import { joinGaps } from "../../measure/gaps/completion-gaps.ts";
 import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
-import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests, SessionTally } from "../../result/run-result.ts";
+import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
-import type { ServerLoad } from "../../transport/client.ts";
 import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 import type {
   Drained,
@@ -19,6 +17,17 @@ import type {
   SenderState,
   SenderTotals,
 } from "../send/messages.ts";
+import {
+  addServers,
+  addSessions,
+  addStatuses,
+  joinLevelTokens,
+  joinQueries,
+  known,
+  sum,
+  sumsOf,
+} from "./join-parts.ts";
+import type { JoinedRequests } from "./joined-requests.ts";
 
 /** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
 const START_AHEAD_NS = msToNs(20);
@@ -27,20 +36,51 @@ const CHANGE_AHEAD_NS = msToNs(5);
 
 /**
  * Several senders as one. Each message goes to all of them, each takes its share of the load, and what they return is joined. No message
- * passes for a single request.
+ * passes for a single request; where single requests are wanted, they come in batches.
  */
 export class FleetSender implements LoadSender {
   private readonly senders: readonly LoadSender[];
   private readonly clock: Clock;
+  private readonly joined: JoinedRequests | undefined;
 
-  /** @param senders one or more, in the order of their shares */
-  constructor(senders: readonly LoadSender[], clock = systemClock) {
+  /** @param senders one or more, in the order of their shares @param joined gets their single requests. Default: nobody wants them */
+  constructor(senders: readonly LoadSender[], clock = systemClock, joined?: JoinedRequests) {
     this.senders = senders;
     this.clock = clock;
+    this.joined = joined;
+    joined?.connect(() => {
+      for (const sender of senders) sender.drainRecords();
+    });
   }
 
   private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {
     return this.senders.map(ask);
+  }
+
+  /** Like `each`, for the messages that divide requests. */
+  private divide<T>(ask: (sender: LoadSender, index: number) => T): T[] {
+    this.joined?.begin();
+    return this.senders.map(ask);
+  }
+
+  /** The senders, or what measures the tokens of all of them, in order with their requests. */
+  private withTokens(measured: (tokens: RunTokens) => void, ask: (sender: LoadSender) => void): void {
+    const { joined } = this;
+    const { tokens } = joined ?? {};
+    if (tokens === undefined) for (const sender of this.senders) ask(sender);
+    else joined?.emit(() => measured(tokens));
+  }
+
+  private async tokensOf(
+    measured: (tokens: RunTokens) => Promise<LevelTokens>,
+    ask: (sender: LoadSender) => Promise<LevelTokens | undefined>,
+  ): Promise<LevelTokens | undefined> {
+    const { joined } = this;
+    const { tokens } = joined ?? {};
+    if (tokens === undefined) return joinLevelTokens(await Promise.all(this.each(ask)));
+    return new Promise((resolve, reject) => {
+      joined?.emit(() => void measured(tokens).then(resolve, reject));
+    });
   }
 
   private async all(ask: (sender: LoadSender) => Promise<unknown>): Promise<void> {
@@ -181,11 +221,11 @@ export class FleetSender implements LoadSender {
   }
 
   drainRecords(): void {
-    for (const sender of this.senders) sender.drainRecords();
+    this.divide((sender) => sender.drainRecords());
   }
 
   async drain(): Promise<Drained> {
-    const parts = await Promise.all(this.each((sender) => sender.drain()));
+    const parts = await Promise.all(this.divide((sender) => sender.drain()));
     return {
       ...sumsOf(parts, ["collected"]),
       lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
@@ -194,7 +234,7 @@ export class FleetSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<number> {
-    const [number = 0] = await Promise.all(this.each((sender) => sender.beginWindow(startNs, options)));
+    const [number = 0] = await Promise.all(this.divide((sender) => sender.beginWindow(startNs, options)));
     return number;
   }
 
@@ -209,10 +249,13 @@ export class FleetSender implements LoadSender {
   async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
     const { afterEndNs: _, ...others } = last;
     // The time in flight after the end is that of all requests together.
-    const parts = await Promise.all(this.each((sender, index) => sender.cut(endNs, index === 0 ? last : others)));
+    const parts = await Promise.all(this.divide((sender, index) => sender.cut(endNs, index === 0 ? last : others)));
     const byMember = known(parts.map(({ completedByMember }) => completedByMember));
+    const window = joinParallel(parts.map((part) => part.window));
+    const { tokens } = this.joined ?? {};
+    if (tokens !== undefined) this.joined?.emit(() => tokens.cut(window));
     return {
-      window: joinParallel(parts.map(({ window }) => window)),
+      window,
       nextNumber: parts[0]?.nextNumber ?? 0,
       ...(byMember.length === 0
         ? {}
@@ -251,89 +294,45 @@ export class FleetSender implements LoadSender {
   }
 
   beginTokens(startNs: number, options: BeginOptions): void {
-    for (const sender of this.senders) sender.beginTokens(startNs, options);
+    const { plan } = this.joined ?? {};
+    this.withTokens(
+      (tokens) => plan && tokens.begin(plan, startNs, options),
+      (sender) => sender.beginTokens(startNs, options),
+    );
   }
 
   warmUpTokens(): void {
-    for (const sender of this.senders) sender.warmUpTokens();
+    this.withTokens(
+      (tokens) => tokens.warmUp(),
+      (sender) => sender.warmUpTokens(),
+    );
   }
 
   resetTokens(): void {
-    for (const sender of this.senders) sender.resetTokens();
+    this.withTokens(
+      (tokens) => tokens.reset(),
+      (sender) => sender.resetTokens(),
+    );
   }
 
   resumeTokens(): void {
-    for (const sender of this.senders) sender.resumeTokens();
+    this.withTokens(
+      (tokens) => tokens.resume(),
+      (sender) => sender.resumeTokens(),
+    );
   }
 
-  async mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
-    return joinLevelTokens(await Promise.all(this.each((sender) => sender.mergeTokens(windowCount))));
+  mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
+    return this.tokensOf(
+      (tokens) => tokens.mergeLevel(windowCount),
+      (sender) => sender.mergeTokens(windowCount),
+    );
   }
 
-  async takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
-    return joinLevelTokens(await Promise.all(this.each((sender) => sender.takeRecentTokens(tap))));
+  takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
+    return this.tokensOf(
+      (tokens) => tokens.takeRecent(tap),
+      (sender) => sender.takeRecentTokens(tap),
+    );
   }
-}
-
-function known<T>(parts: readonly (T | undefined)[]): T[] {
-  return parts.filter((part) => part !== undefined);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-function sumsOf<K extends string>(
-  parts: readonly Readonly<Record<K, number>>[],
-  keys: readonly K[],
-): Record<K, number> {
-  return Object.fromEntries(keys.map((key) => [key, sum(parts.map((part) => part[key]))])) as Record<K, number>;
-}
-
-function addStatuses(
-  parts: readonly { readonly statuses: Readonly<Record<string, number>> }[],
-): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { statuses } of parts)
-    for (const [status, count] of Object.entries(statuses)) counts[status] = (counts[status] ?? 0) + count;
-  return counts;
-}
-
-/** Adds the counts of the same servers, which every sender has in the same order. */
-function addServers(a: readonly ServerLoad[], b: readonly ServerLoad[]): readonly ServerLoad[] {
-  return a.map(({ name, ...counts }, index) => ({
-    name,
-    ...sumsOf([counts, b[index] ?? { sentCount: 0, failedCount: 0 }], ["sentCount", "failedCount"]),
-  }));
-}
-
-function addSessions(a: SessionTally, b: SessionTally): SessionTally {
-  const unreadReason = a.unreadReason ?? b.unreadReason;
-  return {
-    ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
-    ...(unreadReason === undefined ? {} : { unreadReason }),
-  };
-}
-
-function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
-  const joined = (pick: (part: MlperfSample) => Float64Array): Float64Array =>
-    Float64Array.from(parts.flatMap((part) => [...pick(part)])).sort();
-  return {
-    sampleLatenciesNs: joined(({ sampleLatenciesNs }) => sampleLatenciesNs),
-    queryLatenciesNs: joined(({ queryLatenciesNs }) => queryLatenciesNs),
-    ...sumsOf(parts, ["failedCount", "failedQueryCount"]),
-    lastDueNs: Math.max(...parts.map(({ lastDueNs }) => lastDueNs)),
-    lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
-  };
-}
-
-/** Joins the tokens of senders, and those of each group of requests. Single requests are kept by no fleet. */
-function joinLevelTokens(parts: readonly (LevelTokens | undefined)[]): LevelTokens | undefined {
-  const all = known(parts);
-  const tokens = joinTokens(all.map((part) => part.tokens));
-  if (tokens === undefined) return undefined;
-  const groups = known(all.map(({ groupTokens }) => groupTokens));
-  if (groups.length === 0) return { tokens };
-  const ofGroup = (group: number): TokenMeasurement | undefined => joinTokens(known(groups.map((one) => one[group])));
-  return { tokens, groupTokens: groups[0]?.map((_, group) => ofGroup(group)) ?? [] };
 }

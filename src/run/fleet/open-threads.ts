@@ -4,12 +4,14 @@ import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { registeredSecrets } from "../../plan/secrets.ts";
 import { ERROR_FORM } from "../../plan/sent-error.ts";
-import { sleepUnless, timeOriginMs } from "../../runtime/clock.ts";
+import { sleepUnless, systemClock, timeOriginMs } from "../../runtime/clock.ts";
 import { startWorker } from "../../runtime/workers.ts";
 import type { FunctionsSource } from "../../scenario/thread-functions.ts";
 import type { RunSignal } from "../interrupt.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import { FleetSender } from "./fleet-sender.ts";
+import type { JoinedRequests, RequestListener } from "./joined-requests.ts";
+import type { RequestsWanted } from "./packed-requests.ts";
 import { RemoteSender, type SenderChannel, type SentCounts } from "./remote-sender.ts";
 import type { SenderThreadData, ThreadEvent, ThreadTask } from "./sender-thread.ts";
 
@@ -18,8 +20,13 @@ const END_MS = 2000;
 
 /** Threads that send a plan's load together. */
 export interface SenderThreads {
-  /** Returns the sender that all of them are. @param listener hears of what ends in any of them */
-  createSender(listener: SenderListener): LoadSender;
+  readonly count: number;
+  /**
+   * Returns the sender that all of them are.
+   * @param listener hears of what ends in any of them
+   * @param joined gets their single requests. Default: nobody wants them
+   */
+  createSender(listener: SenderListener, joined?: JoinedRequests): LoadSender;
   close(): Promise<void>;
 }
 
@@ -31,6 +38,10 @@ export interface ThreadsOptions {
   readonly maxOutstanding: number;
   /** Whether the conductor wants the records of requests. */
   readonly wantsRecords: boolean;
+  /** What the conductor wants of single requests. Absent: nothing. */
+  readonly requests?: RequestsWanted | undefined;
+  /** Whether each thread measures the tokens of its responses, if the plan measures any. */
+  readonly measuresTokens: boolean;
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
 }
@@ -54,8 +65,13 @@ export async function openThreads(plan: Plan, options: ThreadsOptions): Promise<
     throw failed.reason;
   }
   return {
-    createSender: (listener) =>
-      new FleetSender(threads.map((thread, index) => thread.createSender(withLanes(listener, { index, count })))),
+    count,
+    createSender: (listener, joined) => {
+      const senders = threads.map((thread, index) =>
+        thread.createSender(withLanes(listener, { index, count }), joined?.listenerOf(index)),
+      );
+      return new FleetSender(senders, systemClock, joined);
+    },
     close,
   };
 }
@@ -77,10 +93,11 @@ class SenderThread {
   private counts: SentCounts | undefined;
   private remote: RemoteSender | undefined;
 
-  constructor(plan: Plan, index: number, { count, maxOutstanding, wantsRecords, functions }: ThreadsOptions) {
+  constructor(plan: Plan, index: number, options: ThreadsOptions) {
+    const { count, maxOutstanding, wantsRecords, requests, measuresTokens, functions } = options;
     const share = { index, count };
     const data: SenderThreadData = {
-      ...{ plan, share, functions, sendsRecords: wantsRecords },
+      ...{ plan, share, functions, requests, measuresTokens, sendsRecords: wantsRecords },
       maxOutstanding: countOf(maxOutstanding, share),
       secrets: registeredSecrets(),
       originMs: timeOriginMs(),
@@ -99,9 +116,9 @@ class SenderThread {
     return this.opening.promise;
   }
 
-  createSender(listener: SenderListener): LoadSender {
+  createSender(listener: SenderListener, requests: RequestListener | undefined): LoadSender {
     const send: SenderChannel["send"] = (messages) => this.post({ kind: "handle", messages });
-    this.remote = new RemoteSender({ send }, listener, this.counts as SentCounts);
+    this.remote = new RemoteSender({ send }, listener, this.counts as SentCounts, requests);
     return this.remote.sender;
   }
 

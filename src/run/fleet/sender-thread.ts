@@ -4,10 +4,12 @@ import type { Plan } from "../../plan/plan.ts";
 import { registerSecret } from "../../plan/secrets.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import { prepareLoad } from "../../registry/load-modes.ts";
+import type { RunObserver } from "../../result/observer.ts";
 import { shareClock } from "../../runtime/clock.ts";
 import { type FunctionsSource, loadFunctions } from "../../scenario/thread-functions.ts";
 import { RunSignal } from "../interrupt.ts";
 import { openSending } from "../open-sending.ts";
+import { RequestPacker, type RequestsWanted } from "./packed-requests.ts";
 import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 import { listenFor, ServedSender } from "./serve-sender.ts";
 
@@ -18,6 +20,10 @@ export interface SenderThreadData {
   /** Maximum number of outstanding requests of this sender. */
   readonly maxOutstanding: number;
   readonly sendsRecords: boolean;
+  /** What the conductor wants of single requests. Absent: nothing. */
+  readonly requests?: RequestsWanted | undefined;
+  /** Whether the thread measures the tokens of its responses, if the plan measures any. */
+  readonly measuresTokens: boolean;
   readonly secrets: readonly string[];
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
@@ -48,19 +54,27 @@ export async function serveSenderThread(
   data: SenderThreadData,
   loadApi: () => Promise<object>,
 ): Promise<void> {
-  const { plan, share, maxOutstanding, sendsRecords, secrets, originMs } = data;
+  const { plan, share, maxOutstanding, sendsRecords, requests, measuresTokens, secrets, originMs } = data;
   shareClock(originMs);
   for (const secret of secrets) registerSecret(secret);
   const send = (event: ThreadEvent, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(event, transfer);
   const signal = new RunSignal();
-  const options = { observer: {}, load: prepareLoad(plan.load), signal, maxOutstanding, senders: share };
+  let onTrace: RunObserver["onTrace"];
+  // The conductor has shown what the server says of its model.
+  const observer: RunObserver = plan.outputs.verbosity === 2 ? { onTrace: (event) => onTrace?.(event) } : {};
+  const packer = requests && new RequestPacker(requests);
+  const load = prepareLoad(plan.load);
+  const options = { observer, load, signal, maxOutstanding, senders: share, measuresTokens };
   // Before the thread has opened its target, only an interrupt comes.
   let handle: (task: ThreadTask) => unknown = () => {};
   port.on("message", (task: ThreadTask) => (task.kind === "interrupt" ? signal.interrupt() : handle(task)));
   try {
     if (data.functions !== undefined) await loadFunctions(plan, data.functions, await loadApi());
     const sending = await openSending(plan, options);
-    const sender = sending.createSender(listenFor(send, sendsRecords), {});
+    const listener = listenFor(send, sendsRecords, packer);
+    const sender = sending.createSender(listener, observer, packer);
+    if (packer !== undefined) packer.onFull = () => sender.drainRecords();
+    onTrace = listener.traced;
     const served = new ServedSender(sender, send);
     handle = async (task) => {
       if (task.kind === "handle") served.handle(task.messages);

@@ -1,0 +1,76 @@
+import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
+import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import type { SessionTally } from "../../result/run-result.ts";
+import type { ServerLoad } from "../../transport/client.ts";
+
+/** What several senders report, as that of one. */
+
+/** Returns the parts that are not missing. */
+export function known<T>(parts: readonly (T | undefined)[]): T[] {
+  return parts.filter((part) => part !== undefined);
+}
+
+/** Adds numbers. */
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Adds fields of the same name. */
+export function sumsOf<K extends string>(
+  parts: readonly Readonly<Record<K, number>>[],
+  keys: readonly K[],
+): Record<K, number> {
+  return Object.fromEntries(keys.map((key) => [key, sum(parts.map((part) => part[key]))])) as Record<K, number>;
+}
+
+/** Adds counts by status. */
+export function addStatuses(
+  parts: readonly { readonly statuses: Readonly<Record<string, number>> }[],
+): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { statuses } of parts)
+    for (const [status, count] of Object.entries(statuses)) counts[status] = (counts[status] ?? 0) + count;
+  return counts;
+}
+
+/** Adds the counts of the same servers, which every sender has in the same order. */
+export function addServers(a: readonly ServerLoad[], b: readonly ServerLoad[]): readonly ServerLoad[] {
+  return a.map(({ name, ...counts }, index) => ({
+    name,
+    ...sumsOf([counts, b[index] ?? { sentCount: 0, failedCount: 0 }], ["sentCount", "failedCount"]),
+  }));
+}
+
+/** Adds the sessions of two senders. */
+export function addSessions(a: SessionTally, b: SessionTally): SessionTally {
+  const unreadReason = a.unreadReason ?? b.unreadReason;
+  return {
+    ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
+    ...(unreadReason === undefined ? {} : { unreadReason }),
+  };
+}
+
+/** Joins the queries of MLPerf. */
+export function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
+  const joined = (pick: (part: MlperfSample) => Float64Array): Float64Array =>
+    Float64Array.from(parts.flatMap((part) => [...pick(part)])).sort();
+  return {
+    sampleLatenciesNs: joined(({ sampleLatenciesNs }) => sampleLatenciesNs),
+    queryLatenciesNs: joined(({ queryLatenciesNs }) => queryLatenciesNs),
+    ...sumsOf(parts, ["failedCount", "failedQueryCount"]),
+    lastDueNs: Math.max(...parts.map(({ lastDueNs }) => lastDueNs)),
+    lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
+  };
+}
+
+/** Joins the tokens of senders that measure their own, and those of each group of requests. */
+export function joinLevelTokens(parts: readonly (LevelTokens | undefined)[]): LevelTokens | undefined {
+  const all = known(parts);
+  const tokens = joinTokens(all.map((part) => part.tokens));
+  if (tokens === undefined) return undefined;
+  const groups = known(all.map(({ groupTokens }) => groupTokens));
+  if (groups.length === 0) return { tokens };
+  const ofGroup = (group: number): TokenMeasurement | undefined => joinTokens(known(groups.map((one) => one[group])));
+  return { tokens, groupTokens: groups[0]?.map((_, group) => ofGroup(group)) ?? [] };
+}
