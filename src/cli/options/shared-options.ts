@@ -281,13 +281,11 @@ const OPTIONS: readonly SharedOption[] = [
     name: "workers",
     kind: "whole",
     setting: "client.workers",
-    // In genai-perf mode the tokens of each request are kept, which one thread does.
-    doors: [...COMMANDS, "perf_analyzer"],
     min: 1,
     max: MOST_WORKERS,
     example: 4,
     defaultText: "1, the main thread",
-    help: "Number of threads that send, each its share of the load, where one core is not enough. The report is that of one. Not with files of single requests, shared memory or targets inside this process.",
+    help: "Number of threads that send, each its share of the load, where one core is not enough. The report, and files of single requests, are those of one. Not with shared memory or targets inside this process.",
   },
   {
     name: "live",

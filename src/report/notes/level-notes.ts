@@ -36,7 +36,7 @@ export function findInLevel(
   if (window.requestCount + window.failedCount === 0) return [];
   const plan = planOfPhase(whole, result.phase?.index);
   const { tokens } = window;
-  const client = findClientLimit(plan, window);
+  const client = findClientLimit(window);
   const undelivered = describeUndelivered(whole, result) === undefined ? undefined : describeMissing(whole, result);
   const isBehind = isFarBehind(result);
   return [
@@ -114,7 +114,7 @@ function describeRepeats({ measurement }: Plan, repeats: readonly LevelResult[])
 }
 
 /** Says when the client itself may be in the numbers of a level, instead of the server: it was late, or it was the limit. The remedy is at the client. */
-function findClientLimit({ measurement }: Plan, window: Measurement): Finding<Text> | undefined {
+function findClientLimit(window: Measurement): Finding<Text> | undefined {
   const lag = clientLagOf(window);
   // The lag says more: what a busy client does to the times.
   if (explainLag(lag, reportedTimes(window)) !== undefined)
@@ -122,9 +122,8 @@ function findClientLimit({ measurement }: Plan, window: Measurement): Finding<Te
   const reason = saturationReason(window);
   if (reason === undefined) return undefined;
   const text = `the client may have been the limit, not the server: ${reason}`;
-  // Another thread helps where this one is busy, and not where it waits for a core; genai-perf mode has one.
-  const canAdd = isBusy(window) && measurement.tokens?.keepsAllWindows !== true;
-  const texts: readonly Text[] = canAdd ? [text, { say: "more-workers" }] : [text];
+  // Another thread helps where this one is busy, and not where it waits for a core.
+  const texts: readonly Text[] = isBusy(window) ? [text, { say: "more-workers" }] : [text];
   return { code: "client-limit", severity: "caution", texts };
 }
 
