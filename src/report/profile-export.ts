@@ -69,6 +69,11 @@ class ProfileExport implements Report {
     this.isFirstRequest = false;
   }
 
+  /** What ended since the last window belongs to none. */
+  onWindowStart(): void {
+    this.takeBack();
+  }
+
   onRecordsCut(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint } | undefined): void {
     if (bounds === undefined) {
       this.takeBack();

@@ -57,10 +57,12 @@ export class FleetSender implements LoadSender {
     return this.senders.map(ask);
   }
 
-  /** Like `each`, for the messages that divide requests. */
-  private divide<T>(ask: (sender: LoadSender, index: number) => T): T[] {
-    this.joined?.begin();
-    return this.senders.map(ask);
+  /** Sends a message that divides requests, and returns the replies when those before it are passed on. */
+  private async divide<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
+    const passing = this.joined?.begin();
+    const replies = await Promise.all(this.each(ask));
+    await passing;
+    return replies;
   }
 
   /** The senders, or what measures the tokens of all of them, in order with their requests. */
@@ -221,11 +223,12 @@ export class FleetSender implements LoadSender {
   }
 
   drainRecords(): void {
-    this.divide((sender) => sender.drainRecords());
+    if (this.joined === undefined) for (const sender of this.senders) sender.drainRecords();
+    else this.joined.divide();
   }
 
   async drain(): Promise<Drained> {
-    const parts = await Promise.all(this.divide((sender) => sender.drain()));
+    const parts = await this.divide((sender) => sender.drain());
     return {
       ...sumsOf(parts, ["collected"]),
       lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
@@ -234,7 +237,7 @@ export class FleetSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<number> {
-    const [number = 0] = await Promise.all(this.divide((sender) => sender.beginWindow(startNs, options)));
+    const [number = 0] = await this.divide((sender) => sender.beginWindow(startNs, options));
     return number;
   }
 
@@ -249,7 +252,7 @@ export class FleetSender implements LoadSender {
   async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
     const { afterEndNs: _, ...others } = last;
     // The time in flight after the end is that of all requests together.
-    const parts = await Promise.all(this.divide((sender, index) => sender.cut(endNs, index === 0 ? last : others)));
+    const parts = await this.divide((sender, index) => sender.cut(endNs, index === 0 ? last : others));
     const byMember = known(parts.map(({ completedByMember }) => completedByMember));
     const window = joinParallel(parts.map((part) => part.window));
     const { tokens } = this.joined ?? {};

@@ -104,14 +104,14 @@ export class JoinedRequests {
     };
   }
 
-  /** All senders are about to get a message that divides requests. Call before it is sent. */
-  begin(): void {
-    this.order.begin();
+  /** All senders are about to get a message that divides requests. Resolves when those before it are passed on, and none after it. */
+  begin(): Promise<void> {
+    return this.order.begin();
   }
 
   /** Has all senders drain their records. @param action runs when these, and nothing that ended later, are passed on */
   divide(action?: () => void): void {
-    this.order.begin(action);
+    void this.order.begin(action);
     this.drainAll();
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../runtime/clock.ts";
 
 /** A border between what senders report: what follows it waits until all senders have passed it. */
-interface Border {
+interface Border extends PromiseWithResolvers<void> {
   readonly action: (() => void) | undefined;
 }
 
@@ -26,9 +26,15 @@ export class RequestOrder<T> {
     this.clock = clock;
   }
 
-  /** All senders are about to get a message that is a border. @param action called between what is before it and what is after it */
-  begin(action?: () => void): void {
-    this.borders.push({ action });
+  /**
+   * All senders are about to get a message that is a border. Resolves when what is before it was passed; what is after it is not passed before
+   * the next turn.
+   * @param action called at the same moment
+   */
+  begin(action?: () => void): Promise<void> {
+    const border = { action, ...Promise.withResolvers<void>() };
+    this.borders.push(border);
+    return border.promise;
   }
 
   add(sender: number, batch: T): void {
@@ -65,9 +71,11 @@ export class RequestOrder<T> {
     if (this.borders.length === 0) return;
     if (this.queues.some((queue, sender) => queue.length === 0 && !this.lost.has(sender))) return;
     for (const queue of this.queues) queue.shift();
-    this.borders.shift()?.action?.();
+    const border = this.borders.shift();
+    border?.action?.();
+    border?.resolve();
     this.isHeld = true;
-    // The conductor awaits the replies of all senders, and reports what it makes of them before the next turn.
+    // The conductor reports what it makes of the replies before the next turn.
     this.clock.nextTurn(() => {
       this.isHeld = false;
       this.advance();
