@@ -157,8 +157,13 @@ export function clientSchema() {
     callMode: v.picklist(["sync", "async", "auto"], "must be sync, async or auto"),
     /** Maximum number of lanes (perf_analyzer's worker threads); null: as many as the load needs. */
     maxLanes: v.nullable(count),
-    /** Number of threads that send, each a share of the load. Absent: the main thread sends all of it. */
-    workers: v.exactOptional(v.pipe(count, v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))),
+    /**
+     * Number of threads that send, each a share of the load; `auto` begins with one, and adds one after a level for which they were the limit.
+     * Absent: the main thread sends all of it.
+     */
+    workers: v.exactOptional(
+      v.union([v.literal("auto"), v.pipe(count, v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))]),
+    ),
     /** A request fails when it receives no byte for this time. */
     stallTimeoutMs: positive,
     /** A request fails when its response is not complete after this time. Absent: no limit. */

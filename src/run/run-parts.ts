@@ -1,8 +1,10 @@
 import type { PhasedLoad } from "../load/load-mode.ts";
 import type { Share } from "../load/share.ts";
+import type { Measurement } from "../measure/measurement.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
+import type { LevelWorkers } from "../result/run-result.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { RequestContent } from "../service/service.ts";
 import type { GaugePoller } from "../telemetry/gauge-poller.ts";
@@ -80,4 +82,14 @@ export interface ConductorParts extends RunParts {
   readonly startNs: number;
   /** Rejects when the plan is not valid. */
   check(): Promise<unknown>;
+  /** Decides how many threads send a level. Absent: it is always the same number. */
+  readonly growth?: SenderGrowth | undefined;
+}
+
+/** Decides between levels how many threads send. */
+export interface SenderGrowth {
+  /** For the level that is measured. */
+  readonly levelWorkers: LevelWorkers;
+  /** Perhaps adds a thread after a level. Resolves when the next level can begin. */
+  growAfter(window: Measurement): Promise<void>;
 }

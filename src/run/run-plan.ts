@@ -1,4 +1,5 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
+import type { PhasedLoad } from "../load/load-mode.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import { functionNamesOf } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -11,7 +12,8 @@ import { nowNs, systemClock } from "../runtime/clock.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { Conductor } from "./conduct/conductor.ts";
 import { toRunError } from "./conduct/run-error.ts";
-import { openThreads, type SenderThreads } from "./fleet/open-threads.ts";
+import { GrowingFleet, mostThreads } from "./fleet/growing-fleet.ts";
+import { openThreads } from "./fleet/open-threads.ts";
 import { findUndivided } from "./fleet/undivided.ts";
 import { joinRequests, sharesMeter, wantedRequests } from "./fleet/wanted-requests.ts";
 import { withFollowers } from "./followers.ts";
@@ -70,40 +72,31 @@ async function runPlan(
   const hostLimits = hostLimitsOf(plan, load.search);
   const observer = await openObserver();
   const { maxOutstanding } = hostLimits;
-  const { workers: count = 1 } = plan.client;
-  const sendsElsewhere = count > 1;
-  const functions = sendsElsewhere && functionNamesOf(withoutHook(plan)).length > 0 ? source : undefined;
-  const undivided = sendsElsewhere ? findUndivided(plan, functions) : [];
-  if (undivided.length > 0) throw new UserError(undivided);
-  const sharesTokens = sendsElsewhere && sharesMeter(plan, observer, meter, measuresTokens(plan));
+  const { count, isGrowing, functions } = divideLoad(plan, load, source);
+  const sendsElsewhere = isGrowing || count > 1;
+  const hasMeter = sendsElsewhere && measuresTokens(plan) && (isGrowing || sharesMeter(plan, observer, meter));
   const sending = await openSending(plan, {
     ...{ observer, load, signal, held, meter, maxOutstanding, sendsElsewhere },
-    measuresTokens: !sendsElsewhere || sharesTokens,
+    measuresTokens: !sendsElsewhere || hasMeter,
   });
   let metrics: ServerMetrics | undefined;
-  let threads: SenderThreads | undefined;
+  let fleet: GrowingFleet | undefined;
   try {
     const { session, groups, tokens, sessions, laneCount, feed } = sending;
-    const requests = sendsElsewhere ? wantedRequests(plan, observer, session, sharesTokens) : undefined;
+    const requests = sendsElsewhere ? wantedRequests(plan, observer, session, hasMeter) : undefined;
     if (sendsElsewhere) {
       const wantsRecords =
         observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
-      threads = await openThreads(withoutHook(sending.served), {
-        ...{ count, signal, maxOutstanding, wantsRecords, functions, requests },
-        measuresTokens: !sharesTokens,
-      });
+      const options = { signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter };
+      const open = (threads: number) => openThreads(withoutHook(sending.served), { ...options, count: threads });
+      fleet = new GrowingFleet({ open, mostCount: isGrowing ? mostThreads() : count }, await open(count));
     }
     const startNs = nowNs();
     if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);
     const parts: RunParts = { plan, observer, load, session, groups };
     const conducting = {
-      ...{
-        signal,
-        clock: systemClock,
-        laneCount,
-        hasTokens: tokens !== undefined || (threads !== undefined && measuresTokens(plan)),
-        hostLimits,
-      },
+      ...{ signal, clock: systemClock, laneCount, hostLimits },
+      hasTokens: tokens !== undefined || (sendsElsewhere && measuresTokens(plan)),
       turnCount: sessions?.turnCount,
       timestampsMs: timestampsOf(parts),
       poller: metrics?.poller,
@@ -111,25 +104,49 @@ async function runPlan(
     };
     return await withFollowers({ ...parts, signal, tokens }, async (followers) => {
       const joined =
-        threads &&
+        fleet &&
         requests &&
         joinRequests({
-          ...{ ...parts, ...requests, observer: followers, feed, tokens, senderCount: threads.count },
+          ...{ ...parts, ...requests, observer: followers, feed, tokens, senderCount: fleet.count },
           fail: (error) => signal.fail(toRunError(error)),
         });
       const result = await new Conductor({
         ...{ ...parts, ...conducting, observer: joined?.observer ?? followers },
-        createSender: (listener) =>
-          threads?.createSender(listener, joined) ?? sending.createSender(listener, followers),
+        growth: isGrowing ? fleet : undefined,
+        createSender: (listener) => fleet?.createSender(listener, joined) ?? sending.createSender(listener, followers),
       }).execute();
       await joined?.finish();
       return joined === undefined ? result : { ...result, error: result.error ?? signal.error };
     });
   } finally {
     metrics?.close();
-    await threads?.close();
+    await fleet?.close();
     await sending.close();
   }
+}
+
+/** How the load of a plan is divided. */
+interface Division {
+  /** Number of threads to begin with; 1: this thread, unless it grows. */
+  readonly count: number;
+  readonly isGrowing: boolean;
+  /** Where the functions are that other threads call. */
+  readonly functions: FunctionsSource | undefined;
+}
+
+/** Divides the load among threads as the plan asks. @throws UserError when it cannot be divided */
+function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | undefined): Division {
+  const { workers = 1 } = plan.client;
+  if (workers === 1) return { count: 1, isGrowing: false, functions: undefined };
+  const functions = functionNamesOf(withoutHook(plan)).length > 0 ? source : undefined;
+  const undivided = findUndivided(plan, functions);
+  if (workers === "auto") {
+    // Phases follow each other without a pause, in which other threads could take over.
+    const isGrowing = undivided.length === 0 && load.phases[0]?.label === undefined;
+    return { count: 1, isGrowing, functions };
+  }
+  if (undivided.length > 0) throw new UserError(undivided);
+  return { count: workers, isGrowing: false, functions };
 }
 
 /** Returns the plan for senders elsewhere: the conductor calls the function for records. */

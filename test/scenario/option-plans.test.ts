@@ -220,6 +220,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     }),
     client,
   ],
+  ["--workers auto", under(hold(1), { workers: "auto" }), client],
   ["--max-error-rate 20%", under(hold(1), { maxFailureRatio: 0.2 }), failures],
 ];
 

@@ -46,6 +46,7 @@ export function findInLevel(
       : [finding(isBehind ? UNSENT_LOAD : "load-not-delivered", severityOfMissing(isBehind, window), undelivered)]),
     ...[...findLateSends(plan, prepared, result, client !== undefined), ...findLoad(whole, result)].map(shorten),
     ...(client === undefined ? [] : [client]),
+    ...findWorkers(result),
     ...findShortSamples(whole, plan, result, open, isOnly).map(shorten),
     ...(tokens === undefined ? [] : findInTokens(tokens)),
   ];
@@ -125,6 +126,14 @@ function findClientLimit(window: Measurement): Finding<Text> | undefined {
   // Another thread helps where this one is busy, and not where it waits for a core.
   const texts: readonly Text[] = isBusy(window) ? [text, { say: "more-workers" }] : [text];
   return { code: "client-limit", severity: "caution", texts };
+}
+
+/** Says how many threads sent a level, where the run decides that. */
+function findWorkers({ workers }: LevelResult): Finding[] {
+  if (workers === undefined) return [];
+  const { count, reason } = workers;
+  const why = reason === undefined ? [] : [`one fewer was the limit at the level before: ${reason}`];
+  return [finding("workers", "detail", `${formatCount(count)} ${count === 1 ? "worker" : "workers"} sent`, ...why)];
 }
 
 /** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */

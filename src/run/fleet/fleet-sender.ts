@@ -17,16 +17,7 @@ import type {
   SenderState,
   SenderTotals,
 } from "../send/messages.ts";
-import {
-  addServers,
-  addSessions,
-  addStatuses,
-  joinLevelTokens,
-  joinQueries,
-  known,
-  sum,
-  sumsOf,
-} from "./join-parts.ts";
+import { joinLevelTokens, joinQueries, joinStates, joinTotals, known, sum, sumsOf } from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
 
 /** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
@@ -192,9 +183,7 @@ export class FleetSender implements LoadSender {
   }
 
   async state(): Promise<SenderState> {
-    const parts = await Promise.all(this.each((sender) => sender.state()));
-    const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
-    return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+    return joinStates(await Promise.all(this.each((sender) => sender.state())));
   }
 
   async delayedByLimit(): Promise<DelayedRequests | undefined> {
@@ -208,18 +197,7 @@ export class FleetSender implements LoadSender {
   }
 
   async totals(): Promise<SenderTotals> {
-    const parts = await Promise.all(this.each((sender) => sender.totals()));
-    const received = known(parts.map((part) => part.received));
-    const servers = known(parts.map((part) => part.servers));
-    const sessions = known(parts.map((part) => part.sessions));
-    return {
-      ...sumsOf(parts, ["connectionCount", "resendCount"]),
-      ...(received.length === 0
-        ? {}
-        : { received: { ...sumsOf(received, ["bytes"]), statuses: addStatuses(received) } }),
-      servers: servers.length === 0 ? undefined : servers.reduce(addServers),
-      sessions: sessions.length === 0 ? undefined : sessions.reduce(addSessions),
-    };
+    return joinTotals(await Promise.all(this.each((sender) => sender.totals())));
   }
 
   drainRecords(): void {

@@ -3,6 +3,7 @@ import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
+import type { SenderState, SenderTotals } from "../send/messages.ts";
 
 /** What several senders report, as that of one. */
 
@@ -24,8 +25,26 @@ export function sumsOf<K extends string>(
   return Object.fromEntries(keys.map((key) => [key, sum(parts.map((part) => part[key]))])) as Record<K, number>;
 }
 
-/** Adds counts by status. */
-export function addStatuses(
+/** Adds where senders stand. */
+export function joinStates(parts: readonly SenderState[]): SenderState {
+  const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
+  return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+}
+
+/** Adds what senders report about their connections. */
+export function joinTotals(parts: readonly SenderTotals[]): SenderTotals {
+  const received = known(parts.map((part) => part.received));
+  const servers = known(parts.map((part) => part.servers));
+  const sessions = known(parts.map((part) => part.sessions));
+  return {
+    ...sumsOf(parts, ["connectionCount", "resendCount"]),
+    ...(received.length === 0 ? {} : { received: { ...sumsOf(received, ["bytes"]), statuses: addStatuses(received) } }),
+    servers: servers.length === 0 ? undefined : servers.reduce(addServers),
+    sessions: sessions.length === 0 ? undefined : sessions.reduce(addSessions),
+  };
+}
+
+function addStatuses(
   parts: readonly { readonly statuses: Readonly<Record<string, number>> }[],
 ): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -35,15 +54,14 @@ export function addStatuses(
 }
 
 /** Adds the counts of the same servers, which every sender has in the same order. */
-export function addServers(a: readonly ServerLoad[], b: readonly ServerLoad[]): readonly ServerLoad[] {
+function addServers(a: readonly ServerLoad[], b: readonly ServerLoad[]): readonly ServerLoad[] {
   return a.map(({ name, ...counts }, index) => ({
     name,
     ...sumsOf([counts, b[index] ?? { sentCount: 0, failedCount: 0 }], ["sentCount", "failedCount"]),
   }));
 }
 
-/** Adds the sessions of two senders. */
-export function addSessions(a: SessionTally, b: SessionTally): SessionTally {
+function addSessions(a: SessionTally, b: SessionTally): SessionTally {
   const unreadReason = a.unreadReason ?? b.unreadReason;
   return {
     ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),

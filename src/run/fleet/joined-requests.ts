@@ -62,12 +62,13 @@ export class JoinedRequests {
   /** Measures the tokens of all senders; undefined when they measure none, or each its own. */
   readonly tokens: RunTokens | undefined;
   readonly plan: Plan;
-  private readonly order: RequestOrder<RequestBatch>;
+  private order: RequestOrder<RequestBatch>;
   private readonly journal: RequestJournal<RequestBatch>;
   /** Requests of a phase that has begun, until the phase is announced. */
   private readonly early: RequestJournal<RequestBatch>;
   /** Events in their order, from the first one that waits for requests before it. */
   private readonly waiting: { readonly pass: () => void; isReady: boolean }[] = [];
+  private readonly clock: Clock;
   private drainAll: () => void = () => {};
   private timer: ReturnType<typeof setInterval> | undefined;
 
@@ -84,13 +85,15 @@ export class JoinedRequests {
       },
     });
     this.early = new RequestJournal({ clock, fail, sizeOf, handle: (batch) => this.journal.addBatch(batch) });
-    this.order = new RequestOrder(senderCount, (batch) => this.pass(batch), clock);
+    this.clock = clock;
+    this.order = this.createOrder(senderCount);
     this.observer = this.follow(observer);
   }
 
   /** Begins. @param drainAll sends all senders the message to drain their records */
   connect(drainAll: () => void): void {
     this.drainAll = drainAll;
+    clearInterval(this.timer);
     this.timer = setInterval(() => this.divide(), INTERVAL_MS);
     this.timer.unref?.();
   }
@@ -129,6 +132,16 @@ export class JoinedRequests {
     this.passReady();
     this.early.resume();
     await this.journal.finish();
+  }
+
+  /** Other senders take over: those before have ended. */
+  renew(senderCount: number): void {
+    this.order.finish();
+    this.order = this.createOrder(senderCount);
+  }
+
+  private createOrder(senderCount: number): RequestOrder<RequestBatch> {
+    return new RequestOrder(senderCount, (batch) => this.pass(batch), this.clock);
   }
 
   private pass(batch: RequestBatch): void {

@@ -13,32 +13,23 @@ import { type CurrentContent, RequestReader, type RequestsWanted } from "./packe
 
 /** Which single requests the followers of a run want from senders elsewhere, and how they get them. */
 
-/**
- * Whether one meter measures the tokens of all senders, because single requests need theirs. Otherwise each sender measures its own.
- * @param measuresTokens whether the plan measures tokens
- */
-export function sharesMeter(
-  plan: Plan,
-  observer: RunObserver,
-  meter: TokenLink | undefined,
-  measuresTokens: boolean,
-): boolean {
-  if (!measuresTokens) return false;
+/** Whether one meter measures the tokens of all senders, because single requests need theirs. Otherwise each sender measures its own. */
+export function sharesMeter(plan: Plan, observer: RunObserver, meter: TokenLink | undefined): boolean {
   const isFollowed = meter !== undefined || observer.onTokens !== undefined || plan.onRecord !== undefined;
   return isFollowed || plan.measurement.tokens?.keepsAllWindows === true || mlperfRulesOf(plan) !== undefined;
 }
 
-/** Returns what is wanted; undefined when counts are enough. @param sharesTokens see {@link sharesMeter} */
+/** Returns what is wanted; undefined when counts are enough. @param hasMeter whether one meter measures the tokens of all senders */
 export function wantedRequests(
   plan: Plan,
   observer: RunObserver,
   session: Session,
-  sharesTokens: boolean,
+  hasMeter: boolean,
 ): RequestsWanted | undefined {
   const sessions = [session, ...(session.members ?? []).map((member) => member.session)];
   const readsForHook =
     plan.onRecord !== undefined && sessions.some(({ service }) => service.responseReader !== undefined);
-  const hasResponses = observer.onRecord !== undefined || sharesTokens || readsForHook;
+  const hasResponses = observer.onRecord !== undefined || hasMeter || readsForHook;
   return hasResponses || observer.onFailed !== undefined || plan.onRecord !== undefined ? { hasResponses } : undefined;
 }
 
