@@ -13,7 +13,7 @@ import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { Conductor } from "./conduct/conductor.ts";
 import { toRunError } from "./conduct/run-error.ts";
 import { GrowingFleet, mostThreads } from "./fleet/growing-fleet.ts";
-import { openThreads } from "./fleet/open-threads.ts";
+import { openThreads, type SenderThreads, type ThreadsOptions } from "./fleet/open-threads.ts";
 import { findUndivided } from "./fleet/undivided.ts";
 import { joinRequests, sharesMeter, wantedRequests } from "./fleet/wanted-requests.ts";
 import { withFollowers } from "./followers.ts";
@@ -88,8 +88,7 @@ async function runPlan(
       const wantsRecords =
         observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
       const options = { signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter };
-      const open = (threads: number) => openThreads(withoutHook(sending.served), { ...options, count: threads });
-      fleet = new GrowingFleet({ open, mostCount: isGrowing ? mostThreads() : count }, await open(count));
+      fleet = await openFleet(sending.served, { ...options, count, isGrowing });
     }
     const startNs = nowNs();
     if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);
@@ -147,6 +146,17 @@ function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | unde
   }
   if (undivided.length > 0) throw new UserError(undivided);
   return { count: workers, isGrowing: false, functions };
+}
+
+/** Opens the threads that send. */
+async function openFleet(
+  served: Plan,
+  { isGrowing, ...options }: ThreadsOptions & { readonly isGrowing: boolean },
+): Promise<GrowingFleet> {
+  const plan = withoutHook(served);
+  const open = (count: number): Promise<SenderThreads> => openThreads(plan, { ...options, count });
+  const mostCount = isGrowing ? mostThreads() : options.count;
+  return new GrowingFleet({ open, mostCount }, await open(options.count));
 }
 
 /** Returns the plan for senders elsewhere: the conductor calls the function for records. */

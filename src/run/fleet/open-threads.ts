@@ -40,8 +40,8 @@ export interface ThreadsOptions {
   readonly wantsRecords: boolean;
   /** What the conductor wants of single requests. Absent: nothing. */
   readonly requests?: RequestsWanted | undefined;
-  /** Whether each thread measures the tokens of its responses, if the plan measures any. */
-  readonly measuresTokens: boolean;
+  /** Whether each thread measures the tokens of its responses, if the plan measures any. Default: true. */
+  readonly measuresTokens?: boolean | undefined;
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
 }

@@ -22,8 +22,8 @@ export interface SenderThreadData {
   readonly sendsRecords: boolean;
   /** What the conductor wants of single requests. Absent: nothing. */
   readonly requests?: RequestsWanted | undefined;
-  /** Whether the thread measures the tokens of its responses, if the plan measures any. */
-  readonly measuresTokens: boolean;
+  /** Whether the thread measures the tokens of its responses, if the plan measures any. Default: true. */
+  readonly measuresTokens?: boolean | undefined;
   readonly secrets: readonly string[];
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
