@@ -652,6 +652,7 @@ const OWN_READERS = [
   "cli/types/declarations.ts",
   "report/output-file.ts",
   "report/plots/chart-library.ts",
+  "run/fleet/request-journal.ts",
   "scenario/hooks/process-group.ts",
   "scenario/load-module.ts",
   "transport/shared-memory/",

@@ -195,8 +195,13 @@ export function clientSchema() {
     callMode: v.picklist(["sync", "async", "auto"], "must be sync, async or auto"),
     /** Maximum number of lanes (perf_analyzer's worker threads); null: as many as the load needs. */
     maxLanes: v.nullable(count),
-    /** Number of threads that send, each a share of the load. Absent: the main thread sends all of it. */
-    workers: v.exactOptional(v.pipe(count, v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))),
+    /**
+     * Number of threads that send, each a share of the load; `auto` begins with one, and adds one after a level for which they were the limit.
+     * Absent: the main thread sends all of it.
+     */
+    workers: v.exactOptional(
+      v.union([v.literal("auto"), v.pipe(count, v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))]),
+    ),
     /** The agents that send in place of this process, each with as many threads as there are `workers`. Absent: this process sends. */
     bus: v.exactOptional(busSchema()),
     /** A request fails when it receives no byte for this time. */

@@ -69,6 +69,11 @@ class ProfileExport implements Report {
     this.isFirstRequest = false;
   }
 
+  /** What ended since the last window belongs to none. */
+  onWindowStart(): void {
+    this.takeBack();
+  }
+
   onRecordsCut(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint } | undefined): void {
     if (bounds === undefined) {
       this.takeBack();
@@ -77,7 +82,8 @@ class ProfileExport implements Report {
     this.file.keep();
     this.hasWindow = true;
     this.hasCommittedRequest = !this.isFirstRequest;
-    if (this.boundaries.at(-1) !== bounds.startEpochNs) this.boundaries.push(bounds.startEpochNs);
+    // Several senders end a window one after the other, so the next one may begin a little before its end.
+    if ((this.boundaries.at(-1) ?? -1n) < bounds.startEpochNs) this.boundaries.push(bounds.startEpochNs);
     this.boundaries.push(bounds.endEpochNs);
   }
 

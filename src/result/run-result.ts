@@ -65,8 +65,17 @@ export interface LevelResult {
   readonly timeline: readonly TimelineBucket[];
   /** The phase of the load; absent if it has none. */
   readonly phase?: { readonly index: number; readonly label: string };
+  /** How many threads sent it; absent unless the run decides that itself. */
+  readonly workers?: LevelWorkers;
   /** Other measurements of this level, when a search repeated it. This result is the last one. */
   readonly repeats?: readonly LevelResult[];
+}
+
+/** How many threads sent a level. */
+export interface LevelWorkers {
+  readonly count: number;
+  /** Why there is more than one: what limited the level before. */
+  readonly reason?: string;
 }
 
 /** Counts of requests. */

@@ -4,22 +4,23 @@ import { targetKindOf } from "../registry/service-kinds.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import { LevelMeter } from "./count/level-meter.ts";
 import { createJudge } from "./mix/create-judge.ts";
-import type { SenderParts } from "./run-parts.ts";
+import type { JudgedRequests, SenderParts } from "./run-parts.ts";
 import type { DriverWork } from "./send/driver-work.ts";
 import { LocalSender } from "./send/local-sender.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
-import { sessionsOf } from "./send/session-feed.ts";
+import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 
 /** Opens the sender of this thread. @param listener hears of what ends */
 export function openSender(parts: SenderParts, listener: SenderListener): LoadSender {
-  const { plan, session, feed, driver, groups } = parts;
+  const { plan, session, feed, driver, groups, requests } = parts;
   const meter = new LevelMeter();
   const judge = createJudge(parts, (values, atNs, group) => {
     meter.addExtracted(values, atNs, group);
     listener.extracted(values, atNs, group);
   });
   const sessions = sessionsOf(feed);
-  const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
+  const judgeAlone: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
+  const judgeCall = requests === undefined ? judgeAlone : passOn(requests, judgeAlone, sessions);
   driver.setWork({
     feed,
     groups,
@@ -38,6 +39,19 @@ export function openSender(parts: SenderParts, listener: SenderListener): LoadSe
   });
   const health = new HealthMonitor(driver.clock, targetKindOf(plan.target).isInProcess === true);
   return new LocalSender({ ...parts, meter, health, sessions, timestampsMs: timestampsOf(parts) });
+}
+
+/** Wraps a judge so that each judged request is passed on. What sessions send does not follow from the data. */
+function passOn(
+  requests: JudgedRequests,
+  judge: DriverWork["judge"],
+  sessions: Pick<SessionFeed, "contentOf"> | undefined,
+): DriverWork["judge"] {
+  return (call, slots) => {
+    const failure = judge(call, slots);
+    requests.add(call, slots, failure, sessions?.contentOf(slots.steps[call.slot] as number));
+    return failure;
+  };
 }
 
 /** Returns the due time of each step, when the load follows the data. */

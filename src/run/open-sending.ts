@@ -23,8 +23,10 @@ import { openMixedTarget } from "./mix/mixed-target.ts";
 import { openTarget, type Session, type Target, type TargetOptions } from "./open/session.ts";
 import { openSender } from "./open-sender.ts";
 import { prepareRehearsal } from "./rehearsal.ts";
+import type { JudgedRequests } from "./run-parts.ts";
 import { Canceller } from "./send/canceller.ts";
 import { Driver } from "./send/driver.ts";
+import type { Feed } from "./send/feed.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 
@@ -42,6 +44,8 @@ export interface SendingOptions extends Omit<TargetOptions, "search"> {
   readonly maxOutstanding: number;
   /** Whether other threads or hosts send. The target is opened all the same, to query it. Default: false. */
   readonly sendsElsewhere?: boolean | undefined;
+  /** Whether the tokens of responses are measured here, if the plan measures any. Default: yes, unless others send. */
+  readonly measuresTokens?: boolean | undefined;
 }
 
 /** A plan's target, opened for sending from this thread. */
@@ -54,8 +58,13 @@ export interface Sending {
   readonly tokens: RunTokens | undefined;
   readonly sessions: SessionFeed | undefined;
   readonly laneCount: number;
-  /** Opens the sender. @param observer decides with its callbacks what is read of responses */
-  createSender(listener: SenderListener, observer: RunObserver): LoadSender;
+  readonly feed: Feed;
+  /**
+   * Opens the sender.
+   * @param observer decides with its callbacks what is read of responses
+   * @param requests hears of each judged request. Default: nobody wants single requests elsewhere
+   */
+  createSender(listener: SenderListener, observer: RunObserver, requests?: JudgedRequests): LoadSender;
   /** Closes everything, and restores what was changed at the server. */
   close(): Promise<void>;
 }
@@ -65,7 +74,8 @@ export interface Sending {
  * @throws RunError or UserError when no run is possible; nothing is left open then
  */
 export async function openSending(plan: Plan, options: SendingOptions): Promise<Sending> {
-  const { load, observer, sendsElsewhere = false, meter, senders = WHOLE } = options;
+  const { load, observer, sendsElsewhere = false, measuresTokens: measures = !sendsElsewhere } = options;
+  const { meter, senders = WHOLE } = options;
   const target = await openAnyTarget(plan, { ...options, search: load.search });
   const closers: (() => unknown)[] = [
     async () => {
@@ -76,7 +86,7 @@ export async function openSending(plan: Plan, options: SendingOptions): Promise<
     for (const one of closers.splice(0).reverse()) await one();
   };
   // The thread loads its tokenizer while the server is queried and the data is created.
-  const openingTokens = meter === undefined && !sendsElsewhere ? openTokens(plan) : undefined;
+  const openingTokens = meter === undefined && measures ? openTokens(plan) : undefined;
   if (openingTokens !== undefined) closers.push(() => closeTokens(openingTokens));
   openingTokens?.catch(() => {});
   try {
@@ -128,12 +138,12 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
   const createCheck = named && ((of: Plan) => createContentCheck(of, named));
   return {
     served: target.served,
-    ...{ session, groups, tokens, sessions: sessionsOf(feed), laneCount: driver.laneCount, close },
-    createSender: (listener, followers) =>
+    ...{ session, groups, tokens, sessions: sessionsOf(feed), laneCount: driver.laneCount, feed, close },
+    createSender: (listener, followers, requests) =>
       openSender(
         {
           ...{ plan, load, session, groups, feed, driver, createCheck, canceller, tokens, rehearse },
-          ...{ observer: followers, share: senders },
+          ...{ observer: followers, share: senders, requests },
         },
         listener,
       ),

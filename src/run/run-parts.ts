@@ -1,10 +1,15 @@
 import type { PhasedLoad } from "../load/load-mode.ts";
 import type { Share } from "../load/share.ts";
+import type { Measurement } from "../measure/measurement.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
+import type { LevelWorkers } from "../result/run-result.ts";
 import type { Clock } from "../runtime/clock.ts";
+import type { RequestContent } from "../service/service.ts";
 import type { GaugePoller } from "../telemetry/gauge-poller.ts";
+import type { Call } from "../transport/client.ts";
+import type { Failure } from "../transport/failure.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import type { HostLimits } from "./host-limits.ts";
 import type { RunSignal } from "./interrupt.ts";
@@ -15,6 +20,7 @@ import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { Feed } from "./send/feed.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
+import type { Slots } from "./send/slots.ts";
 
 /** What both sides of a run need: the one that decides, and the one that sends. */
 export interface RunParts {
@@ -24,6 +30,14 @@ export interface RunParts {
   readonly session: Session;
   /** The groups of requests to measure apart; undefined when there are none. */
   readonly groups?: RequestGroups | undefined;
+}
+
+/** Hears of each judged request, for a conductor elsewhere. */
+export interface JudgedRequests {
+  /** Whether it needs the bodies of responses. */
+  readonly needsBodies: boolean;
+  /** @param content that of the request, unless it follows from its step of the data */
+  add(call: Call, slots: Slots, failure: Failure | undefined, content?: RequestContent): void;
 }
 
 /** What a sender of this thread needs. */
@@ -40,6 +54,8 @@ export interface SenderParts extends RunParts {
   rehearse?(): Promise<void>;
   /** What the sender owns of the load. Default: all of it. */
   readonly share?: Share | undefined;
+  /** Hears of each judged request. Default: nobody wants single requests elsewhere. */
+  readonly requests?: JudgedRequests | undefined;
 }
 
 /** What the conductor of a run needs. */
@@ -66,4 +82,14 @@ export interface ConductorParts extends RunParts {
   readonly startNs: number;
   /** Rejects when the plan is not valid. */
   check(): Promise<unknown>;
+  /** Decides how many threads send a level. Absent: it is always the same number. */
+  readonly growth?: SenderGrowth | undefined;
+}
+
+/** Decides between levels how many threads send. */
+export interface SenderGrowth {
+  /** For the level that is measured. */
+  readonly levelWorkers: LevelWorkers;
+  /** Perhaps adds a thread after a level. Resolves when the next level can begin. */
+  growAfter(window: Measurement): Promise<void>;
 }

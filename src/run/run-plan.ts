@@ -1,7 +1,8 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
+import type { PhasedLoad } from "../load/load-mode.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import { functionNamesOf } from "../plan/functions.ts";
-import type { BusPlan, Plan } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { findConflicts } from "../registry/conflicts.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
@@ -10,9 +11,12 @@ import type { RunResult } from "../result/run-result.ts";
 import { nowNs, systemClock } from "../runtime/clock.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { Conductor } from "./conduct/conductor.ts";
-import type { Agents, AgentsOptions } from "./fleet/bus/open-agents.ts";
-import { type Fleet, openFleet } from "./fleet/open-fleet.ts";
+import { toRunError } from "./conduct/run-error.ts";
+import type { Agents } from "./fleet/bus/open-agents.ts";
+import { GrowingFleet, mostThreads } from "./fleet/growing-fleet.ts";
+import { type Fleet, type FleetOptions, openFleet } from "./fleet/open-fleet.ts";
 import { findUndivided } from "./fleet/undivided.ts";
+import { joinRequests, sharesMeter, wantedRequests } from "./fleet/wanted-requests.ts";
 import { withFollowers } from "./followers.ts";
 import { hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
@@ -69,46 +73,53 @@ async function runPlan(
   const hostLimits = hostLimitsOf(plan, load.search);
   const observer = await openObserver();
   const { maxOutstanding } = hostLimits;
-  const { workers: count = 1, bus } = plan.client;
-  const functions = functionNamesOf(plan).length > 0 ? source : undefined;
-  const sendsElsewhere = count > 1 || bus !== undefined;
-  const undivided = sendsElsewhere ? findUndivided(plan, observer, functions) : [];
-  if (undivided.length > 0) throw new UserError(undivided);
-  const agents = bus && (await openAgents(bus, { signal, functions, workers: count }));
+  const { count, isGrowing, functions, sendsElsewhere } = divideLoad(plan, load, source);
+  const hasMeter = sendsElsewhere && measuresTokens(plan) && (isGrowing || sharesMeter(plan, observer, meter));
+  const agents = await openAgents(plan, { signal, functions, workers: count });
   let sending: Sending | undefined;
   let metrics: ServerMetrics | undefined;
-  let fleet: Fleet | undefined;
+  let fleet: GrowingFleet | undefined;
   try {
-    sending = await openSending(plan, { observer, load, signal, held, meter, maxOutstanding, sendsElsewhere });
-    const { served, session, groups, tokens, sessions, laneCount, createSender } = sending;
+    sending = await openSending(plan, {
+      ...{ observer, load, signal, held, meter, maxOutstanding, sendsElsewhere },
+      measuresTokens: !sendsElsewhere || hasMeter,
+    });
+    const { served, session, groups, tokens, sessions, laneCount, feed, createSender } = sending;
     await agents?.sendFiles(served);
+    const requests = sendsElsewhere ? wantedRequests(plan, observer, session, hasMeter) : undefined;
     if (sendsElsewhere) {
       const wantsRecords =
         observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
-      fleet = await openFleet(served, { count, elsewhere: agents, signal, maxOutstanding, wantsRecords, functions });
+      const options = { signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter };
+      fleet = await openSenders(served, { ...options, count, isGrowing, elsewhere: agents });
     }
     const startNs = nowNs();
     if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);
     const parts: RunParts = { plan, observer, load, session, groups };
     const conducting = {
-      ...{
-        signal,
-        clock: systemClock,
-        laneCount,
-        hasTokens: tokens !== undefined || (fleet !== undefined && measuresTokens(plan)),
-        hostLimits,
-      },
+      ...{ signal, clock: systemClock, laneCount, hostLimits },
+      hasTokens: tokens !== undefined || (sendsElsewhere && measuresTokens(plan)),
       turnCount: sessions?.turnCount,
       timestampsMs: timestampsOf(parts),
       poller: metrics?.poller,
       ...{ peers, startNs, check },
     };
-    return await withFollowers({ ...parts, signal, tokens }, (followers) =>
-      new Conductor({
-        ...{ ...parts, ...conducting, observer: followers },
-        createSender: (listener) => fleet?.createSender(listener) ?? createSender(listener, followers),
-      }).execute(),
-    );
+    return await withFollowers({ ...parts, signal, tokens }, async (followers) => {
+      const joined =
+        fleet &&
+        requests &&
+        joinRequests({
+          ...{ ...parts, ...requests, observer: followers, feed, tokens, senderCount: fleet.count },
+          fail: (error) => signal.fail(toRunError(error)),
+        });
+      const result = await new Conductor({
+        ...{ ...parts, ...conducting, observer: joined?.observer ?? followers },
+        growth: isGrowing ? fleet : undefined,
+        createSender: (listener) => fleet?.createSender(listener, joined) ?? createSender(listener, followers),
+      }).execute();
+      await joined?.finish();
+      return joined === undefined ? result : { ...result, error: result.error ?? signal.error };
+    });
   } finally {
     metrics?.close();
     await fleet?.close();
@@ -117,9 +128,55 @@ async function runPlan(
   }
 }
 
-/** The library of the bus is loaded where there is one. */
-async function openAgents(bus: BusPlan, options: AgentsOptions): Promise<Agents> {
-  return (await import("./fleet/bus/open-agents.ts")).openAgents(bus, options);
+/** How the load of a plan is divided. */
+interface Division {
+  /** Number of threads to begin with, on each host; 1: this thread, unless it grows or agents send. */
+  readonly count: number;
+  readonly isGrowing: boolean;
+  /** Whether other threads or hosts send. */
+  readonly sendsElsewhere: boolean;
+  /** Where the functions are that other senders call. */
+  readonly functions: FunctionsSource | undefined;
+}
+
+/** Divides the load among threads and agents as the plan asks. @throws UserError when it cannot be divided */
+function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | undefined): Division {
+  const { workers = 1, bus } = plan.client;
+  if (workers === 1 && bus === undefined)
+    return { count: 1, isGrowing: false, sendsElsewhere: false, functions: undefined };
+  const functions = functionNamesOf(withoutHook(plan)).length > 0 ? source : undefined;
+  const undivided = findUndivided(plan, functions);
+  if (workers === "auto" && bus === undefined) {
+    // Phases follow each other without a pause, in which other threads could take over.
+    const isGrowing = undivided.length === 0 && load.phases[0]?.label === undefined;
+    return { count: 1, isGrowing, sendsElsewhere: isGrowing, functions };
+  }
+  if (undivided.length > 0) throw new UserError(undivided);
+  return { count: workers === "auto" ? 1 : workers, isGrowing: false, sendsElsewhere: true, functions };
+}
+
+/** Finds the agents of a plan; undefined when it has none. The library of the bus is loaded where there is one. */
+async function openAgents(
+  { client: { bus } }: Plan,
+  options: Pick<FleetOptions, "signal" | "functions"> & { readonly workers: number },
+): Promise<Agents | undefined> {
+  return bus && (await import("./fleet/bus/open-agents.ts")).openAgents(bus, options);
+}
+
+/** Opens the senders that are elsewhere. */
+async function openSenders(
+  served: Plan,
+  { isGrowing, ...options }: FleetOptions & { readonly isGrowing: boolean },
+): Promise<GrowingFleet> {
+  const plan = withoutHook(served);
+  const open = (count: number): Promise<Fleet> => openFleet(plan, { ...options, count });
+  const mostCount = isGrowing ? mostThreads() : options.count;
+  return new GrowingFleet({ open, mostCount }, await open(options.count));
+}
+
+/** Returns the plan for senders elsewhere: the conductor calls the function for records. */
+function withoutHook({ onRecord: _, ...plan }: Plan): Plan {
+  return plan;
 }
 
 function openMetrics(plan: Plan, observer: RunObserver): ServerMetrics | undefined {

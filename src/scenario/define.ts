@@ -144,10 +144,12 @@ export interface ScenarioDefinition<
    */
   readonly maxOutstanding?: number;
   /**
-   * Number of threads that send, each its share of the load, where one core is not enough; the report is that of one. Each thread loads the
-   * scenario and calls its functions; `setup` runs once. Not with `onRecord` and files of single requests. Default: 1, the main thread.
+   * Number of threads that send, each its share of the load, where one core is not enough; the report, and files of single requests, are
+   * those of one. Each thread loads the scenario and calls its functions; `setup` runs once, and `onRecord` in the main thread. `"auto"`
+   * begins with one, and adds one after each level for which the client was the limit, up to one for each core: a level never changes its
+   * threads, so a single level, and phases, keep one. Default: 1, the main thread.
    */
-  readonly workers?: number;
+  readonly workers?: number | "auto";
 }
 
 /**

@@ -97,7 +97,6 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "client.callMode=async",
       "client.kind",
       "client.maxOutstanding",
-      "client.workers",
       "inputs.entries",
       "mock.grpcPort",
       "mock.grpcProto",

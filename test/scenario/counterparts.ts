@@ -210,6 +210,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--no-server-usage": "prompts.usage",
   "--failed-request-threshold": "defineScenario.maxFailureRatio",
   "--stall-timeout": "defineScenario.stallTimeout",
+  "--workers": "defineScenario.workers",
   "--request-timeout-seconds": "defineScenario.requestTimeout",
   "--timeout": "defineScenario.requestTimeout",
   "--max-error-rate": "defineScenario.maxFailureRatio",

@@ -220,6 +220,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     }),
     client,
   ],
+  ["--workers auto", under(hold(1), { workers: "auto" }), client],
   ["--max-error-rate 20%", under(hold(1), { maxFailureRatio: 0.2 }), failures],
 ];
 
@@ -297,8 +298,8 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
     measurementOf,
   ],
   [
-    "--request-timeout-seconds 9 --stall-timeout 8s --max-response-bytes 1000",
-    talking({ requestTimeout: "9 s", stallTimeout: "8 s", maxResponseBytes: 1000 }),
+    "--request-timeout-seconds 9 --stall-timeout 8s --max-response-bytes 1000 --workers 2",
+    talking({ requestTimeout: "9 s", stallTimeout: "8 s", maxResponseBytes: 1000, workers: 2 }),
     client,
   ],
   [

@@ -291,15 +291,16 @@ const OPTIONS: readonly SharedOption[] = [
   },
   {
     name: "workers",
-    kind: "whole",
+    kind: "text",
+    value: "N|auto",
     setting: "client.workers",
-    // In genai-perf mode the tokens of each request are kept, which one thread does.
-    doors: [...COMMANDS, "perf_analyzer"],
-    min: 1,
-    max: MOST_WORKERS,
-    example: 4,
     defaultText: "1, the main thread",
-    help: "Number of threads that send, each its share of the load, where one core is not enough. The report is that of one. Not with files of single requests, shared memory or targets inside this process.",
+    help: "Number of threads that send, each its share of the load, where one core is not enough. The report, and files of single requests, are those of one. auto begins with one, and adds one after each level for which the client was the limit: a level never changes its threads. Not with shared memory or targets inside this process.",
+    resolve: (text) => {
+      const count = text === "auto" ? text : /^\d+$/.test(text) ? Number(text) : 0;
+      if (count === "auto" || (count >= 1 && count <= MOST_WORKERS)) return { value: count };
+      return { message: `is neither a number of threads up to ${MOST_WORKERS} nor auto`, hint: "Give 4, or auto." };
+    },
   },
   {
     name: "bus",

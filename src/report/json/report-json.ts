@@ -134,12 +134,12 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
       ...{ name, sent: sentCount, failed: failedCount },
     })),
     hosts: result.hosts?.map(({ lost, ...host }) => ({
-      ...{ name: host.name, workers: host.workerCount, sent: host.sentCount, completed: host.completedCount },
+      ...{ name: host.name, workerCount: host.workerCount, sent: host.sentCount, completed: host.completedCount },
       ...{ failed: host.failedCount, clockErrorMs: nsToMs(host.clockErrorNs), clockDriftMs: nsToMs(host.clockDriftNs) },
       lateMs: nsToMs(host.lateNs),
       ...(lost === undefined
         ? {}
-        : { lost: { afterSec: nsToSec(lost.afterNs), loadPercent: 100 * lost.loadRatio, reason: lost.reason } }),
+        : { lost: { afterSec: nsToSec(lost.afterNs), loadRatio: lost.loadRatio, reason: lost.reason } }),
     })),
     failures: result.failures.map(({ kind, count, example, status, isWarmup, responses }) =>
       defined({ kind, count, example, status, isWarmup, responses: responses && [...responses] }),

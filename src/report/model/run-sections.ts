@@ -240,7 +240,7 @@ export function hostSection({ runs }: ReportView): Section | undefined {
   const specs: ColumnSpec<Row>[] = [
     column("run", "run", "text", 0, ({ run }) => run),
     column("host", "sent by", "text", 0, ({ name }) => name),
-    column("workers", "workers", "count", 1, ({ workers }) => workers),
+    column("workers", "workers", "count", 1, ({ workerCount }) => workerCount),
     column("sent", "requests", "count", 0, ({ sent }) => sent),
     column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
     column("clock", "clock known to", "time", 1, ({ clockErrorMs }) => msToNs(clockErrorMs)),

@@ -36,7 +36,7 @@ export function findInLevel(
   if (window.requestCount + window.failedCount === 0) return [];
   const plan = planOfPhase(whole, result.phase?.index);
   const { tokens } = window;
-  const client = findClientLimit(plan, window);
+  const client = findClientLimit(window);
   const undelivered = describeUndelivered(whole, result) === undefined ? undefined : describeMissing(whole, result);
   const isBehind = isFarBehind(result);
   return [
@@ -46,6 +46,7 @@ export function findInLevel(
       : [finding(isBehind ? UNSENT_LOAD : "load-not-delivered", severityOfMissing(isBehind, window), undelivered)]),
     ...[...findLateSends(plan, prepared, result, client !== undefined), ...findLoad(whole, result)].map(shorten),
     ...(client === undefined ? [] : [client]),
+    ...findWorkers(result),
     ...findShortSamples(whole, plan, result, open, isOnly).map(shorten),
     ...(tokens === undefined ? [] : findInTokens(tokens)),
   ];
@@ -114,7 +115,7 @@ function describeRepeats({ measurement }: Plan, repeats: readonly LevelResult[])
 }
 
 /** Says when the client itself may be in the numbers of a level, instead of the server: it was late, or it was the limit. The remedy is at the client. */
-function findClientLimit({ measurement }: Plan, window: Measurement): Finding<Text> | undefined {
+function findClientLimit(window: Measurement): Finding<Text> | undefined {
   const lag = clientLagOf(window);
   // The lag says more: what a busy client does to the times.
   if (explainLag(lag, reportedTimes(window)) !== undefined)
@@ -122,10 +123,17 @@ function findClientLimit({ measurement }: Plan, window: Measurement): Finding<Te
   const reason = saturationReason(window);
   if (reason === undefined) return undefined;
   const text = `the client may have been the limit, not the server: ${reason}`;
-  // Another thread helps where this one is busy, and not where it waits for a core; genai-perf mode has one.
-  const canAdd = isBusy(window) && measurement.tokens?.keepsAllWindows !== true;
-  const texts: readonly Text[] = canAdd ? [text, { say: "more-workers" }] : [text];
+  // Another thread helps where this one is busy, and not where it waits for a core.
+  const texts: readonly Text[] = isBusy(window) ? [text, { say: "more-workers" }] : [text];
   return { code: "client-limit", severity: "caution", texts };
+}
+
+/** Says how many threads sent a level, where the run decides that. */
+function findWorkers({ workers }: LevelResult): Finding[] {
+  if (workers === undefined) return [];
+  const { count, reason } = workers;
+  const why = reason === undefined ? [] : [`one fewer was the limit at the level before: ${reason}`];
+  return [finding("workers", "detail", `${formatCount(count)} ${count === 1 ? "worker" : "workers"} sent`, ...why)];
 }
 
 /** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */

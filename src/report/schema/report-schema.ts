@@ -163,9 +163,9 @@ function runEntries(parts: Parts) {
         v.array(
           object({
             name: v.string(),
-            ...{ workers: count(), sent: count(), completed: count(), failed: count() },
+            ...{ workerCount: count(), sent: count(), completed: count(), failed: count() },
             ...{ clockErrorMs: v.number(), clockDriftMs: v.number(), lateMs: v.number() },
-            lost: optional(object({ afterSec: v.number(), loadPercent: v.number(), reason: v.string() })),
+            lost: optional(object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string() })),
           }),
         ),
         v.description(

@@ -65,6 +65,7 @@ export class Conductor implements LevelHost {
         if (failure.isHostExhausted === true) signal.fail(hostExhausted(hostLimits));
       },
       limited: (wanted) => signal.fail(limitReached(hostLimits, wanted)),
+      traced: (event) => observer.onTrace?.(event),
       broken: (error) => signal.fail(toRunError(error)),
     });
     const { sender } = this;
@@ -127,18 +128,20 @@ export class Conductor implements LevelHost {
 
   /** Measures the levels of the load's phases. A load without phases is one without a name, whose levels are begun one by one. */
   private async runLevels(first: Step | undefined): Promise<void> {
-    const { load, signal, observer, poller } = this.parts;
+    const { load, signal, observer, poller, growth } = this.parts;
     let sequence: LevelSequence = new SeparateLevels(this);
     if (load.phases[0]?.label !== undefined) {
       this.phased = new ContinuousPhases(this);
       sequence = this.phased;
     }
     const run = async (step: Step): Promise<Step | undefined> => {
-      const { result, next } = await sequence.run(step);
-      if (result !== undefined) {
+      const { result: measured, next } = await sequence.run(step);
+      if (measured !== undefined) {
+        const result = growth === undefined ? measured : { ...measured, workers: growth.levelWorkers };
         this.policy.checkRatio();
         addLevel(this.levels, result, step.repeat > 0);
         observer.onLevelEnd?.(result);
+        if (next !== undefined && !signal.isStopped) await growth?.growAfter(result.window);
       }
       return next;
     };

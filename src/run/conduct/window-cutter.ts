@@ -99,8 +99,7 @@ export class WindowCutter {
     const gauges = poller?.take();
     this.startNs = endNs;
     const { window, nextNumber, completedByMember } = await cutting;
-    const { startNs } = window;
-    observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
+    observer.onRecordsCut?.({ startEpochNs: toEpochNs(window.startNs), endEpochNs: toEpochNs(window.endNs) });
     observer.onWindowStart?.(nextNumber);
     await this.countersRead;
     const isFromNothing = window.openBeforeCount === 0;

@@ -2,7 +2,7 @@ import { joinGaps } from "../../measure/gaps/completion-gaps.ts";
 import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
 import type { DelayedRequests, SendingHost } from "../../result/run-result.ts";
@@ -17,16 +17,8 @@ import type {
   SenderState,
   SenderTotals,
 } from "../send/messages.ts";
-import {
-  addServers,
-  addSessions,
-  addStatuses,
-  joinLevelTokens,
-  joinQueries,
-  known,
-  sum,
-  sumsOf,
-} from "./join-parts.ts";
+import { joinLevelTokens, joinQueries, joinStates, joinTotals, known, sum, sumsOf } from "./join-parts.ts";
+import type { JoinedRequests } from "./joined-requests.ts";
 
 /** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
 const START_AHEAD_NS = msToNs(20);
@@ -42,22 +34,30 @@ const NO_HOSTS: FleetHosts = () => Promise.resolve(undefined);
 export interface FleetSenderOptions {
   readonly clock?: Clock;
   readonly hosts?: FleetHosts;
+  /** Gets the single requests of the senders. Default: nobody wants them. */
+  readonly joined?: JoinedRequests | undefined;
 }
 
 /**
  * Several senders as one. Each message goes to all of them, each takes its share of the load, and what they return is joined. No message
- * passes for a single request.
+ * passes for a single request; where single requests are wanted, they come in batches.
  */
 export class FleetSender implements LoadSender {
   private senders: readonly LoadSender[];
   private readonly clock: Clock;
   private readonly hosts: FleetHosts;
+  private readonly joined: JoinedRequests | undefined;
 
   /** @param senders one or more, in the order of their shares */
-  constructor(senders: readonly LoadSender[], { clock = systemClock, hosts = NO_HOSTS }: FleetSenderOptions = {}) {
+  constructor(
+    senders: readonly LoadSender[],
+    { clock = systemClock, hosts = NO_HOSTS, joined }: FleetSenderOptions = {},
+  ) {
     this.senders = senders;
     this.clock = clock;
     this.hosts = hosts;
+    this.joined = joined;
+    joined?.connect(() => this.drainRecords());
   }
 
   /** Leaves a sender out from now on. What it was asked is not awaited any more. */
@@ -80,6 +80,34 @@ export class FleetSender implements LoadSender {
       }
     });
     return (await Promise.all(parts)).flat();
+  }
+
+  /** Sends a message that divides requests, and returns the replies when those before it are passed on. */
+  private async divide<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
+    const passing = this.joined?.begin();
+    const replies = await this.gather(ask);
+    await passing;
+    return replies;
+  }
+
+  /** The senders, or what measures the tokens of all of them, in order with their requests. */
+  private withTokens(measured: (tokens: RunTokens) => void, ask: (sender: LoadSender) => void): void {
+    const { joined } = this;
+    const { tokens } = joined ?? {};
+    if (tokens === undefined) for (const sender of this.senders) ask(sender);
+    else joined?.emit(() => measured(tokens));
+  }
+
+  private async tokensOf(
+    measured: (tokens: RunTokens) => Promise<LevelTokens>,
+    ask: (sender: LoadSender) => Promise<LevelTokens | undefined>,
+  ): Promise<LevelTokens | undefined> {
+    const { joined } = this;
+    const { tokens } = joined ?? {};
+    if (tokens === undefined) return joinLevelTokens(await this.gather(ask));
+    return new Promise((resolve, reject) => {
+      joined?.emit(() => void measured(tokens).then(resolve, reject));
+    });
   }
 
   private async all(ask: (sender: LoadSender) => Promise<unknown>): Promise<void> {
@@ -189,9 +217,7 @@ export class FleetSender implements LoadSender {
   }
 
   async state(): Promise<SenderState> {
-    const parts = await this.gather((sender) => sender.state());
-    const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
-    return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+    return joinStates(await this.gather((sender) => sender.state()));
   }
 
   async delayedByLimit(): Promise<DelayedRequests | undefined> {
@@ -206,26 +232,16 @@ export class FleetSender implements LoadSender {
 
   async totals(): Promise<SenderTotals> {
     const [parts, hosts] = await Promise.all([this.gather((sender) => sender.totals()), this.hosts()]);
-    const received = known(parts.map((part) => part.received));
-    const servers = known(parts.map((part) => part.servers));
-    const sessions = known(parts.map((part) => part.sessions));
-    return {
-      ...sumsOf(parts, ["connectionCount", "resendCount"]),
-      ...(received.length === 0
-        ? {}
-        : { received: { ...sumsOf(received, ["bytes"]), statuses: addStatuses(received) } }),
-      servers: servers.length === 0 ? undefined : servers.reduce(addServers),
-      sessions: sessions.length === 0 ? undefined : sessions.reduce(addSessions),
-      hosts,
-    };
+    return { ...joinTotals(parts), hosts };
   }
 
   drainRecords(): void {
-    for (const sender of this.senders) sender.drainRecords();
+    if (this.joined === undefined) for (const sender of this.senders) sender.drainRecords();
+    else this.joined.divide();
   }
 
   async drain(): Promise<Drained> {
-    const parts = await this.gather((sender) => sender.drain());
+    const parts = await this.divide((sender) => sender.drain());
     return {
       ...sumsOf(parts, ["collected"]),
       lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
@@ -234,7 +250,7 @@ export class FleetSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<number> {
-    const [number = 0] = await this.gather((sender) => sender.beginWindow(startNs, options));
+    const [number = 0] = await this.divide((sender) => sender.beginWindow(startNs, options));
     return number;
   }
 
@@ -249,10 +265,13 @@ export class FleetSender implements LoadSender {
   async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
     const { afterEndNs: _, ...others } = last;
     // The time in flight after the end is that of all requests together.
-    const parts = await this.gather((sender, index) => sender.cut(endNs, index === 0 ? last : others));
+    const parts = await this.divide((sender, index) => sender.cut(endNs, index === 0 ? last : others));
     const byMember = known(parts.map(({ completedByMember }) => completedByMember));
+    const window = joinParallel(parts.map((part) => part.window));
+    const { tokens } = this.joined ?? {};
+    if (tokens !== undefined) this.joined?.emit(() => tokens.cut(window));
     return {
-      window: joinParallel(parts.map(({ window }) => window)),
+      window,
       nextNumber: parts[0]?.nextNumber ?? 0,
       ...(byMember.length === 0
         ? {}
@@ -291,26 +310,45 @@ export class FleetSender implements LoadSender {
   }
 
   beginTokens(startNs: number, options: BeginOptions): void {
-    for (const sender of this.senders) sender.beginTokens(startNs, options);
+    const { plan } = this.joined ?? {};
+    this.withTokens(
+      (tokens) => plan && tokens.begin(plan, startNs, options),
+      (sender) => sender.beginTokens(startNs, options),
+    );
   }
 
   warmUpTokens(): void {
-    for (const sender of this.senders) sender.warmUpTokens();
+    this.withTokens(
+      (tokens) => tokens.warmUp(),
+      (sender) => sender.warmUpTokens(),
+    );
   }
 
   resetTokens(): void {
-    for (const sender of this.senders) sender.resetTokens();
+    this.withTokens(
+      (tokens) => tokens.reset(),
+      (sender) => sender.resetTokens(),
+    );
   }
 
   resumeTokens(): void {
-    for (const sender of this.senders) sender.resumeTokens();
+    this.withTokens(
+      (tokens) => tokens.resume(),
+      (sender) => sender.resumeTokens(),
+    );
   }
 
-  async mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
-    return joinLevelTokens(await this.gather((sender) => sender.mergeTokens(windowCount)));
+  mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
+    return this.tokensOf(
+      (tokens) => tokens.mergeLevel(windowCount),
+      (sender) => sender.mergeTokens(windowCount),
+    );
   }
 
-  async takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
-    return joinLevelTokens(await this.gather((sender) => sender.takeRecentTokens(tap)));
+  takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
+    return this.tokensOf(
+      (tokens) => tokens.takeRecent(tap),
+      (sender) => sender.takeRecentTokens(tap),
+    );
   }
 }

@@ -3,10 +3,11 @@ import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
+import type { SenderState, SenderTotals } from "../send/messages.ts";
 
-/** What several senders return, as one. */
+/** What several senders report, as that of one. */
 
-/** Returns the parts that are there. */
+/** Returns the parts that are not missing. */
 export function known<T>(parts: readonly (T | undefined)[]): T[] {
   return parts.filter((part) => part !== undefined);
 }
@@ -16,7 +17,7 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Adds the counts of these names. */
+/** Adds fields of the same name. */
 export function sumsOf<K extends string>(
   parts: readonly Readonly<Record<K, number>>[],
   keys: readonly K[],
@@ -24,8 +25,27 @@ export function sumsOf<K extends string>(
   return Object.fromEntries(keys.map((key) => [key, sum(parts.map((part) => part[key]))])) as Record<K, number>;
 }
 
-/** Adds the complete responses by status. */
-export function addStatuses(
+/** Adds where senders stand. */
+export function joinStates(parts: readonly SenderState[]): SenderState {
+  const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
+  return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+}
+
+/** Adds what senders report about their connections. */
+export function joinTotals(parts: readonly SenderTotals[]): SenderTotals {
+  const received = known(parts.map((part) => part.received));
+  const servers = known(parts.map((part) => part.servers));
+  const sessions = known(parts.map((part) => part.sessions));
+  return {
+    ...sumsOf(parts, ["connectionCount", "resendCount"]),
+    ...(received.length === 0 ? {} : { received: { ...sumsOf(received, ["bytes"]), statuses: addStatuses(received) } }),
+    servers: servers.length === 0 ? undefined : servers.reduce(addServers),
+    sessions: sessions.length === 0 ? undefined : sessions.reduce(addSessions),
+    hosts: parts.at(-1)?.hosts,
+  };
+}
+
+function addStatuses(
   parts: readonly { readonly statuses: Readonly<Record<string, number>> }[],
 ): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -35,15 +55,14 @@ export function addStatuses(
 }
 
 /** Adds the counts of the same servers, which every sender has in the same order. */
-export function addServers(a: readonly ServerLoad[], b: readonly ServerLoad[]): readonly ServerLoad[] {
+function addServers(a: readonly ServerLoad[], b: readonly ServerLoad[]): readonly ServerLoad[] {
   return a.map(({ name, ...counts }, index) => ({
     name,
     ...sumsOf([counts, b[index] ?? { sentCount: 0, failedCount: 0 }], ["sentCount", "failedCount"]),
   }));
 }
 
-/** Adds the counts of conversations. */
-export function addSessions(a: SessionTally, b: SessionTally): SessionTally {
+function addSessions(a: SessionTally, b: SessionTally): SessionTally {
   const unreadReason = a.unreadReason ?? b.unreadReason;
   return {
     ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
@@ -51,7 +70,7 @@ export function addSessions(a: SessionTally, b: SessionTally): SessionTally {
   };
 }
 
-/** Joins what MLPerf's rules ask of the queries. */
+/** Joins the queries of MLPerf. */
 export function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
   const joined = (pick: (part: MlperfSample) => Float64Array): Float64Array =>
     Float64Array.from(parts.flatMap((part) => [...pick(part)])).sort();
@@ -64,7 +83,7 @@ export function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
   };
 }
 
-/** Joins the tokens of senders, and those of each group of requests. Single requests are kept by no fleet. */
+/** Joins the tokens of senders that measure their own, and those of each group of requests. */
 export function joinLevelTokens(parts: readonly (LevelTokens | undefined)[]): LevelTokens | undefined {
   const all = known(parts);
   const tokens = joinTokens(all.map((part) => part.tokens));

@@ -11,6 +11,8 @@ import type { RunSignal } from "../interrupt.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import { type ClockReading, driftNs, messageDelayNs, originMsOf, readClock } from "./clock-offset.ts";
 import { FleetSender } from "./fleet-sender.ts";
+import type { JoinedRequests, RequestListener } from "./joined-requests.ts";
+import type { RequestsWanted } from "./packed-requests.ts";
 import { RemoteSender, type SenderChannel, type SentCounts } from "./remote-sender.ts";
 import { openThreadSeat, type Seat, type SeatListener } from "./seat.ts";
 import type { SeatTask, ThreadEvent } from "./sender-thread.ts";
@@ -20,8 +22,13 @@ const END_MS = 2000;
 
 /** Senders that send a plan's load together. */
 export interface Fleet {
-  /** Returns the sender that all of them are. @param listener hears of what ends in any of them */
-  createSender(listener: SenderListener): LoadSender;
+  readonly count: number;
+  /**
+   * Returns the sender that all of them are.
+   * @param listener hears of what ends in any of them
+   * @param joined gets their single requests. Default: nobody wants them
+   */
+  createSender(listener: SenderListener, joined?: JoinedRequests): LoadSender;
   close(): Promise<void>;
 }
 
@@ -46,6 +53,10 @@ export interface FleetOptions {
   readonly maxOutstanding: number;
   /** Whether the conductor wants the records of requests. */
   readonly wantsRecords: boolean;
+  /** What the conductor wants of single requests. Absent: nothing. */
+  readonly requests?: RequestsWanted | undefined;
+  /** Whether each sender measures the tokens of its responses, if the plan measures any. Default: true. */
+  readonly measuresTokens?: boolean | undefined;
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
 }
@@ -77,10 +88,11 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
     throw failed.reason;
   }
   return {
-    createSender: (listener) => {
-      const senders = seats.map((seat) => seat.createSender(listener));
-      if (elsewhere === undefined) return new FleetSender(senders);
-      const fleet = new FleetSender(senders, { hosts: () => describeHosts(seats) });
+    count,
+    createSender: (listener, joined) => {
+      const senders = seats.map((seat, index) => seat.createSender(listener, joined?.listenerOf(index)));
+      if (elsewhere === undefined) return new FleetSender(senders, { joined });
+      const fleet = new FleetSender(senders, { joined, hosts: () => describeHosts(seats) });
       const lost = new Set<string>();
       canDrop = ({ hostId, sender }) => {
         lost.add(hostId);
@@ -191,12 +203,13 @@ class SeatSender {
   /** Opens the plan's target there. @param delayNs time by which its clock is behind, in which a message reaches every seat */
   open(plan: Plan, delayNs: number): Promise<unknown> {
     const { share, reading } = this;
-    const { maxOutstanding, wantsRecords, functions, elsewhere } = this.options;
+    const { maxOutstanding, wantsRecords, requests, measuresTokens, functions, elsewhere } = this.options;
     const originMs = reading === undefined ? timeOriginMs() : originMsOf(reading) + nsToMs(delayNs);
     this.post({
       kind: "open",
       data: {
-        ...{ plan, share, functions, sendsRecords: wantsRecords, perHost: elsewhere?.perHost },
+        ...{ plan, share, functions, requests, measuresTokens, sendsRecords: wantsRecords },
+        perHost: elsewhere?.perHost,
         maxOutstanding: countOf(maxOutstanding, share),
         secrets: registeredSecrets(),
         originMs,
@@ -213,12 +226,12 @@ class SeatSender {
     return this.remote?.sender;
   }
 
-  createSender(listener: SenderListener): LoadSender {
+  createSender(listener: SenderListener, requests: RequestListener | undefined): LoadSender {
     this.startNs = nowNs();
     const isDelayed = this.reading !== undefined;
     const send: SenderChannel["send"] = (messages) =>
       this.post({ kind: "handle", messages, ...(isDelayed ? { atNs: nowNs() } : {}) });
-    this.remote = new RemoteSender({ send }, this.withLanes(listener), this.counts as SentCounts);
+    this.remote = new RemoteSender({ send }, this.withLanes(listener), this.counts as SentCounts, requests);
     return this.remote.sender;
   }
 

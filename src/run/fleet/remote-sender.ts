@@ -2,6 +2,8 @@ import type { RecordColumns } from "../../measure/records.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { LoadSender, SenderListener, SenderProgress } from "../send/messages.ts";
+import { DIVIDING, type RequestListener } from "./joined-requests.ts";
+import type { PackedRequests } from "./packed-requests.ts";
 
 /** A message to a sender elsewhere. */
 export interface SentMessage {
@@ -24,8 +26,19 @@ export type SenderEvent =
   | ({ readonly kind: "counts" } & SentCounts)
   | ({ readonly kind: "reply"; readonly id: number; readonly value: unknown } & SentCounts)
   | { readonly kind: "refusal"; readonly id: number; readonly error: SentError }
-  | { readonly kind: "records" /** {@link RecordColumns} */; readonly columns: unknown; readonly count: number }
-  | { readonly kind: "listener"; readonly name: "extracted" | "failed" | "limited"; readonly args: readonly unknown[] }
+  | {
+      readonly kind: "records";
+      /** {@link RecordColumns} */
+      readonly columns: unknown;
+      readonly count: number;
+      /** The requests of the rows. Absent: the conductor does not want them. */
+      readonly requests?: PackedRequests | undefined;
+    }
+  | {
+      readonly kind: "listener";
+      readonly name: "extracted" | "failed" | "limited" | "traced";
+      readonly args: readonly unknown[];
+    }
   | { readonly kind: "broken"; readonly error: SentError };
 
 /** The way to a sender elsewhere, in order and without loss. */
@@ -34,21 +47,28 @@ export interface SenderChannel {
   send(messages: readonly SentMessage[]): void;
 }
 
+/** A message whose reply is awaited. */
+interface Awaited extends PromiseWithResolvers<unknown> {
+  readonly name: MessageName;
+}
+
 /** The conductor's side of a sender in another thread or on another host. */
 export class RemoteSender {
   /** What the conductor talks to. */
   readonly sender: LoadSender;
   private readonly channel: SenderChannel;
   private readonly listener: SenderListener;
-  private readonly waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  private readonly requests: RequestListener | undefined;
+  private readonly waiting = new Map<number, Awaited>();
   private unsent: SentMessage[] = [];
   private nextId = 0;
   private latest: SentCounts;
   private end: Error | undefined;
 
-  /** @param latest the counts before the first message */
-  constructor(channel: SenderChannel, listener: SenderListener, latest: SentCounts) {
+  /** @param latest the counts before the first message @param requests hears of single requests. Default: they are not wanted */
+  constructor(channel: SenderChannel, listener: SenderListener, latest: SentCounts, requests?: RequestListener) {
     this.channel = channel;
+    this.requests = requests;
     this.listener = listener;
     this.latest = latest;
     this.sender = this.createSender();
@@ -68,13 +88,13 @@ export class RemoteSender {
         this.settle(event.id)?.reject(ERROR_FORM.receive(event.error));
         return;
       case "records":
-        this.listener.records(event.columns as RecordColumns, event.count);
+        this.receiveRecords(event.columns as RecordColumns, event);
         return;
       case "broken":
         this.listener.broken(ERROR_FORM.receive(event.error));
         return;
       default:
-        (this.listener[event.name] as (...args: readonly unknown[]) => void)(...event.args);
+        (this.listener[event.name] as ((...args: readonly unknown[]) => void) | undefined)?.(...event.args);
     }
   }
 
@@ -88,12 +108,22 @@ export class RemoteSender {
     this.end = error;
     for (const { reject } of this.waiting.values()) reject(error);
     this.waiting.clear();
+    this.requests?.lost();
     if (endsRun) this.listener.broken(error);
   }
 
-  private settle(id: number): PromiseWithResolvers<unknown> | undefined {
+  private receiveRecords(
+    records: RecordColumns,
+    { count, requests }: Extract<SenderEvent, { readonly kind: "records" }>,
+  ): void {
+    this.listener.records(records, count);
+    if (requests !== undefined) this.requests?.add({ records, count, requests });
+  }
+
+  private settle(id: number): Awaited | undefined {
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
+    if (waiting !== undefined && DIVIDING.has(waiting.name)) this.requests?.passed();
     return waiting;
   }
 
@@ -112,7 +142,7 @@ export class RemoteSender {
   private call(name: MessageName, args: readonly unknown[]): Promise<unknown> {
     if (this.end !== undefined) return unheard(Promise.reject(this.end));
     const id = this.nextId++;
-    const waiting = Promise.withResolvers<unknown>();
+    const waiting = { name, ...Promise.withResolvers<unknown>() };
     this.waiting.set(id, waiting);
     if (this.unsent.length === 0) queueMicrotask(() => this.flush());
     this.unsent.push({ id, name, args });

@@ -5,11 +5,13 @@ import type { Plan } from "../../plan/plan.ts";
 import { registerSecret } from "../../plan/secrets.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import { prepareLoad } from "../../registry/load-modes.ts";
+import type { RunObserver } from "../../result/observer.ts";
 import { DueTimer, nowNs, shareClock, wallMs } from "../../runtime/clock.ts";
 import { type FunctionsSource, loadFunctions } from "../../scenario/thread-functions.ts";
 import { hostLimitsOf } from "../host-limits.ts";
 import { RunSignal } from "../interrupt.ts";
 import { openSending, type Sending } from "../open-sending.ts";
+import { RequestPacker, type RequestsWanted } from "./packed-requests.ts";
 import type { MessageName, SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 import { listenFor, ServedSender } from "./serve-sender.ts";
 
@@ -22,6 +24,10 @@ export interface SenderThreadData {
   /** Number of senders on this host, if it is not the conductor's: they share what it allows. */
   readonly perHost?: number | undefined;
   readonly sendsRecords: boolean;
+  /** What the conductor wants of single requests. Absent: nothing. */
+  readonly requests?: RequestsWanted | undefined;
+  /** Whether the thread measures the tokens of its responses, if the plan measures any. Default: true. */
+  readonly measuresTokens?: boolean | undefined;
   readonly secrets: readonly string[];
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
@@ -106,17 +112,31 @@ class SenderThread {
   }
 
   private async open(data: SenderThreadData): Promise<void> {
-    const { plan, share, sendsRecords, secrets, originMs, functions } = data;
+    const { plan, share, sendsRecords, requests, measuresTokens, secrets, originMs, functions } = data;
     shareClock(originMs);
     for (const secret of secrets) registerSecret(secret);
     const { signal } = this;
+    let onTrace: RunObserver["onTrace"];
+    // The conductor has shown what the server says of its model.
+    const observer: RunObserver = plan.outputs.verbosity === 2 ? { onTrace: (event) => onTrace?.(event) } : {};
+    const packer = requests && new RequestPacker(requests);
     try {
       if (functions !== undefined) await loadFunctions(plan, functions, await this.loadApi());
       const load = prepareLoad(plan.load);
-      const options = { observer: {}, load, signal, maxOutstanding: mostOutstanding(data, load), senders: share };
-      this.sending = await openSending(plan, options);
+      const maxOutstanding = mostOutstanding(data, load);
+      this.sending = await openSending(plan, {
+        observer,
+        load,
+        signal,
+        maxOutstanding,
+        senders: share,
+        measuresTokens,
+      });
       const send = this.send.bind(this);
-      const sender = this.sending.createSender(listenFor(send, sendsRecords), {});
+      const listener = listenFor(send, sendsRecords, packer);
+      const sender = this.sending.createSender(listener, observer, packer);
+      if (packer !== undefined) packer.onFull = () => sender.drainRecords();
+      onTrace = listener.traced;
       this.served = new ServedSender(sender, send);
       this.send({ kind: "opened", progress: sender.progress(), counts: sender.counts() });
     } catch (error) {

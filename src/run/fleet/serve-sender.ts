@@ -3,6 +3,7 @@ import { ERROR_FORM } from "../../plan/sent-error.ts";
 import type { ClientLoad } from "../../result/observer.ts";
 import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
+import type { PackedRequests, RequestPacker } from "./packed-requests.ts";
 import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 
 /** Time between two reports of a sender's counts. */
@@ -13,21 +14,26 @@ const HEALTH_MS = 1000;
 /** Sends events to a conductor. @param transfer buffers that may be transferred instead of copied */
 export type SendEvent = (event: SenderEvent, transfer?: readonly ArrayBuffer[]) => void;
 
-/** Returns what a sender's events become on the way to its conductor. @param sendsRecords whether the conductor wants the records */
-export function listenFor(send: SendEvent, sendsRecords: boolean): SenderListener {
+/**
+ * Returns what a sender's events become on the way to its conductor.
+ * @param sendsRecords whether the conductor wants the records
+ * @param packer has the requests of the records. Default: the conductor does not want them
+ */
+export function listenFor(send: SendEvent, sendsRecords: boolean, packer?: RequestPacker): SenderListener {
   return {
     records: (records, count) => {
-      if (sendsRecords) sendRecords(send, records, count);
+      if (sendsRecords || packer !== undefined) sendRecords(send, records, count, packer?.take());
     },
     extracted: (...args) => send({ kind: "listener", name: "extracted", args }),
     failed: (...args) => send({ kind: "listener", name: "failed", args }),
     limited: (...args) => send({ kind: "listener", name: "limited", args }),
+    traced: (...args) => send({ kind: "listener", name: "traced", args }),
     broken: (error) => send({ kind: "broken", error: ERROR_FORM.send(error) }),
   };
 }
 
 /** The columns are reused, so their rows are copied. */
-function sendRecords(send: SendEvent, records: RecordColumns, count: number): void {
+function sendRecords(send: SendEvent, records: RecordColumns, count: number, requests?: PackedRequests): void {
   const columns = Object.fromEntries(
     Object.entries(records).flatMap(([name, column]) =>
       column instanceof Float64Array || column instanceof Uint32Array || column instanceof Uint8Array
@@ -35,10 +41,12 @@ function sendRecords(send: SendEvent, records: RecordColumns, count: number): vo
         : [],
     ),
   );
-  send(
-    { kind: "records", columns, count },
-    Object.values(columns).map(({ buffer }) => buffer),
-  );
+  const buffers = Object.values(columns).map(({ buffer }) => buffer);
+  if (requests === undefined) send({ kind: "records", columns, count }, buffers);
+  else {
+    const { numbers, bytes } = requests;
+    send({ kind: "records", columns, count, requests }, [...buffers, numbers.buffer, bytes.buffer]);
+  }
 }
 
 /** The side of a sender whose conductor is elsewhere: handles messages in the order in which they come. */

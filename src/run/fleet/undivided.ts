@@ -3,13 +3,12 @@ import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { membersOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
-import type { RunObserver } from "../../result/observer.ts";
 import { type FunctionsSource, whyNotElsewhere } from "../../scenario/thread-functions.ts";
 
 /** Why a plan's load cannot be divided among several threads. */
 
-/** Returns what in a plan or its outputs only one worker can do. @param functions where the plan's functions are; undefined: it names none */
-export function findUndivided(plan: Plan, observer: RunObserver, functions: FunctionsSource | undefined): Problem[] {
+/** Returns what in a plan only one worker can do. @param functions where the functions are that workers call; undefined: there are none */
+export function findUndivided(plan: Plan, functions: FunctionsSource | undefined): Problem[] {
   const unloadable = functions === undefined ? undefined : whyNotElsewhere(functions);
   const targets = [plan.target, ...membersOf(plan.target).map(({ target }) => target)];
   const reasons = [
@@ -20,13 +19,9 @@ export function findUndivided(plan: Plan, observer: RunObserver, functions: Func
       ? ["several workers cannot share the regions of shared memory"]
       : []),
     ...(unloadable === undefined ? [] : [`several workers need the functions of the scenario, and ${unloadable}`]),
-    ...(observer.onRecord === undefined && observer.onTokens === undefined && plan.outputs.verbosity < 2
-      ? []
-      : ["several workers write no single requests: no records, profile export or trace"]),
-    ...(plan.measurement.tokens?.keepsAllWindows === true
-      ? ["several workers do not keep the tokens of each request, from which this mode computes its statistics"]
+    ...(plan.client.bus !== undefined && plan.client.workers === "auto"
+      ? ["the agents' number of workers must be given: auto counts the cores of this host"]
       : []),
-    ...(plan.onRecord === undefined ? [] : ["several workers pass no single requests to onRecord"]),
     ...(plan.client.isMpi ? ["several workers cannot be one rank of an MPI job"] : []),
   ];
   const { bus, workers } = plan.client;

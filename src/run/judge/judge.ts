@@ -86,10 +86,13 @@ export interface Judging {
   judge(call: Call, slots: Slots): Failure | undefined;
 }
 
+/** What a judge needs of the source of requests. */
+export type JudgedFeed = Pick<Feed, "contentOf" | "expectedOf" | "hasExpectations">;
+
 /** What a judge works with. */
 export interface JudgeParts {
   readonly session: Pick<TargetSession, "service" | "shared" | "serverNames">;
-  readonly feed: Feed;
+  readonly feed: JudgedFeed;
   readonly verbosity: 0 | 1 | 2;
   readonly observer: RunObserver;
   /** Receives the responses whose tokens are measured. */
@@ -104,12 +107,14 @@ export interface JudgeParts {
   readonly acceptsOtherOutputs?: boolean | undefined;
   /** Counts the finished requests of the run. Default: those of this judge. */
   readonly finished?: { count: number };
+  /** Whether responses are decoded although nothing here needs them. Default: false. */
+  readonly keepsBodies?: boolean | undefined;
 }
 
 /** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
 export class RequestJudge implements Judging {
   private readonly service: Service;
-  private readonly feed: Feed;
+  private readonly feed: JudgedFeed;
   private readonly observer: RunObserver;
   private readonly isTracing: boolean;
   private readonly packer: ResponsePacker | undefined;
@@ -147,6 +152,7 @@ export class RequestJudge implements Judging {
     this.isTracing = verbosity === 2;
     this.needsBodies =
       this.isTracing ||
+      parts.keepsBodies === true ||
       observer.onRecord !== undefined ||
       responses !== undefined ||
       contentCheck !== undefined ||

@@ -2,7 +2,7 @@ import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Call, ResponseNeeds } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
-import { type Judging, RequestJudge } from "../judge/judge.ts";
+import { type JudgedFeed, type Judging, RequestJudge } from "../judge/judge.ts";
 import type { TargetSession } from "../open/session.ts";
 import type { SenderParts } from "../run-parts.ts";
 import type { Slots } from "../send/slots.ts";
@@ -25,15 +25,22 @@ export class MixedJudge implements Judging {
   }
 }
 
+/** What judging the responses of a run needs. */
+export interface JudgedParts
+  extends Pick<SenderParts, "plan" | "observer" | "session" | "tokens" | "groups" | "createCheck" | "requests"> {
+  readonly feed: JudgedFeed;
+}
+
 /**
  * Creates what judges a run's responses; for a mix, one judge for each member.
  * @param onExtracted receives the values that the target extracts from each successful response, when it ended, and the group of its request
+ * @param finished counts the requests
  */
 export function createJudge(
-  { plan, observer, session, feed, tokens, groups, createCheck }: SenderParts,
+  { plan, observer, session, feed, tokens, groups, createCheck, requests }: JudgedParts,
   onExtracted: (values: readonly unknown[], atNs: number, group: number | undefined) => void,
+  finished = { count: 0 },
 ): Judging {
-  const finished = { count: 0 };
   const create = (judged: TargetSession, responses: ResponseSink | undefined, own: Plan): RequestJudge =>
     new RequestJudge({
       session: judged,
@@ -46,6 +53,7 @@ export function createJudge(
       groups,
       contentCheck: createCheck?.(own),
       finished,
+      keepsBodies: requests?.needsBodies,
     });
   if (session.members === undefined) return create(session, tokens?.responses, plan);
   const judges = session.members.map((member) =>

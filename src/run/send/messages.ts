@@ -4,7 +4,7 @@ import type { RecordColumns } from "../../measure/records.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import type { FinishedTimeline } from "../../measure/timeline.ts";
 import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
-import type { ProgressCounts } from "../../result/observer.ts";
+import type { ProgressCounts, TraceEvent } from "../../result/observer.ts";
 import type { DelayedRequests, RunResult } from "../../result/run-result.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
@@ -188,6 +188,8 @@ export interface SenderListener {
   failed(failure: Failure, lane: number, sentNs: number): void;
   /** Sending has ended because the load needs more outstanding requests than allowed. @param wanted their number, for a load that was not begun */
   limited(wanted: number | undefined): void;
+  /** Receives trace events, where a sender elsewhere has them. */
+  traced?(event: TraceEvent): void;
   /** The run cannot continue. */
   broken(error: unknown): void;
 }

@@ -7,7 +7,7 @@ import type { Conversation, Payload, RequestContent, Service } from "../../servi
 import type { Call } from "../../transport/client.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { DriverWork } from "./driver-work.ts";
-import { type Feed, RequestFeed } from "./feed.ts";
+import { RequestFeed } from "./feed.ts";
 
 /** The outcome of a turn: a response, an error response, or no response, which the load learns through `next`. */
 export type TurnOutcome = "answered" | "refused" | "lost";
@@ -174,6 +174,6 @@ export class SessionFeed extends RequestFeed {
 }
 
 /** Returns the feed if it is one of sessions; undefined otherwise. */
-export function sessionsOf(feed: Feed | undefined): SessionFeed | undefined {
+export function sessionsOf(feed: object | undefined): SessionFeed | undefined {
   return feed instanceof SessionFeed ? feed : undefined;
 }

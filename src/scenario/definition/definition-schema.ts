@@ -98,7 +98,12 @@ export function definitionSchema() {
       v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
     ),
     maxOutstanding: v.optional(countSchema()),
-    workers: v.optional(v.pipe(countSchema(), v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))),
+    workers: v.optional(
+      v.union(
+        [v.literal("auto"), v.pipe(countSchema(), v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))],
+        `must be a whole number from 1 to ${MOST_WORKERS}, or "auto"`,
+      ),
+    ),
   });
 }
 

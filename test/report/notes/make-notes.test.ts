@@ -276,6 +276,6 @@ test("an agent that was lost makes what it would have sent missing, which is wro
   assert.deepEqual([note?.code, note?.severity], ["agent-lost", "wrong"]);
   assert.match(
     note?.text ?? "",
-    /^The agent loader-2\/7 was lost after 12(\.0)? s, from when 50 % of the load is missing: nothing was heard/,
+    /^The agent loader-2\/7 was lost after 12(\.0\d?)? s, from when 50 % of the load is missing: nothing was heard/,
   );
 });

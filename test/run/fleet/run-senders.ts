@@ -4,6 +4,8 @@ import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { Conductor } from "../../../src/run/conduct/conductor.ts";
 import { FleetSender } from "../../../src/run/fleet/fleet-sender.ts";
+import { GrowingFleet } from "../../../src/run/fleet/growing-fleet.ts";
+import type { Fleet } from "../../../src/run/fleet/open-fleet.ts";
 import { RemoteSender, type SenderEvent } from "../../../src/run/fleet/remote-sender.ts";
 import { listenFor, ServedSender } from "../../../src/run/fleet/serve-sender.ts";
 import { hostLimitsOf } from "../../../src/run/host-limits.ts";
@@ -54,6 +56,8 @@ export interface SendersOptions {
   readonly stepCount?: number;
   /** Whether requests belong to sequences. Default: no. */
   readonly isSequence?: boolean;
+  /** Most senders: after each level one more sends. Default: always the same number. */
+  readonly growsTo?: number;
 }
 
 /** A run, and what its senders sent. */
@@ -67,7 +71,7 @@ export interface SentRun {
 
 /** Runs a plan. */
 export async function runSenders(plan: Plan, options: SendersOptions): Promise<SentRun> {
-  const { remoteCount, failsSome = true, stepCount = 3, isSequence = false } = options;
+  const { remoteCount, failsSome = true, stepCount = 3, isSequence = false, growsTo } = options;
   const load = prepareLoad(plan.load);
   const service = { ...makeService(), isSequence };
   const session = {
@@ -91,28 +95,44 @@ export async function runSenders(plan: Plan, options: SendersOptions): Promise<S
     const { driver } = makeDriver({ ...lanes, createClient, feed, canceller });
     return openSender({ ...parts, feed, driver, canceller, tokens: undefined, share }, listener);
   };
-  const senders: ((listener: SenderListener) => LoadSender)[] = [];
-  for (let index = 0; index < Math.max(1, remoteCount); index++) {
-    const share = { index, count: Math.max(1, remoteCount) };
-    const listeners: SenderListener[] = [];
-    const late: SenderListener = {
-      records: (...args) => listeners[0]?.records(...args),
-      extracted: (...args) => listeners[0]?.extracted(...args),
-      failed: (...args) => listeners[0]?.failed(...args),
-      limited: (...args) => listeners[0]?.limited(...args),
-      broken: (...args) => listeners[0]?.broken(...args),
-    };
-    const sender = await open(share, late);
-    senders.push((listener) => {
-      listeners.push(listener);
-      return remoteCount === 0 ? sender : elsewhere(sender, listeners, messages);
-    });
-  }
+  const openAll = async (count: number): Promise<((listener: SenderListener) => LoadSender)[]> => {
+    const senders: ((listener: SenderListener) => LoadSender)[] = [];
+    for (let index = 0; index < count; index++) {
+      const listeners: SenderListener[] = [];
+      const late: SenderListener = {
+        records: (...args) => listeners[0]?.records(...args),
+        extracted: (...args) => listeners[0]?.extracted(...args),
+        failed: (...args) => listeners[0]?.failed(...args),
+        limited: (...args) => listeners[0]?.limited(...args),
+        broken: (...args) => listeners[0]?.broken(...args),
+      };
+      const sender = await open({ index, count }, late);
+      senders.push((listener) => {
+        listeners.push(listener);
+        return remoteCount === 0 ? sender : elsewhere(sender, listeners, messages);
+      });
+    }
+    return senders;
+  };
+  const openThreads = async (count: number): Promise<Fleet> => {
+    const senders = await openAll(count);
+    const createSender = (listener: SenderListener): LoadSender =>
+      new FleetSender(senders.map((create) => create(listener)));
+    return { count, createSender, close: async () => {} };
+  };
+  const first = Math.max(1, remoteCount);
+  const growing =
+    growsTo === undefined
+      ? undefined
+      : new GrowingFleet({ open: openThreads, mostCount: growsTo, isLimit: () => true }, await openThreads(first));
+  const senders = await openAll(growing === undefined ? first : 0);
   const { driver } = makeDriver();
   const result = await new Conductor({
     ...parts,
     signal: new RunSignal(),
+    growth: growing,
     createSender: (listener) => {
+      if (growing !== undefined) return growing.createSender(listener);
       const [only, ...others] = senders.map((create) => create(listener));
       return others.length === 0 ? (only as LoadSender) : new FleetSender([only as LoadSender, ...others]);
     },

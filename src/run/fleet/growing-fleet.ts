@@ -1,0 +1,143 @@
+import { availableParallelism } from "node:os";
+import { isBusy, saturationReason } from "../../measure/derived-values.ts";
+import type { Measurement } from "../../measure/measurement.ts";
+import { MOST_WORKERS } from "../../plan/plan.ts";
+import type { LevelWorkers } from "../../result/run-result.ts";
+import type { CutWindow } from "../count/window-counter.ts";
+import type { SenderGrowth } from "../run-parts.ts";
+import type { LoadSender, SenderListener, SenderState, SenderTotals } from "../send/messages.ts";
+import { joinStates, joinTotals, sumsOf } from "./join-parts.ts";
+import type { JoinedRequests } from "./joined-requests.ts";
+import type { Fleet } from "./open-fleet.ts";
+
+const COUNTS = ["sentCount", "completedCount", "failedCount"] as const;
+
+/** Returns the most threads that a run adds by itself: one for each core. */
+export function mostThreads(): number {
+  return Math.min(MOST_WORKERS, availableParallelism());
+}
+
+/** What a growing fleet needs. */
+export interface GrowingParts {
+  /** Opens the target in a number of threads. */
+  open(count: number): Promise<Fleet>;
+  /** Most threads. */
+  readonly mostCount: number;
+  /** Whether the threads were the limit in a window. Default: whether one of them was busy all the time. */
+  readonly isLimit?: ((window: Measurement) => boolean) | undefined;
+}
+
+/** What the senders before the current ones have done. */
+interface Earlier {
+  readonly state: SenderState;
+  readonly totals: SenderTotals;
+  /** Number of their windows. */
+  readonly windowCount: number;
+}
+
+/**
+ * Threads that send, one more of them after a level for which they were the limit. A level that has begun keeps its own: between two levels
+ * nothing is in flight, and other threads take over.
+ */
+export class GrowingFleet implements SenderGrowth {
+  private readonly parts: GrowingParts;
+  private threads: Fleet;
+  private workers: LevelWorkers;
+  private earlier: Earlier | undefined;
+  private windowCount = 0;
+  private current: LoadSender | undefined;
+  private joined: JoinedRequests | undefined;
+  private create: () => LoadSender = () => {
+    throw new Error("the sender of a growing fleet is not created");
+  };
+
+  /** @param threads the first ones */
+  constructor(parts: GrowingParts, threads: Fleet) {
+    this.parts = parts;
+    this.threads = threads;
+    this.workers = { count: threads.count };
+  }
+
+  /** Number of threads now. */
+  get count(): number {
+    return this.threads.count;
+  }
+
+  /** How many threads send the next level, and why. */
+  get levelWorkers(): LevelWorkers {
+    return this.workers;
+  }
+
+  createSender(listener: SenderListener, joined?: JoinedRequests): LoadSender {
+    this.joined = joined;
+    this.create = () => this.threads.createSender(listener, joined);
+    this.current = this.create();
+    const own: Partial<LoadSender> = {
+      progress: () => this.withEarlier(this.sender.progress(), COUNTS),
+      counts: () => this.withEarlier(this.sender.counts(), [...COUNTS, "cancelledCount"]),
+      state: async () => joinStates([...(this.earlier ? [this.earlier.state] : []), await this.sender.state()]),
+      totals: async () => joinTotals([...(this.earlier ? [this.earlier.totals] : []), await this.sender.totals()]),
+      beginWindow: async (...args) => this.noteWindow(await this.sender.beginWindow(...args)),
+      cut: async (...args) => this.numberWindow(await this.sender.cut(...args)),
+    };
+    return new Proxy(own as LoadSender, {
+      get: (target, name) => Reflect.get(target, name) ?? this.pass(name as keyof LoadSender),
+    });
+  }
+
+  /** Adds a thread if the client was the limit of a level, and there is a core for it. Call when nothing is measured. */
+  async growAfter(window: Measurement): Promise<void> {
+    const { isLimit = isBusy, mostCount } = this.parts;
+    if (!isLimit(window) || this.count >= mostCount) return;
+    const threads = await this.parts.open(this.count + 1);
+    const { sender } = this;
+    await sender.stop();
+    await sender.drain();
+    const [state, totals] = await Promise.all([sender.state(), sender.totals()]);
+    this.earlier = {
+      state: joinStates([...(this.earlier ? [this.earlier.state] : []), state]),
+      totals: joinTotals([...(this.earlier ? [this.earlier.totals] : []), totals]),
+      windowCount: this.windowCount,
+    };
+    sender.close();
+    await this.threads.close();
+    this.threads = threads;
+    this.workers = { count: threads.count, reason: saturationReason(window) ?? "" };
+    this.joined?.renew(threads.count);
+    this.current = this.create();
+    await this.sender.rehearse();
+  }
+
+  async close(): Promise<void> {
+    await this.threads.close();
+  }
+
+  private get sender(): LoadSender {
+    return this.current ?? this.create();
+  }
+
+  private pass(name: keyof LoadSender): unknown {
+    return (...args: readonly unknown[]) => (this.sender[name] as (...given: readonly unknown[]) => unknown)(...args);
+  }
+
+  private withEarlier<T extends Readonly<Record<K, number>>, K extends keyof SenderState>(
+    counts: T,
+    keys: readonly K[],
+  ): T {
+    return this.earlier === undefined ? counts : { ...counts, ...sumsOf<K>([counts, this.earlier.state], keys) };
+  }
+
+  private noteWindow(number: number): number {
+    this.windowCount = number + (this.earlier?.windowCount ?? 0);
+    return this.windowCount;
+  }
+
+  /** Windows are numbered over all senders. */
+  private numberWindow({ window, nextNumber, ...rest }: CutWindow): CutWindow {
+    const before = this.earlier?.windowCount ?? 0;
+    const { numbers } = window;
+    const numbered =
+      numbers === undefined ? {} : { numbers: { first: numbers.first + before, last: numbers.last + before } };
+    return { ...rest, window: { ...window, ...numbered }, nextNumber: this.noteWindow(nextNumber) };
+  }
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from "node:crypto";
+import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deserialize, serialize } from "node:v8";
+import { messageOf, RunError } from "../../plan/problem.ts";
+import { msToNs } from "../../plan/units.ts";
+import type { Clock } from "../../runtime/clock.ts";
+
+/** Longest time for handling entries while messages wait. */
+const SLICE_NS = msToNs(2);
+/** Batches wait in memory up to this size, the others in a file. */
+const MOST_BYTES = 64 * 1024 * 1024;
+/** Handled entries stay in the list up to this number, because removing each on its own is slow. */
+const MOST_HANDLED = 16;
+
+type Entry<T> =
+  | { readonly kind: "event"; readonly run: () => void }
+  | { readonly kind: "held"; readonly batch: T; readonly byteCount: number }
+  | { readonly kind: "stored"; readonly position: number; readonly byteCount: number };
+
+/** What a journal does with its entries. */
+export interface JournalOptions<T> {
+  readonly clock: Pick<Clock, "nowNs" | "nextTurn">;
+  /** Handles a batch, which is plain data. */
+  handle(batch: T): void;
+  /** Returns the memory that a batch needs. */
+  sizeOf(batch: T): number;
+  /** An entry cannot be handled or stored. */
+  fail(error: unknown): void;
+  /** Default: 64 MiB. */
+  readonly mostBytes?: number | undefined;
+}
+
+/**
+ * Batches of requests and events between them, handled in order, in short slices: the conductor's thread times windows meanwhile. Where
+ * requests come faster than they are handled, the journal grows on disk and not in memory.
+ */
+export class RequestJournal<T> {
+  private readonly options: JournalOptions<T>;
+  private readonly mostBytes: number;
+  private entries: Entry<T>[] = [];
+  private next = 0;
+  private heldBytes = 0;
+  private store: { readonly fd: number; endBytes: number; entryCount: number } | undefined;
+  private working: PromiseWithResolvers<void> | undefined;
+  private isPaused = false;
+
+  constructor(options: JournalOptions<T>) {
+    this.options = options;
+    this.mostBytes = options.mostBytes ?? MOST_BYTES;
+  }
+
+  addBatch(batch: T): void {
+    const byteCount = this.options.sizeOf(batch);
+    // What follows a stored batch is stored too, so that the file is read from its beginning to its end.
+    if (this.store !== undefined || this.heldBytes + byteCount > this.mostBytes) this.guard(() => this.keep(batch));
+    else {
+      this.heldBytes += byteCount;
+      this.entries.push({ kind: "held", batch, byteCount });
+    }
+    this.begin();
+  }
+
+  /** Runs after everything before it; at once when nothing waits. */
+  addEvent(run: () => void): void {
+    if (this.isIdle) run();
+    else this.entries.push({ kind: "event", run });
+  }
+
+  /** Whether nothing waits, and what is added is handled. */
+  get isIdle(): boolean {
+    return !this.isPaused && this.working === undefined;
+  }
+
+  /** Handles nothing until `resume`. */
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  /** Handles at once what was added since `pause`. */
+  resume(): void {
+    this.isPaused = false;
+    while (this.hasNext) this.guard(() => this.handleNext());
+    this.clear();
+  }
+
+  /** Resolves when everything is handled. */
+  async finish(): Promise<void> {
+    while (this.working !== undefined) await this.working.promise;
+  }
+
+  private begin(): void {
+    if (this.working !== undefined || this.isPaused) return;
+    this.working = Promise.withResolvers();
+    this.options.clock.nextTurn(() => this.work());
+  }
+
+  private work(): void {
+    const { clock } = this.options;
+    const endNs = clock.nowNs() + SLICE_NS;
+    while (this.hasNext && clock.nowNs() < endNs) this.guard(() => this.handleNext());
+    if (this.hasNext) {
+      clock.nextTurn(() => this.work());
+      return;
+    }
+    const { working } = this;
+    this.clear();
+    this.working = undefined;
+    working?.resolve();
+  }
+
+  private clear(): void {
+    if (this.isPaused) return;
+    this.entries = [];
+    this.next = 0;
+  }
+
+  private get hasNext(): boolean {
+    return !this.isPaused && this.next < this.entries.length;
+  }
+
+  private handleNext(): void {
+    const entry = this.entries[this.next] as Entry<T>;
+    this.next++;
+    if (this.next >= MOST_HANDLED) {
+      this.entries = this.entries.slice(this.next);
+      this.next = 0;
+    }
+    if (entry.kind === "event") entry.run();
+    else if (entry.kind === "held") {
+      this.heldBytes -= entry.byteCount;
+      this.options.handle(entry.batch);
+    } else this.options.handle(this.read(entry));
+  }
+
+  private keep(batch: T): void {
+    const bytes = serialize(batch);
+    this.store ??= openStore();
+    const { fd, endBytes: position } = this.store;
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, position + at);
+    this.store.endBytes += bytes.length;
+    this.store.entryCount++;
+    this.entries.push({ kind: "stored", position, byteCount: bytes.length });
+  }
+
+  private read({ position, byteCount }: { readonly position: number; readonly byteCount: number }): T {
+    const { store } = this;
+    if (store === undefined) throw new Error("the file of waiting requests is closed");
+    const bytes = Buffer.alloc(byteCount);
+    for (let at = 0; at < byteCount; ) {
+      const count = readSync(store.fd, bytes, at, byteCount - at, position + at);
+      if (count === 0) throw new Error("the file of waiting requests is too short");
+      at += count;
+    }
+    store.entryCount--;
+    if (store.entryCount === 0) this.closeStore();
+    return deserialize(bytes) as T;
+  }
+
+  private closeStore(): void {
+    if (this.store === undefined) return;
+    closeSync(this.store.fd);
+    this.store = undefined;
+  }
+
+  private guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.options.fail(error);
+    }
+  }
+}
+
+/** Opens a file that is gone when it is closed. @throws RunError when it cannot be opened */
+function openStore(): { readonly fd: number; endBytes: number; entryCount: number } {
+  const path = join(tmpdir(), `rampart-requests-${process.pid}-${randomUUID()}`);
+  try {
+    const fd = openSync(path, "wx+", 0o600);
+    rmSync(path);
+    return { fd, endBytes: 0, entryCount: 0 };
+  } catch (error) {
+    const message = `requests that wait to be written need a temporary file: ${messageOf(error)}`;
+    throw new RunError("output", message, "Set TMPDIR to a folder that can be written, or send with fewer workers.");
+  }
+}

@@ -1,0 +1,71 @@
+import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
+import type { TokenLink } from "../../measure/tokens/token-link.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { RunObserver } from "../../result/observer.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { mlperfRulesOf } from "../conduct/modes/requests.ts";
+import type { RequestGroups } from "../groups/request-groups.ts";
+import { createJudge } from "../mix/create-judge.ts";
+import type { Session } from "../open/session.ts";
+import type { Feed } from "../send/feed.ts";
+import { JoinedRequests } from "./joined-requests.ts";
+import { type CurrentContent, RequestReader, type RequestsWanted } from "./packed-requests.ts";
+
+/** Which single requests the followers of a run want from senders elsewhere, and how they get them. */
+
+/** Whether one meter measures the tokens of all senders, because single requests need theirs. Otherwise each sender measures its own. */
+export function sharesMeter(plan: Plan, observer: RunObserver, meter: TokenLink | undefined): boolean {
+  const isFollowed = meter !== undefined || observer.onTokens !== undefined || plan.onRecord !== undefined;
+  return isFollowed || plan.measurement.tokens?.keepsAllWindows === true || mlperfRulesOf(plan) !== undefined;
+}
+
+/** Returns what is wanted; undefined when counts are enough. @param hasMeter whether one meter measures the tokens of all senders */
+export function wantedRequests(
+  plan: Plan,
+  observer: RunObserver,
+  session: Session,
+  hasMeter: boolean,
+): RequestsWanted | undefined {
+  const sessions = [session, ...(session.members ?? []).map((member) => member.session)];
+  const readsForHook =
+    plan.onRecord !== undefined && sessions.some(({ service }) => service.responseReader !== undefined);
+  const hasResponses = observer.onRecord !== undefined || hasMeter || readsForHook;
+  return hasResponses || observer.onFailed !== undefined || plan.onRecord !== undefined ? { hasResponses } : undefined;
+}
+
+/** What single requests are read with: the target as the conductor has opened it. */
+export interface ReadParts extends RequestsWanted {
+  readonly plan: Plan;
+  readonly observer: RunObserver;
+  readonly session: Session;
+  readonly groups?: RequestGroups | undefined;
+  readonly feed: Feed;
+  /** Undefined when the senders measure none, or each its own. */
+  readonly tokens: RunTokens | undefined;
+  readonly senderCount: number;
+  /** The run cannot continue. */
+  fail(error: unknown): void;
+}
+
+/** Joins the single requests of several senders for those who follow a run. */
+export function joinRequests({ feed, hasResponses, plan, ...parts }: ReadParts): JoinedRequests {
+  const { senderCount, observer, tokens, fail } = parts;
+  const finished = { count: 0 };
+  const current: CurrentContent = { content: undefined };
+  // The senders have compared and traced the responses.
+  const judge = createJudge(
+    {
+      ...parts,
+      plan: { ...plan, outputs: { ...plan.outputs, verbosity: 0 } },
+      feed: {
+        contentOf: (step) => current.content ?? feed.contentOf(step),
+        expectedOf: () => [],
+        hasExpectations: false,
+      },
+    },
+    () => {},
+    finished,
+  );
+  const reader = new RequestReader({ judge, finished, current, hasResponses });
+  return new JoinedRequests({ plan, senderCount, observer, reader, tokens, clock: systemClock, fail });
+}
