@@ -65,6 +65,8 @@ export interface LevelResult {
   readonly timeline: readonly TimelineBucket[];
   /** The phase of the load; absent if it has none. */
   readonly phase?: { readonly index: number; readonly label: string };
+  /** Set: other processes measured it, whose clients are not known. */
+  readonly isOfOthers?: true;
   /** Other measurements of this level, when a search repeated it. This result is the last one. */
   readonly repeats?: readonly LevelResult[];
 }

@@ -19,7 +19,7 @@ import { CELL_RATIO, percentilesOfParts } from "./time-bins.ts";
 export const FLOOR_CONFIDENCE = 0.99;
 
 /** The percentiles of Rampart's own reports. */
-export const REPORTED_PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99] as const;
+export const REPORTED_PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99] as const;
 
 /**
  * The confidence interval of a percentile, as ranks of the sorted sample, from 0. Absent: the sample has no bound on that side, because not

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { sampleOfNumbers } from "../../../src/measure/metrics/sample.ts";
+import { sampleOfSketch } from "../../../src/measure/metrics/sample.ts";
 import { percentileOf } from "../../../src/measure/numpy-statistics.ts";
 import { countGood } from "../../../src/measure/tokens/goodput.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
@@ -82,7 +82,7 @@ describe("tokens without columns", () => {
         assertSame(measureColumns(columns, [LIMITS], SPAN), tokens);
         for (const [metric, sketch] of Object.entries(tokens.metrics)) {
           const values = columns.metrics[metric as keyof typeof columns.metrics].measured().sort();
-          const sample = sampleOfNumbers(sketch);
+          const sample = sampleOfSketch(sketch);
           for (const percentile of [1, 50, 90, 99.9])
             assert.ok(
               Math.abs((sample.percentile?.(percentile) ?? 0) - percentileOf(values, percentile)) <= 1e-6,
@@ -128,7 +128,7 @@ describe("tokens without columns", () => {
     assert.deepEqual([sketch.min, sketch.max], [sorted[0], sorted.at(-1)]);
     for (const percentile of [1, 50, 99, 99.9]) {
       const truth = percentileOf(sorted, percentile);
-      const found = sampleOfNumbers(sketch).percentile?.(percentile) ?? 0;
+      const found = sampleOfSketch(sketch).percentile?.(percentile) ?? 0;
       assert.ok(Math.abs(found - truth) <= 0.0005 * truth, `p${percentile}: ${found} of ${truth}`);
     }
   });
