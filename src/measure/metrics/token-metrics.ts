@@ -65,6 +65,11 @@ function toMetric(metric: TokenMetric): Metric {
 
 type SamplesOf = (tokens: TokenMeasurement) => readonly (Sketch | undefined)[];
 
+/** Returns samples; undefined in place of those that not every request has. */
+function ofAll(count: number, samples: readonly (Sketch | undefined)[]): (Sketch | undefined)[] {
+  return samples.map((sample) => (sample?.count === count ? sample : undefined));
+}
+
 /** A rate of tokens: what samples add up to. Undefined if one of them is. */
 function tokenRate(samplesOf: SamplesOf) {
   return {
@@ -86,19 +91,17 @@ const RESPONSES = {
     needs: "tokens",
     ...tokenRate(({ metrics }) => [metrics.outputTokens]),
   },
-  /** Of all requests and responses. */
+  /** Of all requests and responses: a sum over some of them is not a rate. */
   totalTokensPerSec: {
     label: "tokens/s",
     needs: "tokens",
-    ...tokenRate(({ metrics }) => [metrics.inputTokens, metrics.outputTokens]),
+    ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.inputTokens, metrics.outputTokens])),
   },
-  /** The same by the server's counts, if it reports them for each request. */
+  /** The same by the server's counts. */
   serverTokensPerSec: {
     label: "tokens/s (server)",
     isOfReports: true,
-    ...tokenRate(({ metrics: { serverInputTokens, serverOutputTokens }, count }) =>
-      [serverInputTokens, serverOutputTokens].map((sample) => (sample?.count === count ? sample : undefined)),
-    ),
+    ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.serverInputTokens, metrics.serverOutputTokens])),
   },
   /** Requests that meet all limits. Without any in the metric, those that are measured, if there is one set of them. */
   goodput: {

@@ -5,6 +5,7 @@ import { EMPTY_SKETCH, sumOfValues } from "../sketch.ts";
 import { NumberTally } from "../tally/number-tally.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import type { TokenMeasurement } from "./token-measurement.ts";
+import { systemMetrics } from "./token-system.ts";
 
 /** What rows do not say: how they were sent, what did not succeed, and what is known of the client and the server. */
 export type RowFrame = Pick<Measurement, "isScheduled" | "isStreamed" | "failedCount" | "cancelledCount"> &
@@ -21,13 +22,9 @@ export type RowFrame = Pick<Measurement, "isScheduled" | "isStreamed" | "failedC
  * @param tokens of the same rows, of which there is at least one
  */
 export function measureRows(columns: TokenColumns, tokens: TokenMeasurement, frame: RowFrame): Measurement {
-  const { sendNs, metrics } = columns;
-  const sends = sendNs.view();
-  const startNs = sends.reduce((least, ns) => Math.min(least, ns), Number.POSITIVE_INFINITY);
-  const lastSendNs = sends.reduce((most, ns) => Math.max(most, ns), startNs);
-  const latencies = metrics.requestLatencyNs.view();
-  const endNs = sends.reduce((most, ns, row) => Math.max(most, ns + (latencies[row] as number)), startNs);
-  const durationNs = endNs - startNs;
+  const { startNs, durationNs } = systemMetrics(columns);
+  const endNs = startNs + durationNs;
+  const lastSendNs = columns.sendNs.view().reduce((most, ns) => Math.max(most, ns), startNs);
   const requestCount = columns.count + columns.emptyCount;
   const sentCount = requestCount + frame.failedCount + frame.cancelledCount;
   const latency = tokens.metrics.requestLatencyNs ?? EMPTY_SKETCH;

@@ -1,9 +1,10 @@
+import type { Measurement } from "../../measure/measurement.ts";
 import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { ResponseFamily } from "../../measure/tokens/metrics.ts";
+import { measureRows } from "../../measure/tokens/row-measurement.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-columns.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
-import { type SystemMetrics, systemMetrics } from "../../measure/tokens/token-system.ts";
 import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";
 import type { RunResult } from "../../result/run-result.ts";
 
@@ -22,7 +23,8 @@ export interface RequestCounts {
 
 export interface RunSummary {
   readonly samples: TokenSamples;
-  readonly system: SystemMetrics;
+  /** Undefined without any. */
+  readonly window: Measurement | undefined;
   /** Undefined for merged exports, which contain only answered requests. */
   readonly counts: RequestCounts | undefined;
   /** Failed requests divided by sent requests, 0 to 1; undefined without counts, and when nothing was sent. */
@@ -48,7 +50,12 @@ export function summarizeRun(columns: TokenColumns, tokens: TokenMeasurement, se
   const failed = counts?.failed ?? columns.failedCount;
   return {
     samples: tokenSamples(columns, isStreaming),
-    system: systemMetrics(columns),
+    window:
+      columns.count === 0
+        ? undefined
+        : measureRows(columns, tokens, {
+            ...{ isScheduled: false, isStreamed: isStreaming, failedCount: failed, cancelledCount: 0 },
+          }),
     counts,
     errorRatio: counts === undefined || counts.sent === 0 ? undefined : counts.failed / counts.sent,
     goodRatio: goodRatioOf(columns, settings),

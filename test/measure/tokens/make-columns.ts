@@ -1,7 +1,11 @@
+import type { Measurement } from "../../../src/measure/measurement.ts";
+import { estimateMetric } from "../../../src/measure/metrics/read-metric.ts";
 import { forEachValue, type Sketch } from "../../../src/measure/sketch.ts";
 import type { AnsweredRequest } from "../../../src/measure/tokens/answered-request.ts";
 import type { ResponseTimes } from "../../../src/measure/tokens/response-times.ts";
+import { measureRows } from "../../../src/measure/tokens/row-measurement.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 
 /** Measured requests for tests. */
 
@@ -26,6 +30,17 @@ export function makeColumns(
   const columns = new TokenColumns();
   for (const request of requests) columns.add({ sendNs: 0, inputTokens: 7, ...request });
   return columns;
+}
+
+/** The measurement of the requests of columns. */
+export function measureAll(columns: TokenColumns): Measurement {
+  const frame = { isScheduled: false, isStreamed: true, failedCount: 0, cancelledCount: 0 };
+  return measureRows(columns, measureColumns(columns), frame);
+}
+
+/** A rate of the catalogue. */
+export function rateOf(columns: TokenColumns, key: string): number | undefined {
+  return estimateMetric({ key }, { window: measureAll(columns) }, 1)?.value;
 }
 
 /** All values of a sketch, ascending; none without one. */
