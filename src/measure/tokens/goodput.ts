@@ -11,7 +11,6 @@ import {
   TOKEN_METRICS,
   type TokenMetric,
 } from "./metrics.ts";
-import type { TokenColumns } from "./token-columns.ts";
 import { isSameLimits } from "./token-measurement.ts";
 
 /** Limits of a good request, by GenAI-Perf's metric names: maximum milliseconds, or a minimum rate. */
@@ -31,7 +30,10 @@ export const GOODPUT_NAMES: readonly string[] = [...LIMITS.keys()];
 /** Returns a metric of one request; NaN without a value. */
 export type ReadMetric = (metric: TokenMetric) => number;
 
-/** Whether a request meets all limits. A missing value breaks no limit, except that of a stream that did not come. */
+/**
+ * Whether a request meets all limits, by its own values. GenAI-Perf pairs lists by position, which mixes requests when one of them lacks a
+ * value. A missing value breaks no limit, except that of a stream that did not come.
+ */
 export function isGood(limits: GoodputPlan, read: ReadMetric): boolean {
   return Object.entries(limits).every(([name, limit]) => {
     const metric = findLimited(name) as TokenMetric;
@@ -40,22 +42,6 @@ export function isGood(limits: GoodputPlan, read: ReadMetric): boolean {
     const value = read(metric);
     return Number.isNaN(value) || (bound === "most" ? value <= limit : value >= limit);
   });
-}
-
-/**
- * Counts the rows that meet all limits, each by its own values. GenAI-Perf pairs lists by position, which mixes requests when one of them
- * lacks a value. @returns undefined when a name is unknown; GenAI-Perf reports a goodput of -1 for that
- */
-export function countGood(
-  { metrics, count }: TokenColumns,
-  family: ResponseFamily,
-  limits: GoodputLimits,
-): number | undefined {
-  const plan = toGoodputPlan(limits, family);
-  if (plan === undefined) return undefined;
-  let goodCount = 0;
-  for (let row = 0; row < count; row++) if (isGood(plan, (metric) => metrics[metric].at(row))) goodCount++;
-  return goodCount;
 }
 
 /** Returns GenAI-Perf's limits as a plan has them; undefined when a name is unknown, or of another family of responses. */

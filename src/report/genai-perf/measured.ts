@@ -46,10 +46,10 @@ export type MeasuredSource = { readonly telemetry: TelemetryStatistics | undefin
 export function toMeasured(plan: Plan, columns: TokenColumns, kind: ResponseKind, source: MeasuredSource): Measured {
   const { run, telemetry } = source;
   const outputs = plan.outputs.genaiPerf as GenaiOutputs;
-  const { goodput, titledType = kind === "custom" ? outputs.endpointType : kind } = outputs;
+  const { goodput = {}, titledType = kind === "custom" ? outputs.endpointType : kind } = outputs;
   const isStreaming = plan.measurement.tokens?.isStreamed === true;
   const family = familyOf(kind);
-  const limits = toGoodputPlan(goodput ?? {}, family);
+  const limits = toGoodputPlan(goodput, family);
   const goodputs = limits === undefined || Object.keys(limits).length === 0 ? [] : [limits];
   const measured = goodputs.length === 0 ? run?.levels[0]?.window.tokens : undefined;
   const tokens = measured ?? measureColumns(columns, goodputs);
@@ -58,8 +58,11 @@ export function toMeasured(plan: Plan, columns: TokenColumns, kind: ResponseKind
     outputs,
     columns,
     tokens,
-    result: toGenAiPerfResult(columns, { family, endpointType: titledType, isStreaming, goodput, telemetry }),
-    summary: summarizeRun(columns, tokens, { family, isStreaming, goodput, run }),
+    result: toGenAiPerfResult(columns, {
+      ...{ family, endpointType: titledType, isStreaming, telemetry },
+      goodOf: Object.keys(goodput).length > 0 ? tokens : undefined,
+    }),
+    summary: summarizeRun(columns, tokens, { isStreaming, run }),
     doubts: run === undefined ? [] : reliabilityWarnings(run),
     warnings: [...(run === undefined ? [] : lagWarnings(windowsOf(run))), ...tokenWarnings(tokens)],
     run,

@@ -2,9 +2,12 @@ import type { Measurement } from "../../../src/measure/measurement.ts";
 import { estimateMetric } from "../../../src/measure/metrics/read-metric.ts";
 import { forEachValue, type Sketch } from "../../../src/measure/sketch.ts";
 import type { AnsweredRequest } from "../../../src/measure/tokens/answered-request.ts";
+import { type GoodputLimits, toGoodputPlan } from "../../../src/measure/tokens/goodput.ts";
+import type { ResponseFamily } from "../../../src/measure/tokens/metrics.ts";
 import type { ResponseTimes } from "../../../src/measure/tokens/response-times.ts";
 import { measureRows } from "../../../src/measure/tokens/row-measurement.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { findGood, goodCountOf, type TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 
 /** Measured requests for tests. */
@@ -41,6 +44,22 @@ export function measureAll(columns: TokenColumns): Measurement {
 /** A rate of the catalogue. */
 export function rateOf(columns: TokenColumns, key: string): number | undefined {
   return estimateMetric({ key }, { window: measureAll(columns) }, 1)?.value;
+}
+
+/** The tokens of columns, with the requests that meet GenAI-Perf's limits. */
+export function measureGood(
+  columns: TokenColumns,
+  limits: GoodputLimits,
+  family: ResponseFamily = "text",
+): TokenMeasurement {
+  const plan = toGoodputPlan(limits, family);
+  return measureColumns(columns, plan === undefined ? [] : [plan]);
+}
+
+/** Counts the requests that meet limits; undefined when they cannot be limited. */
+export function countGood(columns: TokenColumns, family: ResponseFamily, limits: GoodputLimits): number | undefined {
+  const good = findGood(measureGood(columns, limits, family));
+  return good && goodCountOf(good);
 }
 
 /** All values of a sketch, ascending; none without one. */

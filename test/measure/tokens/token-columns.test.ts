@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { meanInFlight } from "../../../src/measure/in-flight.ts";
 import { toMetricInput } from "../../../src/measure/tokens/answered-request.ts";
-import { countGood, GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
+import { GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
 import { METRICS, type TokenMetric } from "../../../src/measure/tokens/metrics.ts";
 import { type ResponseTimes, timeResponse } from "../../../src/measure/tokens/response-times.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
@@ -11,7 +11,7 @@ import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { explainNoRates, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
 import { readResponse } from "../../../src/service/openai/response-text.ts";
-import { measureAll, rateOf } from "./make-columns.ts";
+import { countGood, measureAll, rateOf } from "./make-columns.ts";
 
 const MS = 1e6;
 const countWords = (text: string): number => text.split(" ").filter((word) => word !== "").length;

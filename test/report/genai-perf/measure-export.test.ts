@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countGood } from "../../../src/measure/tokens/goodput.ts";
 import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { detectExportKind, measureExports } from "../../../src/report/genai-perf/measure-export.ts";
 import { openProfileExport, type ProfileExport } from "../../../src/report/read/profile-export.ts";
+import { countGood } from "../../measure/tokens/make-columns.ts";
 
 /** From exports to measured requests: what the original stops at, and what it mixes up. */
 

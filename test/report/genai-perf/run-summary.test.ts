@@ -9,6 +9,7 @@ import { type SummarySettings, summarizeRun } from "../../../src/report/genai-pe
 import type { RunResult } from "../../../src/result/run-result.ts";
 import type { ServerUsage } from "../../../src/service/openai/response-parts.ts";
 import { makeWindow } from "../../measure/make-window.ts";
+import { measureGood } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
 
@@ -57,7 +58,7 @@ const RUN: RunResult = makeResult(
 );
 
 function settingsOf(change: Partial<SummarySettings> = {}): SummarySettings {
-  return { family: "text", isStreaming: true, goodput: undefined, run: RUN, ...change };
+  return { isStreaming: true, run: RUN, ...change };
 }
 
 test("requests are counted without the warm-up, and those whose response turned out to be an error as failed", () => {
@@ -66,8 +67,8 @@ test("requests are counted without the warm-up, and those whose response turned 
   columns.failedCount = 1;
   const { counts, errorRatio, goodRatio } = summarizeRun(
     columns,
-    measureColumns(columns),
-    settingsOf({ goodput: { request_latency: 50 } }),
+    measureGood(columns, { request_latency: 50 }),
+    settingsOf(),
   );
   assert.deepEqual(counts, { sent: 10, completed: 5, failed: 4, cancelled: 1 });
   assert.equal(errorRatio, 0.4);
@@ -105,21 +106,14 @@ test("a goodput that some requests miss", () => {
   for (let i = 0; i < 4; i++) addThinking(columns, i);
   const goodput = { time_to_first_token: 20 };
   // 1 of 5 that were answered and 3 that failed.
-  assert.equal(summarizeRun(columns, measureColumns(columns), settingsOf({ goodput })).goodRatio, 1 / 8);
-  assert.equal(
-    summarizeRun(columns, measureColumns(columns), settingsOf({ goodput: { nonsense: 1 } })).goodRatio,
-    undefined,
-  );
+  assert.equal(summarizeRun(columns, measureGood(columns, goodput), settingsOf()).goodRatio, 1 / 8);
+  assert.equal(summarizeRun(columns, measureGood(columns, { nonsense: 1 }), settingsOf()).goodRatio, undefined);
 });
 
 test("merged exports know nothing of requests without a response", () => {
   const columns = new TokenColumns();
   addPlain(columns, 0);
-  const merged = summarizeRun(
-    columns,
-    measureColumns(columns),
-    settingsOf({ run: undefined, goodput: { request_latency: 50 } }),
-  );
+  const merged = summarizeRun(columns, measureGood(columns, { request_latency: 50 }), settingsOf({ run: undefined }));
   assert.deepEqual([merged.counts, merged.errorRatio, merged.goodRatio], [undefined, undefined, undefined]);
 });
 
@@ -164,7 +158,7 @@ test("the table has the measurements, with the server's counts beside the client
   const columns = new TokenColumns();
   addThinking(columns, 0, USAGE);
   addThinking(columns, 80, { ...USAGE, promptTokens: 17 });
-  const summary = summarizeRun(columns, measureColumns(columns), settingsOf({ goodput: { request_latency: 80 } }));
+  const summary = summarizeRun(columns, measureGood(columns, { request_latency: 80 }), settingsOf());
   const table = formatMoreMetrics(summary);
   assert.match(table, /^ +Rampart \| More Metrics +\n┏/);
   assert.deepEqual(rowsOf(table), {
