@@ -17,6 +17,8 @@ export interface JoinedExports {
   /** In the given order, with shifted times. */
   readonly sources: readonly ProfileExport[];
   readonly gaps: readonly RunGap[];
+  /** When the first request was sent. */
+  readonly startEpochNs: bigint;
   /** Paths of the exports in which no request has a response. */
   readonly unanswered: readonly string[];
 }
@@ -36,7 +38,8 @@ export function joinExports(sources: readonly ProfileExport[]): JoinedExports {
   const gaps: RunGap[] = [];
   let idleNs = 0n;
   let endNs: bigint | undefined;
-  for (const span of spans.toSorted((a, b) => (a.startNs < b.startNs ? -1 : a.startNs > b.startNs ? 1 : 0))) {
+  const inTime = spans.toSorted((a, b) => (a.startNs < b.startNs ? -1 : a.startNs > b.startNs ? 1 : 0));
+  for (const span of inTime) {
     if (endNs !== undefined && span.startNs > endNs) {
       idleNs += span.startNs - endNs;
       gaps.push({ path: span.source.path, durationSec: nsToSec(Number(span.startNs - endNs)) });
@@ -48,6 +51,7 @@ export function joinExports(sources: readonly ProfileExport[]): JoinedExports {
   return {
     sources: sources.map((source) => moveUp(source, movedNs.get(source) ?? 0n)),
     gaps,
+    startEpochNs: inTime[0]?.startNs ?? 0n,
     unanswered: sources.map(({ path }) => path).filter((path) => !answered.includes(path)),
   };
 }

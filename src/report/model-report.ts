@@ -22,7 +22,7 @@ const loadJson = () => import("./json/report-json.ts");
  * Creates a report of the JSON of runs, with the warnings that appeared meanwhile.
  * @param followed what follows the runs over time. Absent: the JSON lacks that
  */
-function createDataReport(plan: Plan, { nameOf }: TextSink, show: ShowJson, followed?: FollowedRuns): Report {
+export function createDataReport(plan: Plan, { nameOf }: TextSink, show: ShowJson, followed?: FollowedRuns): Report {
   const warned: string[] = [];
   const optionsOf = (results: readonly RunResult[]): ReportOptions => ({
     ...{ warned, nameOf },
@@ -71,6 +71,11 @@ export function createModelFile(render: RenderReport, at: SettingPath, isMasked 
     createModelReport(plan, sink, render, (text) => writeReport(path, text, at, isMasked), followed);
 }
 
+/** Formats the report for programs. */
+export function formatReportJson(json: ReportJson): string {
+  return `${JSON.stringify(json, null, 2)}\n`;
+}
+
 /** Creates the report for programs, which is the JSON itself. @param path of its file @param followed the runs over time */
 export function createJsonReport(
   plan: Plan,
@@ -79,6 +84,6 @@ export function createJsonReport(
   _meter?: unknown,
   followed?: FollowedRuns,
 ): Report {
-  const show: ShowJson = (json) => writeReport(path, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json");
+  const show: ShowJson = (json) => writeReport(path, formatReportJson(json), "outputs.files.json");
   return createDataReport(plan, sink, show, followed);
 }

@@ -60,7 +60,7 @@ const REPORTS: readonly ReportKind[] = [
 const FILE_REPORTS = {
   perfAnalyzerCsv: createPerfAnalyzerCsv,
   profileExport: createProfileExport,
-  json: createJsonReport,
+  json: (...args) => (args[0].outputs.style === "genai-perf" ? artifact("json") : createJsonReport)(...args),
   csv: createCsvReport,
   html: async (plan, sink, path, meter, followed) =>
     (await import("./html/report-page.ts")).createHtmlReport(plan, sink, path, meter, followed),
@@ -68,7 +68,6 @@ const FILE_REPORTS = {
   markdown: createMarkdownReport,
   genaiPerfJson: artifact("genaiPerfJson"),
   genaiPerfCsv: artifact("genaiPerfCsv"),
-  genaiPerfRampart: artifact("genaiPerfRampart"),
   serverMetricsJson: artifact("serverMetricsJson"),
   serverMetricsCsv: artifact("serverMetricsCsv"),
   plots: async (plan, sink, path) => (await import("./genai-perf/plots.ts")).createPlots(plan, sink, path),
@@ -80,7 +79,8 @@ declare module "../plan/plan.ts" {
 }
 
 function artifact(key: ArtifactKey): CreateFile {
-  return async (plan, sink, path) => (await import("./genai-perf/files.ts")).createArtifact(key)(plan, sink, path);
+  return async (plan, sink, path, _meter, followed) =>
+    (await import("./genai-perf/files.ts")).createArtifact(key)(plan, sink, path, followed);
 }
 
 /** Whether GenAI-Perf also prints perf_analyzer's output. */

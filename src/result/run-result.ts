@@ -67,6 +67,8 @@ export interface LevelResult {
   readonly phase?: { readonly index: number; readonly label: string };
   /** How many threads sent it; absent unless the run decides that itself. */
   readonly workers?: LevelWorkers;
+  /** Set: other processes measured it, whose clients are not known. */
+  readonly isOfOthers?: true;
   /** Other measurements of this level, when a search repeated it. This result is the last one. */
   readonly repeats?: readonly LevelResult[];
 }

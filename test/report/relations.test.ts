@@ -26,6 +26,7 @@ import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { fill } from "../measure/make-records.ts";
+import { measureGood } from "../measure/tokens/make-columns.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { checkRelations, type ReportedRun, singleOf } from "./check-relations.ts";
 import { makeLevel, makeResult, makeSink } from "./make-result.ts";
@@ -155,12 +156,11 @@ test("GenAI-Perf's numbers of random requests agree with each other by its own c
   fc.assert(
     fc.property(requests, (all) => {
       const columns = measureTokens(all, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-      const goodput = { request_latency: 200 };
       const { statistics } = toGenAiPerfResult(columns, {
         family: "text",
         endpointType: "chat",
         isStreaming: true,
-        goodput,
+        goodOf: measureGood(columns, { request_latency: 200 }),
       });
       const avg = (name: string): number => statistics.get(name as never)?.values.get("avg") ?? 0;
       assert.ok(avg("request_goodput") <= avg("request_throughput") + 1e-9);

@@ -90,18 +90,3 @@ function allowanceFor(count: number, width: number, confidence: number): number 
 }
 
 const TINY_VARIANCE = Number.MIN_VALUE;
-
-/** Most batches of a sequence of raw samples. */
-const MOST_BATCHES = 128;
-
-/** Returns the means of consecutive batches of samples, at most 128 of them. The last samples may be left out. */
-export function batchMeansOf(samples: ArrayLike<number>): BatchMeans {
-  const batchCount = Math.max(1, Math.ceil(samples.length / MOST_BATCHES));
-  const means = new Float64Array(Math.floor(samples.length / batchCount));
-  for (let batch = 0; batch < means.length; batch++) {
-    let sum = 0;
-    for (let at = batch * batchCount; at < (batch + 1) * batchCount; at++) sum += samples[at] as number;
-    means[batch] = sum / batchCount;
-  }
-  return { means, batchCount };
-}

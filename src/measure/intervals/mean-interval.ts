@@ -1,7 +1,7 @@
 import { deviationOf, effectiveCountOf, type Sketch, skewnessOf } from "../sketch.ts";
 import { type Interval, UNKNOWN } from "./certainty.ts";
 import { studentQuantile } from "./distributions.ts";
-import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
+import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 
 /** A mean, or a percentile, with its confidence interval, in the unit of the sample. A mean needs two independent samples for one. */
 export interface MeanEstimate extends Interval {
@@ -55,28 +55,4 @@ export function estimateMeanNs(
   const effective = effectiveCountOf(sketch, confidence);
   const options = { confidence, ...(effective < least ? {} : { skewness: skewnessOf(sketch) }) };
   return fromZero(meanInterval(sketch.mean, deviationOf(sketch), Math.max(effective, least), options));
-}
-
-/** Estimates the mean of values that are not negative, in the order in which they were measured. @param values not empty */
-export function estimateMean(
-  values: ArrayLike<number>,
-  { confidence = INTERVAL_CONFIDENCE, leastCount = 1 }: MeanOptions = {},
-): MeanEstimate {
-  const count = values.length;
-  let mean = 0;
-  for (let at = 0; at < count; at++) mean += (values[at] as number) / count;
-  let squares = 0;
-  let cubes = 0;
-  for (let at = 0; at < count; at++) {
-    const offset = (values[at] as number) - mean;
-    squares += offset ** 2;
-    cubes += offset ** 3;
-  }
-  if (count < 2) return meanInterval(mean, undefined, count);
-  const variance = squares / (count - 1);
-  const effective = effectiveCount(count, variance, batchMeansOf(values), confidence);
-  const least = Math.min(leastCount, count);
-  const isFew = effective < least || squares === 0;
-  const skewness = isFew ? 0 : (cubes * Math.sqrt(count)) / squares ** 1.5;
-  return fromZero(meanInterval(mean, Math.sqrt(variance), Math.max(effective, least), { confidence, skewness }));
 }

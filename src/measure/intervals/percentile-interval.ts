@@ -1,5 +1,4 @@
 import { nsToUs } from "../../plan/units.ts";
-import { meanOf, percentileOf } from "../numpy-statistics.ts";
 import {
   effectiveCountAt,
   interpolatedPercentile,
@@ -10,7 +9,7 @@ import {
 } from "../sketch.ts";
 import { certaintyOf, isInformative } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
-import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
+import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 import { leastAbove } from "./least-above.ts";
 import type { MeanEstimate } from "./mean-interval.ts";
 import { CELL_RATIO, percentilesOfParts } from "./time-bins.ts";
@@ -19,7 +18,7 @@ import { CELL_RATIO, percentilesOfParts } from "./time-bins.ts";
 export const FLOOR_CONFIDENCE = 0.99;
 
 /** The percentiles of Rampart's own reports. */
-export const REPORTED_PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99] as const;
+export const REPORTED_PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99] as const;
 
 /**
  * The confidence interval of a percentile, as ranks of the sorted sample, from 0. Absent: the sample has no bound on that side, because not
@@ -140,27 +139,6 @@ export function estimateNumber(
   return withParts(sketch, percentile, confidence, estimate);
 }
 
-/**
- * Returns a function that estimates percentiles of values, by linear interpolation.
- * @param values in the order in which they were measured, not empty
- */
-export function percentileEstimator(
-  values: Float64Array,
-  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
-): (percentile: number) => PercentileEstimate {
-  const sorted = values.toSorted();
-  return (percentile) => {
-    const value = percentileOf(sorted, percentile);
-    const effective = effectiveCountBelow(values, value, confidence);
-    const { low, high } = percentileRanks(sorted.length, percentile, effective, confidence);
-    return withFloor(sorted.length, percentile, effective, {
-      value,
-      low: low === undefined ? null : Math.min(value, sorted[low] as number),
-      high: high === undefined ? null : Math.max(value, sorted[high] as number),
-    });
-  };
-}
-
 /** Number of parts of the time whose percentiles are compared. */
 const PART_COUNT = 8;
 /** Minimum number of values beyond its percentile in each part. */
@@ -194,13 +172,6 @@ function withParts(
   const found = { value, low: Math.max(0, value - half), high: value + half };
   if (!isInformative(found)) return estimate;
   return { ...estimate, ...found, neededEffectiveCount: effective, neededCount: count, isReliable: true };
-}
-
-/** Returns the effective sample size for the ratio of values that are at most `limit`. */
-function effectiveCountBelow(values: Float64Array, limit: number, confidence: number): number {
-  const isBelow = Float64Array.from(values, (value) => (value <= limit ? 1 : 0));
-  const ratio = meanOf(isBelow);
-  return effectiveCount(values.length, ratio * (1 - ratio), batchMeansOf(isBelow), confidence);
 }
 
 /** Adds the verdict on the sample to a percentile and its interval. @param effective effective sample size, 1 to `count` */

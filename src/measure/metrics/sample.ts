@@ -44,8 +44,9 @@ function optionsOf(confidence: number | undefined): IntervalOptions {
   return confidence === undefined ? {} : { confidence };
 }
 
-/** Latencies in nanoseconds. */
+/** Times in nanoseconds. Exact ones are read as GenAI-Perf reads them, by interpolation. */
 export function sampleOfSketch(sketch: Sketch): Sample {
+  const isExact = sketch.step === 0;
   return {
     count: sketch.count,
     average: sketch.mean,
@@ -54,9 +55,10 @@ export function sampleOfSketch(sketch: Sketch): Sample {
     get lowestMean() {
       return lowestMeanOf(sketch);
     },
-    percentile: (percentile) => percentileAt(sketch, percentile),
+    percentile: (percentile) => (isExact ? interpolatedPercentile : percentileAt)(sketch, percentile),
     estimateAverage: (options) => estimateMeanNs(sketch, options),
     estimatePercentile: (percentile, confidence) => {
+      if (isExact) return estimateInterpolated(sketch, percentile, optionsOf(confidence));
       const found = estimatePercentile(sketch, percentile, optionsOf(confidence));
       return { ...found, value: usToNs(found.value), ...scaleInterval(found, usToNs) };
     },
@@ -79,16 +81,6 @@ export function sampleOfExtracted(extracted: Extracted): Sample {
     estimatePercentile: (percentile, confidence) =>
       estimateExtractedPercentile(extracted, percentile, optionsOf(confidence)),
     sketch: extracted.numbers,
-  };
-}
-
-/** Numbers in any unit, such as those of tokens. */
-export function sampleOfNumbers(sketch: Sketch): Sample {
-  return {
-    ...sampleOfSketch(sketch),
-    percentile: (percentile) => interpolatedPercentile(sketch, percentile),
-    estimatePercentile: (percentile, confidence) => estimateInterpolated(sketch, percentile, optionsOf(confidence)),
-    hasHistogram: false,
   };
 }
 

@@ -12,11 +12,11 @@ import {
   TOKEN_METRICS,
   type TokenMetric,
 } from "../tokens/metrics.ts";
-import { findGood, lacksRates, sketchOf, type TokenMeasurement } from "../tokens/token-measurement.ts";
-import { goodPerSec, outputTokensPerSec, sumPerSec, tokenRateInterval } from "../tokens/token-rates.ts";
+import { findGood, goodCountOf, lacksRates, sketchOf, type TokenMeasurement } from "../tokens/token-measurement.ts";
+import { goodPerSec, sumPerSec, tokenRateInterval } from "../tokens/token-rates.ts";
 import { explainNoRates, explainUnstreamed } from "../tokens/token-warnings.ts";
-import { ALL_STATISTICS, type Asked, factsOf, type MeasuredPart, type Metric, type Need } from "./metric.ts";
-import { type Ends, sampleOfNumbers } from "./sample.ts";
+import { ALL_STATISTICS, type Asked, factsOf, type MeasuredPart, type Metric, type Need, ratioOf } from "./metric.ts";
+import { type Ends, sampleOfSketch } from "./sample.ts";
 
 /** Metrics of generative models: those of single requests, from the table in `tokens/metrics.ts`, and those of all responses together. */
 
@@ -55,7 +55,7 @@ function toMetric(metric: TokenMetric): Metric {
     statistics: ALL_STATISTICS,
     sample: ({ window: { tokens } }) => {
       const sketch = tokens && sketchOf(tokens, metric);
-      return sketch && sampleOfNumbers(sketch);
+      return sketch && { ...sampleOfSketch(sketch), hasHistogram: false };
     },
     ...(metric === "outputTokensPerSecPerUser"
       ? { explain: ({ window: { tokens } }) => tokens && explainNoRates(tokens) }
@@ -63,32 +63,47 @@ function toMetric(metric: TokenMetric): Metric {
   };
 }
 
+type SamplesOf = (tokens: TokenMeasurement) => readonly (Sketch | undefined)[];
+
+/** Returns samples; undefined in place of those that not every request has. */
+function ofAll(count: number, samples: readonly (Sketch | undefined)[]): (Sketch | undefined)[] {
+  return samples.map((sample) => (sample?.count === count ? sample : undefined));
+}
+
+/** A rate of tokens: what samples add up to. Undefined if one of them is. */
+function tokenRate(samplesOf: SamplesOf) {
+  return {
+    quantity: "rate",
+    unit: "tokens/s",
+    better: "higher",
+    value: ({ window }: MeasuredPart): number | undefined => {
+      const samples = window.tokens === undefined ? [] : samplesOf(window.tokens);
+      return samples.includes(undefined) ? undefined : sumPerSec(samples, window);
+    },
+    ends: (part: MeasuredPart, _metric: unknown, asked: Asked): Ends => rateEnds(part, asked, samplesOf),
+  } as const;
+}
+
 const RESPONSES = {
   /** Of all responses. */
   outputTokensPerSec: {
     label: "output tokens/s",
-    quantity: "rate",
-    unit: "tokens/s",
-    better: "higher",
     needs: "tokens",
-    value: ({ window }) => window.tokens && outputTokensPerSec(window.tokens, window),
-    ends: (part, _metric, asked) => rateEnds(part, asked, ({ metrics }) => [metrics.outputTokens]),
+    ...tokenRate(({ metrics }) => [metrics.outputTokens]),
   },
-  /** Of all requests and responses. */
+  /** Of all requests and responses: a sum over some of them is not a rate. */
   totalTokensPerSec: {
     label: "tokens/s",
-    quantity: "rate",
-    unit: "tokens/s",
-    better: "higher",
     needs: "tokens",
-    value: ({ window }) => {
-      const { tokens } = window;
-      const samples = tokens === undefined ? [] : allTokens(tokens);
-      return samples.includes(undefined) ? undefined : sumPerSec(samples, window);
-    },
-    ends: (part, _metric, asked) => rateEnds(part, asked, allTokens),
+    ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.inputTokens, metrics.outputTokens])),
   },
-  /** Requests that meet all limits. */
+  /** The same by the server's counts. */
+  serverTokensPerSec: {
+    label: "tokens/s (server)",
+    isOfReports: true,
+    ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.serverInputTokens, metrics.serverOutputTokens])),
+  },
+  /** Requests that meet all limits. Without any in the metric, those that are measured, if there is one set of them. */
   goodput: {
     label: "goodput",
     quantity: "rate",
@@ -98,35 +113,34 @@ const RESPONSES = {
     value: ({ window }, metric) => {
       const { tokens } = window;
       if (tokens === undefined || isUnknown(tokens, metric)) return undefined;
-      return goodPerSec(tokens, window, metric.limits ?? {});
+      return goodPerSec(tokens, window, metric.limits);
     },
-    ends: (part, { limits = {} }, asked) => rateEnds(part, asked, (tokens) => [findGood(tokens, limits)?.sample]),
+    ends: (part, { limits }, asked) => rateEnds(part, asked, (tokens) => [findGood(tokens, limits)?.sample]),
     explain: ({ window: { tokens } }, metric) =>
       tokens && isUnknown(tokens, metric) ? (explainUnstreamed(tokens) ?? explainNoRates(tokens)) : undefined,
   },
+  /** The same of all requests that ended, also failed ones. */
   goodRatio: {
     label: "good requests",
-    quantity: "ratio",
     better: "higher",
     isOfReports: true,
-    value: () => undefined,
+    ...ratioOf(countGood),
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
 /** Metrics of generative models: those of single requests, and those of all responses together. */
 export const GENERATIVE_METRICS = { ...PER_REQUEST, ...factsOf(RESPONSES) };
 
-/** Of all requests and of all responses; undefined for those that were not counted. */
-function allTokens({ metrics }: TokenMeasurement): (Sketch | undefined)[] {
-  return [metrics.inputTokens, metrics.outputTokens];
+/** Counts the requests that meet all limits, of all that ended. */
+function countGood({ window }: MeasuredPart): { readonly count: number; readonly total: number } {
+  const { tokens, requestCount, failedCount } = window;
+  const good = tokens && findGood(tokens);
+  if (good === undefined) return { count: 0, total: 0 };
+  return { count: goodCountOf(good), total: requestCount + failedCount };
 }
 
 /** @param samplesOf returns what the requests add to the rate */
-function rateEnds(
-  { window }: MeasuredPart,
-  { value, confidence }: Asked,
-  samplesOf: (tokens: TokenMeasurement) => readonly (Sketch | undefined)[],
-): Ends {
+function rateEnds({ window }: MeasuredPart, { value, confidence }: Asked, samplesOf: SamplesOf): Ends {
   return tokenRateInterval(window.tokens === undefined ? [] : samplesOf(window.tokens), window, value, confidence);
 }
 

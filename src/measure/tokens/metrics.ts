@@ -273,14 +273,19 @@ export function findLimited(name: string): TokenMetric | undefined {
   return LIMITED.get(name);
 }
 
-const LIMITED = new Map(
-  TOKEN_METRICS.filter((metric) => entryOf(metric).limit !== undefined && familiesOf(metric).includes("text")).map(
-    (metric) => [metric === "requestLatencyNs" ? "latency" : nameOfMetric(metric), metric],
-  ),
+const LIMITED: ReadonlyMap<string, TokenMetric> = new Map(
+  TOKEN_METRICS.filter((metric) => entryOf(metric).limit !== undefined).map((metric) => [limitedName(metric), metric]),
 );
 
-/** Names that a goodput can limit: metrics, and `latency` for the whole request. */
-export const LIMITED_NAMES = [...LIMITED.keys()];
+/** Returns the name of a metric as a limit of a good request. */
+export function limitedName(metric: TokenMetric): string {
+  return metric === "requestLatencyNs" ? "latency" : nameOfMetric(metric);
+}
+
+/** Names that a goodput of text can limit: metrics, and `latency` for the whole request. */
+export const LIMITED_NAMES = [...LIMITED].flatMap(([name, metric]) =>
+  familiesOf(metric).includes("text") ? [name] : [],
+);
 
 /**
  * Counts the tokens beyond one per read, and the tokens of reads that arrived together. A single event is not a stream and gives no value.

@@ -1,5 +1,5 @@
 import type { GoodputPlan } from "../../plan/tokens.ts";
-import { joinSketches, type Sketch } from "../sketch.ts";
+import { joinSketches, type Sketch, sumOfValues } from "../sketch.ts";
 import { shownMetrics, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { joinCounts, type ResponseCounts } from "./response-counts.ts";
 
@@ -76,9 +76,15 @@ function addFields<T extends object>(parts: readonly T[]): T {
   return Object.fromEntries(sums) as T;
 }
 
-/** Returns the requests that meet limits; undefined for limits that the plan does not judge. */
-export function findGood({ good }: TokenMeasurement, limits: GoodputPlan): GoodRequests | undefined {
+/** Returns the requests that meet limits; undefined for limits that the plan does not judge. @param limits Default: the only ones that it judges */
+export function findGood({ good }: TokenMeasurement, limits?: GoodputPlan): GoodRequests | undefined {
+  if (limits === undefined) return good.length === 1 ? good[0] : undefined;
   return good.find((one) => isSameLimits(one.limits, limits));
+}
+
+/** Returns the number of requests that meet the limits. */
+export function goodCountOf({ sample }: GoodRequests): number {
+  return Math.round(sumOfValues(sample));
 }
 
 /** Whether two goodputs have the same limits. */

@@ -5,7 +5,7 @@ import { rateInterval, SHORTEST_STRETCH_NS } from "../intervals/throughput.ts";
 import { addBins, type CompletionBins, wholeBins } from "../intervals/time-bins.ts";
 import type { Measurement } from "../measurement.ts";
 import { type Sketch, sumOfValues } from "../sketch.ts";
-import { findGood, type TokenMeasurement } from "./token-measurement.ts";
+import { findGood, goodCountOf, type TokenMeasurement } from "./token-measurement.ts";
 
 /**
  * Token rates over the same windows and requests as the level's throughput. GenAI-Perf's files use its formula, from the first send to the
@@ -21,16 +21,14 @@ export function sumPerSec(samples: readonly (Sketch | undefined)[], { durationNs
   return known.reduce((sum, sample) => sum + sumOfValues(sample), 0) / nsToSec(durationNs);
 }
 
-/** Returns the output tokens per second of the measured time; undefined when tokens were not counted. */
-export function outputTokensPerSec({ metrics }: TokenMeasurement, span: Span): number | undefined {
-  return sumPerSec([metrics.outputTokens], span);
-}
-
-/** Returns the requests per second that meet all limits; undefined when no request ended, or the plan does not judge these limits. */
-export function goodPerSec(tokens: TokenMeasurement, { durationNs }: Span, limits: GoodputPlan): number | undefined {
+/**
+ * Returns the requests per second that meet all limits; undefined when no request ended, or the plan does not judge these limits.
+ * @param limits Default: the only ones that it judges
+ */
+export function goodPerSec(tokens: TokenMeasurement, { durationNs }: Span, limits?: GoodputPlan): number | undefined {
   if (tokens.count + tokens.emptyCount + tokens.failedCount === 0 || durationNs <= 0) return undefined;
   const good = findGood(tokens, limits);
-  return good && sumOfValues(good.sample) / nsToSec(durationNs);
+  return good && goodCountOf(good) / nsToSec(durationNs);
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { NumberTally } from "../tally/number-tally.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
-import { entryOf, findLimited, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { isGood, type ReadMetric } from "./goodput.ts";
+import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { ResponseCounter } from "./response-counts.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import { type CountedTwice, DIFFERENT_RATIO, type TokenMeasurement } from "./token-measurement.ts";
@@ -11,8 +12,6 @@ export interface Span {
   readonly startNs: number;
   readonly endNs: number;
 }
-
-type ReadMetric = (metric: TokenMetric) => number;
 
 const INDEX_OF = new Map(TOKEN_METRICS.map((metric, at) => [metric, at]));
 
@@ -114,17 +113,6 @@ export class TokenTally extends ResponseCounter {
 function addTwice(sums: CountedTwice, own: number, server: number): CountedTwice {
   if (Number.isNaN(own) || Number.isNaN(server)) return sums;
   return { own: sums.own + own, server: sums.server + server };
-}
-
-/** A missing value breaks no limit, except that of a stream that did not come. */
-function isGood(limits: GoodputPlan, read: ReadMetric): boolean {
-  return Object.entries(limits).every(([name, limit]) => {
-    const metric = findLimited(name) as TokenMetric;
-    const { isStreamed, limit: bound } = entryOf(metric);
-    if (isStreamed === true && Number.isNaN(read("timeToFirstTokenNs"))) return false;
-    const value = read(metric);
-    return Number.isNaN(value) || (bound === "most" ? value <= limit : value >= limit);
-  });
 }
 
 /** Returns the tokens of columns. @param goodputs the limits of each goodput to count @param span the time of the measurement */

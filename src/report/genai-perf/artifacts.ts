@@ -16,10 +16,10 @@ export function artifactFiles(folder: string, profileExportFile: string) {
     genaiPerfJson: `${stem}_genai_perf.json`,
     genaiPerfCsv: `${stem}_genai_perf.csv`,
     /**
-     * Rampart's own file. GenAI-Perf's process-export-files takes the first `*.json` without `_genai_perf` in its name as the export, and
+     * Rampart's report. GenAI-Perf's process-export-files takes the first `*.json` without `_genai_perf` in its name as the export, and
      * the first `*_genai_perf.json` as the report. This name and the next match neither.
      */
-    genaiPerfRampart: `${stem}_genai_perf_rampart.json`,
+    json: `${stem}_genai_perf_rampart.json`,
     /** Written if a server returned metrics, as is the CSV. */
     serverMetricsJson: join(folder, "server_metrics_export_genai_perf_rampart.json"),
     serverMetricsCsv: join(folder, "server_metrics_export.csv"),

@@ -1,17 +1,22 @@
-import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { joinOutputErrors } from "../guard-report.ts";
+import { toReportJson } from "../json/report-json.ts";
+import { createDataReport, formatReportJson } from "../model-report.ts";
+import type { FollowedRuns } from "../over-time/followed-runs.ts";
 import type { Report, TextSink } from "../report.ts";
+import type { ReportJson } from "../schema/report-schema.ts";
 import { writeReport } from "../write-report.ts";
 import type { ArtifactFiles } from "./artifacts.ts";
 import { formatGenAiPerfCsv } from "./csv.ts";
 import { formatGenAiPerfJson } from "./json.ts";
 import { type Measured, measuredOf } from "./measured.ts";
-import { formatRampartJson } from "./rampart-json.ts";
 import { formatServerMetricsCsv, formatServerMetricsJson } from "./telemetry/server-metrics-files.ts";
 
 /** GenAI-Perf's files of a run, written at its end. */
+
+/** The setting that chooses where they are. */
+const FOLDER = "outputs.folder";
 
 /** The keys of these files in a plan. */
 export type ArtifactKey = Exclude<keyof ArtifactFiles, "plots" | "profileExport">;
@@ -20,23 +25,40 @@ export type ArtifactKey = Exclude<keyof ArtifactFiles, "plots" | "profileExport"
 const FORMATS: Readonly<Record<ArtifactKey, (measured: Measured, sink: TextSink) => string | undefined>> = {
   genaiPerfJson: ({ result, outputs }) => formatGenAiPerfJson(result, outputs.inputConfig),
   genaiPerfCsv: ({ result }) => formatGenAiPerfCsv(result),
-  genaiPerfRampart: (measured, { nameOf }) => {
-    const { models, outputs, result, doubts, warnings } = measured;
-    const about = { ...outputs, models, isStreaming: result.isStreaming };
-    return formatRampartJson({ ...measured, about }, [...doubts.map((doubt) => word(doubt, nameOf)), ...warnings]);
-  },
+  json: ({ reported }, { nameOf }) => formatReportJson(toReportJson(reported.prepared.plan, reported, { nameOf })),
   serverMetricsJson: ({ run }) => run?.scrape && formatServerMetricsJson(run.scrape),
   serverMetricsCsv: ({ run }) => run?.scrape && formatServerMetricsCsv(run.scrape),
 };
 
+type CreateArtifact = (plan: Plan, sink: TextSink, path: string, followed: FollowedRuns | undefined) => Report;
+
 /** Returns what creates the report of one file. */
-export function createArtifact(key: ArtifactKey): (plan: Plan, sink: TextSink, path: string) => Report {
-  return (_plan, sink, path) => ({
-    finish: (run) => {
+export function createArtifact(key: ArtifactKey): CreateArtifact {
+  return (
+    FOLLOWING[key] ??
+    ((_plan, sink, path) => ({
+      finish: (run) => {
+        const measured = measuredOf(run);
+        if (measured !== undefined) writeArtifact(key, measured, sink, path);
+      },
+    }))
+  );
+}
+
+/** Creates the files that also have what happens during a run. */
+const FOLLOWING: Readonly<Partial<Record<ArtifactKey, CreateArtifact>>> = { json: createProfileReport };
+
+/** Creates Rampart's report of a profile, with what was seen and warned of during the run. */
+function createProfileReport(...[plan, sink, path, followed]: Parameters<CreateArtifact>): Report {
+  const show = (json: ReportJson): void => writeReport(path, formatReportJson(json), FOLDER);
+  const report = createDataReport(plan, sink, show, followed);
+  return {
+    ...report,
+    finish: async (run) => {
       const measured = measuredOf(run);
-      if (measured !== undefined) writeArtifact(key, measured, sink, path);
+      if (measured !== undefined) await report.finish(measured.reported);
     },
-  });
+  };
 }
 
 /** Writes the files of merged exports. @throws RunError at the end, naming each file that could not be written */
@@ -55,5 +77,5 @@ export function writeArtifacts(measured: Measured, sink: TextSink, files: Artifa
 
 function writeArtifact(key: ArtifactKey, measured: Measured, sink: TextSink, path: string): void {
   const text = FORMATS[key](measured, sink);
-  if (text !== undefined) writeReport(path, text, "outputs.folder");
+  if (text !== undefined) writeReport(path, text, FOLDER);
 }

@@ -1,5 +1,6 @@
 import { lagWarnings } from "../../measure/client-lag.ts";
 import type { Measurement } from "../../measure/measurement.ts";
+import { toGoodputPlan } from "../../measure/tokens/goodput.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { measureColumns } from "../../measure/tokens/token-tally.ts";
@@ -11,6 +12,7 @@ import type { RunResult } from "../../result/run-result.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { familyOf } from "./layout.ts";
 import type { GenaiOutputs } from "./outputs.ts";
+import { type MergedLoad, toMergedRun, toReportedRun } from "./reported-run.ts";
 import { type GenAiPerfResult, type TelemetryStatistics, toGenAiPerfResult } from "./result.ts";
 import { reliabilityWarnings } from "./run-notes.ts";
 import { type RunSummary, summarizeRun } from "./run-summary.ts";
@@ -30,31 +32,44 @@ export interface Measured {
   readonly warnings: readonly string[];
   /** Undefined for merged exports. */
   readonly run: RunResult | undefined;
+  /** As Rampart's report has it: one level, measured by GenAI-Perf's rules. */
+  readonly reported: RunResult;
 }
 
-/** Computes what the reports show. @param plan of a profile @param kind kind of the responses @param run undefined for merged exports */
-export function toMeasured(
-  plan: Plan,
-  columns: TokenColumns,
-  kind: ResponseKind,
-  run: RunResult | undefined,
-  telemetry: TelemetryStatistics | undefined,
-): Measured {
+/** Where requests come from: a run, or merged exports. */
+export type MeasuredSource = { readonly telemetry: TelemetryStatistics | undefined } & (
+  | { readonly run: RunResult }
+  | { readonly run: undefined; readonly merged: MergedLoad }
+);
+
+/** Computes what the reports show. @param plan of a profile @param kind kind of the responses */
+export function toMeasured(plan: Plan, columns: TokenColumns, kind: ResponseKind, source: MeasuredSource): Measured {
+  const { run, telemetry } = source;
   const outputs = plan.outputs.genaiPerf as GenaiOutputs;
-  const { goodput, titledType = kind === "custom" ? outputs.endpointType : kind } = outputs;
+  const { goodput = {}, titledType = kind === "custom" ? outputs.endpointType : kind } = outputs;
   const isStreaming = plan.measurement.tokens?.isStreamed === true;
   const family = familyOf(kind);
-  const tokens = run?.levels[0]?.window.tokens ?? measureColumns(columns);
+  const limits = toGoodputPlan(goodput, family);
+  const goodputs = limits === undefined || Object.keys(limits).length === 0 ? [] : [limits];
+  const measured = goodputs.length === 0 ? run?.levels[0]?.window.tokens : undefined;
+  const tokens = measured ?? measureColumns(columns, goodputs);
   return {
     models: plan.requests?.layout.models ?? [],
     outputs,
     columns,
     tokens,
-    result: toGenAiPerfResult(columns, { family, endpointType: titledType, isStreaming, goodput, telemetry }),
-    summary: summarizeRun(columns, tokens, { family, isStreaming, goodput, run }),
+    result: toGenAiPerfResult(columns, {
+      ...{ family, endpointType: titledType, isStreaming, telemetry },
+      goodOf: Object.keys(goodput).length > 0 ? tokens : undefined,
+    }),
+    summary: summarizeRun(columns, tokens, { isStreaming, run }),
     doubts: run === undefined ? [] : reliabilityWarnings(run),
     warnings: [...(run === undefined ? [] : lagWarnings(windowsOf(run))), ...tokenWarnings(tokens)],
     run,
+    reported:
+      source.run === undefined
+        ? toMergedRun(plan, columns, tokens, source.merged)
+        : toReportedRun(source.run, columns, tokens),
   };
 }
 
@@ -75,7 +90,7 @@ export function measuredOf(run: RunResult): Measured | undefined {
   let measured = computed.get(run);
   if (measured === undefined) {
     const telemetry = run.scrape && toTelemetryStatistics(toGpuSamples(run.scrape));
-    measured = toMeasured(plan, columns, columns.responseKind ?? "custom", run, telemetry);
+    measured = toMeasured(plan, columns, columns.responseKind ?? "custom", { run, telemetry });
     computed.set(run, measured);
   }
   return measured;

@@ -1,7 +1,7 @@
 import { type StatisticName, summarize, sumOf } from "../../measure/numpy-statistics.ts";
-import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { ResponseFamily } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import { findGood, goodCountOf, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { systemMetrics } from "../../measure/tokens/token-system.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
@@ -40,15 +40,14 @@ export interface ResultSettings {
   readonly family: ResponseFamily;
   readonly endpointType: string;
   readonly isStreaming: boolean;
-  /** Empty or undefined without goodput. */
-  readonly goodput?: GoodputLimits | undefined;
+  /** Of the same requests, with those that are good; undefined where no goodput is asked for. */
+  readonly goodOf?: TokenMeasurement | undefined;
   readonly telemetry?: TelemetryStatistics | undefined;
 }
 
 /** Computes GenAI-Perf's results from measured requests. */
 export function toGenAiPerfResult(columns: TokenColumns, settings: ResultSettings): GenAiPerfResult {
-  const { family, goodput = {} } = settings;
-  const hasGoodput = Object.keys(goodput).length > 0;
+  const { family, goodOf } = settings;
   const sessions = [...columns.sessions()].map(
     ([name, rows]) => [name, toStatistics(columns, family, undefined, rows)] as const,
   );
@@ -56,8 +55,8 @@ export function toGenAiPerfResult(columns: TokenColumns, settings: ResultSetting
     family,
     endpointType: settings.endpointType,
     isStreaming: settings.isStreaming,
-    hasGoodput,
-    statistics: toStatistics(columns, family, hasGoodput ? goodput : undefined),
+    hasGoodput: goodOf !== undefined,
+    statistics: toStatistics(columns, family, goodOf),
     sessions: new Map(sessions),
     telemetry: settings.telemetry,
   };
@@ -69,19 +68,20 @@ const UNKNOWN_GOODPUT = -1;
 function toStatistics(
   columns: TokenColumns,
   family: ResponseFamily,
-  goodput: GoodputLimits | undefined,
+  goodOf: TokenMeasurement | undefined,
   rows?: readonly number[],
 ): Statistics {
   const system = systemMetrics(columns, rows);
   const durationSec = nsToSec(system.durationNs);
-  const good = goodput === undefined ? undefined : countGood(columns, family, goodput);
+  const good = goodOf && findGood(goodOf);
   const systemValues: Readonly<Record<SystemMetric["name"], number | undefined>> = {
     request_throughput: system.requestsPerSec,
     request_count: system.requestCount,
     // Without token counts, the throughput is missing, not 0.
     output_token_throughput:
       columns.metrics.outputTokens.measured(rows).length > 0 ? system.outputTokensPerSec : undefined,
-    request_goodput: goodput && (good === undefined ? UNKNOWN_GOODPUT : durationSec > 0 ? good / durationSec : 0),
+    request_goodput:
+      goodOf && (good === undefined ? UNKNOWN_GOODPUT : durationSec > 0 ? goodCountOf(good) / durationSec : 0),
   };
   const statistics = new Map<string, MetricStatistics>();
   for (const metric of JSON_METRICS[family]) {

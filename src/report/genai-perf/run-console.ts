@@ -1,3 +1,5 @@
+import { meanInFlight } from "../../measure/in-flight.ts";
+import { estimateMetric } from "../../measure/metrics/read-metric.ts";
 import { summarize } from "../../measure/numpy-statistics.ts";
 import { entryOf, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import { type Text, word } from "../../plan/messages.ts";
@@ -50,7 +52,7 @@ export function printTables({ outputs, result, summary, warnings }: Measured, si
 const STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
 
 /** Formats Rampart's table of the metrics that GenAI-Perf's table does not have, without rows that have no data; empty if no row has data. */
-export function formatMoreMetrics({ samples, system, errorRatio, goodRatio }: RunSummary): string {
+export function formatMoreMetrics({ samples, window, errorRatio, goodRatio }: RunSummary): string {
   const ofRequests = TOKEN_METRICS.flatMap((metric) => {
     const { more } = entryOf(metric);
     if (more === undefined) return [];
@@ -63,10 +65,11 @@ export function formatMoreMetrics({ samples, system, errorRatio, goodRatio }: Ru
     if (summary === undefined) return [];
     return [[label, ...STATISTICS.map((statistic) => formatTwoDecimals(summary[statistic] * scale))]];
   });
+  const rate = (key: string): number | undefined => window && estimateMetric({ key }, { window }, 1)?.value;
   const ofRun = [
-    ["Total Token Throughput (tokens/sec)", system.totalTokensPerSec],
-    ["Total Token Throughput, Server's Count", system.serverTokensPerSec],
-    ["Effective Concurrency (requests)", system.requestCount === 0 ? undefined : system.effectiveConcurrency],
+    ["Total Token Throughput (tokens/sec)", rate("totalTokensPerSec")],
+    ["Total Token Throughput, Server's Count", rate("serverTokensPerSec")],
+    ["Effective Concurrency (requests)", window && meanInFlight(window)],
     ["Error Rate (%)", errorRatio && errorRatio * 100],
     ["Good Requests (%)", goodRatio && goodRatio * 100],
   ] as const;

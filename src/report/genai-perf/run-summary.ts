@@ -1,9 +1,8 @@
-import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
-import type { ResponseFamily } from "../../measure/tokens/metrics.ts";
+import type { Measurement } from "../../measure/measurement.ts";
+import { measureRows } from "../../measure/tokens/row-measurement.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-columns.ts";
-import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
-import { type SystemMetrics, systemMetrics } from "../../measure/tokens/token-system.ts";
+import { findGood, goodCountOf, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";
 import type { RunResult } from "../../result/run-result.ts";
 
@@ -22,7 +21,8 @@ export interface RequestCounts {
 
 export interface RunSummary {
   readonly samples: TokenSamples;
-  readonly system: SystemMetrics;
+  /** Undefined without any. */
+  readonly window: Measurement | undefined;
   /** Undefined for merged exports, which contain only answered requests. */
   readonly counts: RequestCounts | undefined;
   /** Failed requests divided by sent requests, 0 to 1; undefined without counts, and when nothing was sent. */
@@ -34,9 +34,7 @@ export interface RunSummary {
 }
 
 export interface SummarySettings {
-  readonly family: ResponseFamily;
   readonly isStreaming: boolean;
-  readonly goodput: GoodputLimits | undefined;
   /** Undefined for merged exports. */
   readonly run: RunResult | undefined;
 }
@@ -48,10 +46,15 @@ export function summarizeRun(columns: TokenColumns, tokens: TokenMeasurement, se
   const failed = counts?.failed ?? columns.failedCount;
   return {
     samples: tokenSamples(columns, isStreaming),
-    system: systemMetrics(columns),
+    window:
+      columns.count === 0
+        ? undefined
+        : measureRows(columns, tokens, {
+            ...{ isScheduled: false, isStreamed: isStreaming, failedCount: failed, cancelledCount: 0 },
+          }),
     counts,
     errorRatio: counts === undefined || counts.sent === 0 ? undefined : counts.failed / counts.sent,
-    goodRatio: goodRatioOf(columns, settings),
+    goodRatio: goodRatioOf(columns, tokens, run),
     isRemarkable: failed > 0 || hasReasoning(columns) || isCountedOtherwise(tokens),
   };
 }
@@ -69,12 +72,16 @@ export function countRequests(run: RunResult, columns: TokenColumns): RequestCou
 }
 
 /** Uses only measured requests. A run with time windows also sends requests outside of them, which are not judged. */
-function goodRatioOf(columns: TokenColumns, { family, goodput, run }: SummarySettings): number | undefined {
-  if (goodput === undefined || Object.keys(goodput).length === 0 || run === undefined) return undefined;
-  const good = countGood(columns, family, goodput);
+function goodRatioOf(
+  { count, emptyCount, failedCount }: TokenColumns,
+  tokens: TokenMeasurement,
+  run: RunResult | undefined,
+): number | undefined {
+  const good = findGood(tokens);
+  if (good === undefined || run === undefined) return undefined;
   const unanswered = run.levels.reduce((sum, { window }) => sum + window.failedCount, 0);
-  const all = columns.count + columns.emptyCount + columns.failedCount + unanswered;
-  return good === undefined || all === 0 ? undefined : good / all;
+  const all = count + emptyCount + failedCount + unanswered;
+  return all === 0 ? undefined : goodCountOf(good) / all;
 }
 
 function hasReasoning({ metrics }: TokenColumns): boolean {

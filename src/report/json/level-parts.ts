@@ -9,7 +9,7 @@ import { type DeliveredLevel, loadDelivery } from "../notes/load-delivery.ts";
 import type { ClientJson, DeliveryJson, InFlightJson, TimelineJson } from "../schema/level.ts";
 import type { IntervalJson } from "../schema/over-time.ts";
 
-/** Parts of levels that several files of reports have. */
+/** Parts of levels. */
 
 /** Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and how late it was. */
 export function toClientJson(window: Measurement): ClientJson {

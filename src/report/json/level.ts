@@ -40,7 +40,7 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
     durationSec: nsToSec(window.durationNs),
     windows: window.numbers,
     ...toMeasuredJson(plan, result, decidedOf(plan, result)),
-    client: toClientJson(window),
+    client: result.isOfOthers === true ? undefined : toClientJson(window),
     ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
     gaps: window.gaps?.map(({ startNs, endNs, typicalNs }) => ({
       ...{ startSec: nsToSec(startNs), endSec: nsToSec(endNs), typicalSec: nsToSec(typicalNs) },

@@ -1,7 +1,7 @@
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { Extracted } from "../../measure/extracted-tally.ts";
 import { certainEnds, type Interval, scaleInterval, type Uncertain } from "../../measure/intervals/certainty.ts";
-import { type PercentileEstimate, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
+import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { metricOf, reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { MeasuredPart, Metric, Quantity } from "../../measure/metrics/metric.ts";
 import { estimateMetric } from "../../measure/metrics/read-metric.ts";
@@ -10,8 +10,7 @@ import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts"
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToUs } from "../../plan/units.ts";
 import type { ExtractedJson, MetricsJson, SingleMetricJson, SpreadJson } from "../schema/metrics.ts";
-import type { EstimateJson, ValueJson } from "../schema/parts.ts";
-import { toMetricConfidence } from "./confidence.ts";
+import { byPercentile, type EstimateJson, type ValueJson } from "../schema/parts.ts";
 
 /** The metrics of the catalogue in Rampart's JSON: the one place that writes them. `read-metrics.ts` reads them. */
 
@@ -91,9 +90,21 @@ function toPercentilesJson(
   const average = sample.estimateAverage?.({});
   const { estimatePercentile } = sample;
   if (average === undefined || estimatePercentile === undefined) return {};
-  const estimate = (percentile: number): PercentileEstimate => estimatePercentile(percentile);
-  const { percentiles, mean, intervals } = toMetricConfidence(average, REPORTED_PERCENTILES, estimate, scale, decided);
-  return { ...percentiles, confidence95: { average: mean, ...intervals } };
+  const estimates = byPercentile(REPORTED_PERCENTILES, (percentile) => estimatePercentile(percentile));
+  // Ends are null where the number is not certain.
+  const ends = (found: Uncertain): Interval => scaleInterval(certainEnds(found), scale);
+  return {
+    ...byPercentile(REPORTED_PERCENTILES, (percentile) => scale(estimates[`p${percentile}`].value)),
+    confidence95: {
+      average: { ...ends(average), effectiveCount: average.effectiveCount },
+      ...byPercentile(REPORTED_PERCENTILES, (percentile) => {
+        const found = estimates[`p${percentile}`];
+        const { effectiveCount, isReliable, neededCount } = found;
+        const verdict: { readonly isDecided?: boolean } = decided.includes(percentile) ? { isDecided: true } : {};
+        return { ...ends(found), effectiveCount, isReliable, ...verdict, neededCount };
+      }),
+    },
+  };
 }
 
 /** Encodes latencies in microseconds as a compressed HDR histogram in base64, the format of HdrHistogram's tools. */

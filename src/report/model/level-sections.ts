@@ -3,6 +3,7 @@ import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { ServerDelta } from "../../measure/server-delta.ts";
 import { TARGET_TAG } from "../../plan/split/tags.ts";
 import { formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
+import type { ClientJson } from "../schema/level.ts";
 import type { SpreadJson, TelemetryJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
@@ -133,26 +134,35 @@ function describeEvidence({ count, confidence95 }: SpreadJson): string {
     : `${requests}, as informative as ${formatCount(worth)} independent ones`;
 }
 
+/** A level with what is known of its client. */
+interface ClientRow extends LevelRow {
+  readonly client: ClientJson;
+}
+
 /** Makes the section of what measuring cost, and how late the client was. */
-export function clientSection(view: ReportView): Section {
-  type Row = LevelRow;
-  const time = (key: string, title: string, dropOrder: number, pick: (client: LevelJson["client"]) => number | null) =>
-    column<Row>(key, title, "time", dropOrder, ({ json: { client } }) => pick(client));
+export function clientSection(view: ReportView): Section | undefined {
+  const rows = view.levels.flatMap((row): ClientRow[] => {
+    const { client } = row.json;
+    return client === undefined ? [] : [{ ...row, client }];
+  });
+  if (rows.length === 0) return undefined;
+  const time = (key: string, title: string, dropOrder: number, pick: (client: ClientJson) => number | null) =>
+    column<ClientRow>(key, title, "time", dropOrder, ({ client }) => pick(client));
   return detail("client", "Client", [
-    makeTable<Row>(
+    makeTable<ClientRow>(
       "",
       [
         ...levelNames(view),
-        column("cpu", "CPU of a core", "ratio", 1, ({ json: { client } }) => client.cpuRatio),
-        column("coreWait", "waited for it", "ratio", 3, ({ json: { client } }) => client.coreWaitRatio),
+        column("cpu", "CPU of a core", "ratio", 1, ({ client }) => client.cpuRatio),
+        column("coreWait", "waited for it", "ratio", 3, ({ client }) => client.coreWaitRatio),
         time("loopLag.average", "loop late", 5, ({ loopLagMeanMs }) => msToNs(loopLagMeanMs)),
         time("loopLag.p99", "late p99", 2, ({ loopLagP99Ms }) => (loopLagP99Ms === null ? null : msToNs(loopLagP99Ms))),
         time("loopLag.max", "late max", 2, ({ loopLagMaxMs }) => msToNs(loopLagMaxMs)),
         time("send.average", "write", 6, ({ sendMeanUs }) => usToNs(sendMeanUs)),
         time("receive.average", "read", 6, ({ receiveMeanUs }) => usToNs(receiveMeanUs)),
-        column("overhead", "overhead", "ratio", 4, ({ json: { client } }) => client.overheadRatio),
+        column("overhead", "overhead", "ratio", 4, ({ client }) => client.overheadRatio),
       ],
-      view.levels,
+      rows,
     ),
   ]);
 }

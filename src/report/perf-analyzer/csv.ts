@@ -5,7 +5,7 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { interpolatedPercentile, percentileUs } from "../../measure/sketch.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { shownSketches } from "../../measure/tokens/token-measurement.ts";
-import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
+import { sumPerSec } from "../../measure/tokens/token-rates.ts";
 import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
@@ -128,7 +128,7 @@ function tokenCsvCells(window: Measurement): string[] {
     const statistics = [sample.mean, ...PERCENTILES.map((percentile) => interpolatedPercentile(sample, percentile))];
     return statistics.map((ns) => String(toWholeUs(ns)));
   };
-  const rate = window.tokens && outputTokensPerSec(window.tokens, window);
+  const rate = window.tokens && sumPerSec([window.tokens.metrics.outputTokens], window);
   const outputTokens = samples.get("outputTokens");
   return [
     rate === undefined ? "" : formatStreamNumber(rate),

@@ -23,7 +23,7 @@ export type DeliveryJson = LevelJson["load"];
 export type InFlightJson = LevelJson["inFlight"];
 
 /** The client's own cost and delays, as data. */
-export type ClientJson = LevelJson["client"];
+export type ClientJson = NonNullable<LevelJson["client"]>;
 
 /** How the limits of a search are kept at a level, as data. */
 export type LimitsJson = NonNullable<LevelJson["limits"]>;
@@ -51,7 +51,7 @@ export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta
 }
 
 /** The client's own cost and delays. */
-function clientSchema({ object }: Parts) {
+export function clientSchema({ object }: Parts) {
   return object({
     sendMeanUs: v.number(),
     receiveMeanUs: v.number(),
@@ -197,7 +197,7 @@ export function levelSchema(parts: Parts) {
       ),
     ),
     ...measuredEntries(parts),
-    client: clientSchema(parts),
+    client: optional(v.pipe(clientSchema(parts), v.description("Absent: other processes measured the level."))),
     groups: optional(
       v.pipe(
         v.array(group),

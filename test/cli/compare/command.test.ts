@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { REPORT_VERSION } from "../../../src/report/schema/report-version.ts";
 import { inFolder } from "../rampart-process.ts";
 import { runInFolder } from "../run-in-folder.ts";
 
@@ -11,21 +12,18 @@ import { runInFolder } from "../run-in-folder.ts";
 const csv = (throughput: number, p99Us: number, level = 1): string =>
   `Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p99 latency\n${level},${throughput},1,1,${p99Us / 2},${p99Us}\n`;
 
-/** Rampart's JSON of GenAI-Perf mode, which has intervals within the run. */
-const genai = (p99Ms: number): string =>
-  JSON.stringify({
-    rampart: "1",
-    models: ["m"],
-    endpointType: "chat",
-    isStreaming: false,
-    requests: { completed: 500 },
-    system: { requestsPerSec: 10 },
-    metrics: { requestLatencyMs: { p99: p99Ms, confidence95: { p99: { low: p99Ms * 0.99, high: p99Ms * 1.01 } } } },
-  });
+/** What is compared of Rampart's JSON, which has intervals within the run. */
+const report = (p99Us: number): string => {
+  const ends = { low: p99Us * 0.99, high: p99Us * 1.01, effectiveCount: 500, isReliable: true, neededCount: 500 };
+  const average = { low: null, high: null, effectiveCount: 500 };
+  const latencyUs = { count: 500, average: 1, p99: p99Us, confidence95: { average, p99: ends } };
+  const level = { unit: "concurrency", level: 1, metrics: { latencyUs } };
+  return JSON.stringify({ version: REPORT_VERSION, model: { name: "m", version: "" }, plan: {}, levels: [level] });
+};
 
 const FILES = {
-  "b.json": genai(10),
-  "n.json": genai(12),
+  "b.json": report(10_000),
+  "n.json": report(12_000),
   "b1.csv": csv(100, 1000),
   "b2.csv": csv(101, 1010),
   "b3.csv": csv(99, 990),

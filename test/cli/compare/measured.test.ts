@@ -103,7 +103,7 @@ test("the files of one run of genai-perf mode have the same numbers, in all form
     assert.deepEqual(labels, ["concurrency 2", "concurrency 2", "concurrency 2"]);
     const [best, ...more] = readRuns(join(cwd, "artifacts"));
     assert.equal(more.length, 0);
-    assert.equal(best?.format, "Rampart's JSON of GenAI-Perf mode");
+    assert.equal(best?.format, "Rampart's JSON");
     assert.equal(best?.levels[0]?.values.get("errorRate")?.value, 0);
   });
 });

@@ -33,11 +33,14 @@ describe("a measurement that is not stable", () => {
       const name = "tiny-openai-chat-concurrency2";
       const files = await bench.list("artifacts", name);
       assert.ok(files.includes("profile_export_genai_perf.json") && files.includes("profile_export_genai_perf.csv"));
-      const { levels, warnings } = JSON.parse(
+      const { levels, notes } = JSON.parse(
         await bench.read("artifacts", name, "profile_export_genai_perf_rampart.json"),
       );
       assert.equal(levels[0].outcome, "unstable");
-      assert.ok(warnings.some((text: string) => text.startsWith("the measurement is not stable: ")));
+      assert.ok(notes.some(({ code }: { code: string }) => code === "not-stable"));
+      // The report has the requests of all windows, as the original's files have.
+      const { request_latency } = JSON.parse(await bench.read("artifacts", name, "profile_export_genai_perf.json"));
+      assert.ok(Math.abs(levels[0].metrics.latencyUs.p90 / (1000 * request_latency.p90) - 1) < 1e-3);
     });
   });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
+import { checkSchema } from "../../report/check-schema.ts";
 import { endLater } from "../../servers/answering-server.ts";
 import { runChat } from "./chat-server.ts";
 
@@ -33,13 +34,16 @@ describe("genai-perf profile: Rampart's own metrics", () => {
     assert.equal(quiet.code, 0, quiet.err);
     assert.doesNotMatch(quiet.out, TITLE);
     const json = JSON.parse(ownFile(quiet.files));
-    assert.deepEqual(json.requests, {
-      ...{ sent: 4, completed: 4, failed: 0, cancelled: 0 },
-      ...{ measured: 4, withoutContent: 0, withoutEndMark: 0 },
-    });
-    assert.equal(json.metrics.latencyMs.count, 4);
-    assert.equal(json.metrics.inputTokens.avg, 10);
-    assert.ok(json.levels[0].client.cpuRatio > 0);
+    checkSchema(json);
+    assert.deepEqual(json.requests, { sent: 4, completed: 4, failed: 0 });
+    const [{ tokens, metrics, client }] = json.levels;
+    assert.deepEqual(
+      { ...tokens, warnings: [] },
+      { requests: 4, withoutContent: 0, withoutEndMark: 0, failed: 0, warnings: [] },
+    );
+    assert.equal(metrics.latencyUs.count, 4);
+    assert.equal(metrics.inputTokens.average, 10);
+    assert.ok(client.cpuRatio > 0);
 
     const verbose = await runChat(() => [...COUNT, "-v"], { answer: answerPlainly });
     assert.match(verbose.out, /LLM Metrics[\s\S]*Rampart \| More Metrics/);
@@ -57,23 +61,23 @@ describe("genai-perf profile: Rampart's own metrics", () => {
     assert.match(out, /│ +Error Rate \(%\) │ +25\.00 │/);
     assert.match(out, /│ +Good Requests \(%\) │ +75\.00 │/);
     const json = JSON.parse(ownFile(files));
-    assert.deepEqual([json.requests.completed, json.requests.failed, json.requests.measured], [3, 1, 3]);
-    assert.deepEqual(json.failures, [
-      { kind: "http", count: 1, example: "HTTP status 500: boom", status: 500, isWarmup: false, isCancelled: false },
-    ]);
-    assert.deepEqual([json.system.errorRateRatio, json.system.goodRatio], [0.25, 0.75]);
-    assert.deepEqual(json.system.goodputLimits, { request_latency: 10_000 });
+    const [{ tokens, metrics }] = json.levels;
+    assert.deepEqual([json.requests.completed, json.requests.failed, tokens.requests], [3, 1, 3]);
+    assert.deepEqual(json.failures, [{ kind: "http", count: 1, example: "HTTP status 500: boom", status: 500 }]);
+    assert.deepEqual([metrics.errorRateRatio.value, metrics.goodRatio.value], [0.25, 0.75]);
+    assert.ok(Math.abs(metrics.goodputPerSec.value / metrics.throughputPerSec.value - 1) < 1e-6);
+    assert.deepEqual(json.plan.outputs.genaiPerf.goodput, { request_latency: 10_000 });
   });
 
   test("reasoning brings the table: its first token, and how much of it there was", LIMIT, async () => {
     const { code, out, err, files } = await runChat(() => COUNT, { answer: answerThinking });
     assert.equal(code, 0, err);
     assert.match(out, /Time To First Output Token \(ms\)[\s\S]*Time To First Reasoning Token \(ms\)/);
-    const { metrics, warnings } = JSON.parse(ownFile(files));
-    const { timeToFirstReasoningTokenMs: thinking, timeToFirstOutputTokenMs: output, reasoningTokens } = metrics;
-    assert.ok(thinking.avg < output.avg && reasoningTokens.avg > 0);
+    const [{ metrics, tokens }] = JSON.parse(ownFile(files)).levels;
+    const { timeToFirstReasoningTokenUs: thinking, timeToFirstOutputTokenUs: output, reasoningTokens } = metrics;
+    assert.ok(thinking.average < output.average && reasoningTokens.average > 0);
     assert.equal(thinking.count, 4);
-    assert.match(warnings.join(), /began with reasoning/);
+    assert.match(tokens.warnings.join(), /began with reasoning/);
   });
 
   test(
@@ -86,10 +90,10 @@ describe("genai-perf profile: Rampart's own metrics", () => {
         out,
         /│ +Input Tokens, Client's Count │ +10\.00 │[^\n]*\n│ +Input Tokens, Server's Count │ +12\.00 │/,
       );
-      const { metrics, system, warnings } = JSON.parse(ownFile(files, "mine_genai_perf_rampart.json"));
-      assert.equal(metrics.serverInputTokens.avg, 12);
-      assert.ok(Math.abs(system.serverTokensPerSec * system.durationSec - 4 * (12 + 2)) < 1e-9);
-      assert.match(warnings.join(), /the server counts 48 input tokens where the client counts 40/);
+      const [{ metrics, durationSec, tokens }] = JSON.parse(ownFile(files, "mine_genai_perf_rampart.json")).levels;
+      assert.equal(metrics.serverInputTokens.average, 12);
+      assert.ok(Math.abs(metrics.serverTokensPerSec.value * durationSec - 4 * (12 + 2)) < 1e-9);
+      assert.match(tokens.warnings.join(), /the server counts 48 input tokens where the client counts 40/);
     },
   );
 });

@@ -62,11 +62,11 @@ describe("the server's own counts", () => {
     assert.doesNotMatch(ran.out, /Client's Count/);
     assert.doesNotMatch(ran.err, /the server counts/);
     const report = JSON.parse(fileOf(ran, "profile_export_genai_perf.json"));
-    const { metrics, system } = JSON.parse(fileOf(ran, "_rampart.json"));
-    assert.equal(report.output_sequence_length.avg, metrics.serverOutputTokens.avg);
+    const [{ metrics }] = JSON.parse(fileOf(ran, "_rampart.json")).levels;
+    assert.equal(report.output_sequence_length.avg, metrics.serverOutputTokens.average);
     const perRequest = report.output_token_throughput.avg / report.request_throughput.avg;
     assert.ok(Math.abs(perRequest - report.output_sequence_length.avg) < 1e-6, String(perRequest));
-    assert.equal(system.totalTokensPerSec, system.serverTokensPerSec);
+    assert.deepEqual(metrics.totalTokensPerSec, metrics.serverTokensPerSec);
     const gapMs = report.request_latency.avg - report.time_to_first_token.avg;
     assert.ok(Math.abs(report.inter_token_latency.avg * 2 - gapMs) < 1e-5, String(gapMs));
   });
@@ -93,9 +93,9 @@ describe("lengths that were asked for", () => {
       assert.equal(ran.code, 0, ran.err);
       if (pattern === undefined) assert.doesNotMatch(ran.err, /the requested length/);
       else assert.match(ran.err, pattern);
-      const { metrics, warnings } = JSON.parse(fileOf(ran, "_rampart.json"));
-      assert.equal(metrics.requestedOutputTokens?.avg, name === "as a limit only" ? undefined : Number(args[1]));
-      assert.equal(/the requested length/.test(String(warnings)), pattern !== undefined);
+      const [{ metrics, tokens }] = JSON.parse(fileOf(ran, "_rampart.json")).levels;
+      assert.equal(metrics.requestedOutputTokens?.average, name === "as a limit only" ? undefined : Number(args[1]));
+      assert.equal(/the requested length/.test(String(tokens.warnings)), pattern !== undefined);
     });
 });
 

@@ -18,9 +18,12 @@ function answer(hasMark: (index: number) => boolean): (response: ServerResponse,
   };
 }
 
+/** The requests of the run with what is known of those that were measured. */
 function requestsOf({ files }: ChatRun): Record<string, number> {
   const [, text = "{}"] = [...files].find(([path]) => path.endsWith("profile_export_genai_perf_rampart.json")) ?? [];
-  return JSON.parse(text).requests;
+  const { requests, levels } = JSON.parse(text);
+  const { requests: measured, withoutEndMark } = levels[0].tokens;
+  return { ...requests, measured, withoutEndMark };
 }
 
 describe("genai-perf profile of streams without their end mark", () => {

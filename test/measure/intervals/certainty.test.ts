@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { certaintyOf, isInformative } from "../../../src/measure/intervals/certainty.ts";
-import { estimateMean } from "../../../src/measure/intervals/mean-interval.ts";
+import { estimateMeanNs } from "../../../src/measure/intervals/mean-interval.ts";
 import {
+  estimateInterpolated,
   estimatePercentile,
-  percentileEstimator,
   REPORTED_PERCENTILES,
 } from "../../../src/measure/intervals/percentile-interval.ts";
 import { tallyOf } from "../make-window.ts";
@@ -50,9 +50,8 @@ test("estimates of any sample are reliable just when they are certain, and certa
   fc.assert(
     fc.property(latencies, (values) => {
       const tally = tallyOf(values);
-      const ofValues = percentileEstimator(Float64Array.from(values));
       for (const percentile of REPORTED_PERCENTILES)
-        for (const estimate of [estimatePercentile(tally, percentile), ofValues(percentile)]) {
+        for (const estimate of [estimatePercentile(tally, percentile), estimateInterpolated(tally, percentile)]) {
           const certainty = certaintyOf(estimate);
           assert.equal(estimate.isReliable, certainty.isCertain);
           const isEnough = estimate.effectiveCount >= estimate.neededEffectiveCount;
@@ -60,7 +59,7 @@ test("estimates of any sample are reliable just when they are certain, and certa
           if (!certainty.isCertain) continue;
           assert.ok(certainty.low >= estimate.value / 2 && certainty.high <= 2 * estimate.value);
         }
-      const mean = estimateMean(values);
+      const mean = estimateMeanNs(tally);
       const certainty = certaintyOf(mean);
       if (certainty.isCertain) assert.ok(certainty.low >= mean.value / 2 && certainty.high <= 2 * mean.value);
     }),

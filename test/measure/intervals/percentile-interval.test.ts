@@ -3,7 +3,6 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import {
   estimatePercentile,
-  percentileEstimator,
   percentileRanks,
   REPORTED_PERCENTILES,
   samplesNeeded,
@@ -123,15 +122,6 @@ test("an estimate lies in its interval, which has the resolution of the tally", 
   assert.deepEqual([same.low, same.value, same.high], [1000, 1000, 1000.9]);
   const spread = estimatePercentile(tallyOf([...new Array<number>(999).fill(1_000_900), 9e6]), 50);
   assert.deepEqual([spread.low, spread.value, spread.high], [1000, 1000, 1001]);
-});
-
-test("values are estimated like tallies", () => {
-  const values = Float64Array.from({ length: 1000 }, (_, index) => (index * 7919) % 1000);
-  const estimate = percentileEstimator(values)(90);
-  assert.deepEqual([estimate.low, estimate.high, Math.round(estimate.value)], [880, 918, 899]);
-  assert.equal(percentileEstimator(values)(99.9).isReliable, false);
-  const drifting = percentileEstimator(values.toSorted())(90);
-  assert.ok(drifting.effectiveCount < 50 && !drifting.isReliable, String(drifting.effectiveCount));
 });
 
 const COVERED: readonly (Process & { readonly least: number })[] = [

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countGood, GOODPUT_NAMES, type GoodputLimits } from "../../../src/measure/tokens/goodput.ts";
+import { GOODPUT_NAMES, type GoodputLimits } from "../../../src/measure/tokens/goodput.ts";
 import type { ResponseFamily } from "../../../src/measure/tokens/metrics.ts";
-import { makeColumns, makeTimes } from "./make-columns.ts";
+import { countGood, makeColumns, makeTimes } from "./make-columns.ts";
 
 /** First tokens after 50, 100 and 50 ms; intervals of 10, 10 and none. */
 const columns = makeColumns(

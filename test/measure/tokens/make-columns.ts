@@ -1,7 +1,14 @@
+import type { Measurement } from "../../../src/measure/measurement.ts";
+import { estimateMetric } from "../../../src/measure/metrics/read-metric.ts";
 import { forEachValue, type Sketch } from "../../../src/measure/sketch.ts";
 import type { AnsweredRequest } from "../../../src/measure/tokens/answered-request.ts";
+import { type GoodputLimits, toGoodputPlan } from "../../../src/measure/tokens/goodput.ts";
+import type { ResponseFamily } from "../../../src/measure/tokens/metrics.ts";
 import type { ResponseTimes } from "../../../src/measure/tokens/response-times.ts";
+import { measureRows } from "../../../src/measure/tokens/row-measurement.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { findGood, goodCountOf, type TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
+import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 
 /** Measured requests for tests. */
 
@@ -26,6 +33,33 @@ export function makeColumns(
   const columns = new TokenColumns();
   for (const request of requests) columns.add({ sendNs: 0, inputTokens: 7, ...request });
   return columns;
+}
+
+/** The measurement of the requests of columns. */
+export function measureAll(columns: TokenColumns): Measurement {
+  const frame = { isScheduled: false, isStreamed: true, failedCount: 0, cancelledCount: 0 };
+  return measureRows(columns, measureColumns(columns), frame);
+}
+
+/** A rate of the catalogue. */
+export function rateOf(columns: TokenColumns, key: string): number | undefined {
+  return estimateMetric({ key }, { window: measureAll(columns) }, 1)?.value;
+}
+
+/** The tokens of columns, with the requests that meet GenAI-Perf's limits. */
+export function measureGood(
+  columns: TokenColumns,
+  limits: GoodputLimits,
+  family: ResponseFamily = "text",
+): TokenMeasurement {
+  const plan = toGoodputPlan(limits, family);
+  return measureColumns(columns, plan === undefined ? [] : [plan]);
+}
+
+/** Counts the requests that meet limits; undefined when they cannot be limited. */
+export function countGood(columns: TokenColumns, family: ResponseFamily, limits: GoodputLimits): number | undefined {
+  const good = findGood(measureGood(columns, limits, family));
+  return good && goodCountOf(good);
 }
 
 /** All values of a sketch, ascending; none without one. */

@@ -31,7 +31,7 @@ test("metrics with limits have a bound, and a name in GenAI-Perf's reports", () 
     LIMITED_NAMES.map(findLimited).map((metric) => metric && nameOfMetric(metric)),
     ["requestLatency", ...LIMITED_NAMES.slice(1)],
   );
-  assert.equal(findLimited("imagesPerSec"), undefined);
+  assert.ok(!LIMITED_NAMES.includes("imagesPerSec"));
 });
 
 test("GenAI-Perf's reports keep its metrics and its order", () => {

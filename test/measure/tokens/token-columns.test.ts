@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { meanInFlight } from "../../../src/measure/in-flight.ts";
 import { toMetricInput } from "../../../src/measure/tokens/answered-request.ts";
-import { countGood, GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
+import { GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
 import { METRICS, type TokenMetric } from "../../../src/measure/tokens/metrics.ts";
 import { type ResponseTimes, timeResponse } from "../../../src/measure/tokens/response-times.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
@@ -10,6 +11,7 @@ import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { explainNoRates, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
 import { readResponse } from "../../../src/service/openai/response-text.ts";
+import { countGood, measureAll, rateOf } from "./make-columns.ts";
 
 const MS = 1e6;
 const countWords = (text: string): number => text.split(" ").filter((word) => word !== "").length;
@@ -141,12 +143,13 @@ test("tokens of both ways over the run's time, as either side counts them; none 
   const usage = { promptTokens: 30, completionTokens: 20, reasoningTokens: undefined };
   columns.add({ sendNs: 0, times: makeTimes([50, 100], 10), inputTokens: 7, usage });
   columns.add({ sendNs: 100 * MS, times: makeTimes([50, 150], 12), inputTokens: 8, usage });
-  const { durationNs, totalTokensPerSec, serverTokensPerSec, effectiveConcurrency } = systemMetrics(columns);
+  const { durationNs } = systemMetrics(columns);
+  const [total, server] = [rateOf(columns, "totalTokensPerSec"), rateOf(columns, "serverTokensPerSec")];
   // 7 + 8 + 10 + 12 tokens, and 2 × (30 + 20), in a quarter of a second; requests were in flight for 100 and 150 ms.
-  assert.deepEqual([durationNs, totalTokensPerSec, serverTokensPerSec, effectiveConcurrency], [250 * MS, 148, 400, 1]);
+  assert.deepEqual([durationNs, total, server, meanInFlight(measureAll(columns))], [250 * MS, 148, 400, 1]);
   columns.add({ sendNs: 0, times: makeTimes([50], Number.NaN), inputTokens: 7 });
-  const some = systemMetrics(columns);
-  assert.deepEqual([some.totalTokensPerSec, some.serverTokensPerSec], [undefined, undefined]);
+  const some = [rateOf(columns, "totalTokensPerSec"), rateOf(columns, "serverTokensPerSec")];
+  assert.deepEqual(some, [undefined, undefined]);
 });
 
 test("answers without content and failed requests are counted, and are in no statistics", () => {
@@ -155,14 +158,11 @@ test("answers without content and failed requests are counted, and are in no sta
   assert.equal(columns.count, 1);
   const system = systemMetrics(columns);
   assert.deepEqual(system, {
+    startNs: 0,
     durationNs: 100 * MS,
     requestCount: 1,
     requestsPerSec: 20,
     outputTokensPerSec: 100,
-    totalTokensPerSec: 170,
-    serverTokensPerSec: undefined,
-    effectiveConcurrency: 1,
-    errorRatio: 0.5,
   });
   assert.match(
     tokenWarnings(measureColumns(columns)).join("\n"),
@@ -172,7 +172,7 @@ test("answers without content and failed requests are counted, and are in no sta
 
 test("concurrency is the average number in flight", () => {
   const columns = measure([0, makeTimes([50, 100], 4)], [0, makeTimes([50, 100], 4)], [100, makeTimes([60, 100], 4)]);
-  assert.equal(systemMetrics(columns).effectiveConcurrency, 1.5);
+  assert.equal(meanInFlight(measureAll(columns)), 1.5);
 });
 
 test("a session has its own duration", () => {
@@ -299,7 +299,7 @@ test("values from the server's counts are consistent: output is everything excep
   assert.equal(row.normalizedTimePerOutputTokenNs, (4600 * MS) / (row.outputTokens ?? 0));
   // Of two responses one was counted: there is a count, and no throughput over both.
   assert.equal(columns.metrics.outputTokens.measured().length, 1);
-  assert.equal(systemMetrics(columns).totalTokensPerSec, undefined);
+  assert.equal(rateOf(columns, "totalTokensPerSec"), undefined);
 });
 
 test("responses of another length than requested are reported, by the server's count if there is one", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CompletionBins } from "../../../src/measure/intervals/time-bins.ts";
 import { NumberTally } from "../../../src/measure/tally/number-tally.ts";
-import { goodPerSec, outputTokensPerSec, tokenRateInterval } from "../../../src/measure/tokens/token-rates.ts";
+import { goodPerSec, sumPerSec, tokenRateInterval } from "../../../src/measure/tokens/token-rates.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { makeColumns, makeTimes } from "./make-columns.ts";
 
@@ -13,16 +13,16 @@ const tokens = measureColumns(columns, GOODPUTS);
 const none = measureColumns(makeColumns(), GOODPUTS);
 
 test("rates are over the window, not from the first send to the last token", () => {
-  assert.equal(outputTokensPerSec(tokens, window), 2);
+  assert.equal(sumPerSec([tokens.metrics.outputTokens], window), 2);
   assert.equal(goodPerSec(tokens, window, { timeToFirstToken: 50e6 }), 0.5);
   assert.equal(goodPerSec(tokens, window, {}), 1);
 });
 
 test("without requests, counts, time or known limits there is no rate", () => {
-  assert.equal(outputTokensPerSec(none, window), undefined);
+  assert.equal(sumPerSec([none.metrics.outputTokens], window), undefined);
   const uncounted = measureColumns(makeColumns({ times: makeTimes([5], { outputTokens: Number.NaN }) }));
-  assert.equal(outputTokensPerSec(uncounted, window), undefined);
-  assert.equal(outputTokensPerSec(tokens, { durationNs: 0 }), undefined);
+  assert.equal(sumPerSec([uncounted.metrics.outputTokens], window), undefined);
+  assert.equal(sumPerSec([tokens.metrics.outputTokens], { durationNs: 0 }), undefined);
   assert.equal(goodPerSec(none, window, {}), undefined);
   assert.equal(goodPerSec(tokens, window, { latency: 1 }), undefined);
 });

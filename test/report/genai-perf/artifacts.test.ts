@@ -7,7 +7,7 @@ test("the export's name renames all files", () => {
     profileExport: "a/profile_export.json",
     genaiPerfJson: "a/profile_export_genai_perf.json",
     genaiPerfCsv: "a/profile_export_genai_perf.csv",
-    genaiPerfRampart: "a/profile_export_genai_perf_rampart.json",
+    json: "a/profile_export_genai_perf_rampart.json",
     serverMetricsJson: "a/server_metrics_export_genai_perf_rampart.json",
     serverMetricsCsv: "a/server_metrics_export.csv",
     plots: "a/plots",

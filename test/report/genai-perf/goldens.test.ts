@@ -13,6 +13,7 @@ import { type GenAiPerfResult, toGenAiPerfResult } from "../../../src/report/gen
 import { formatTelemetryConsole, toTelemetryStatistics } from "../../../src/report/genai-perf/telemetry/telemetry.ts";
 import { openProfileExport } from "../../../src/report/read/profile-export.ts";
 import type { ResponseKind } from "../../../src/service/openai/response-kind.ts";
+import { measureGood } from "../../measure/tokens/make-columns.ts";
 import { createTinyCounter } from "./tiny-tokenizer.ts";
 
 /** The same profile exports through the real GenAI-Perf and through this one: the same bytes. */
@@ -45,7 +46,9 @@ function computeResult(
   const source = openProfileExport(join(GOLDENS, folder, "profile_export.json"));
   const kind = detectExportKind(source);
   const columns = measureExports([source], { countTokens });
-  return { ...toGenAiPerfResult(columns, { family: familyOf(kind), endpointType, isStreaming, goodput }), kind };
+  const family = familyOf(kind);
+  const goodOf = Object.keys(goodput).length === 0 ? undefined : measureGood(columns, goodput, family);
+  return { ...toGenAiPerfResult(columns, { family, endpointType, isStreaming, goodOf }), kind };
 }
 
 const cases: readonly {

@@ -3,14 +3,13 @@ import { test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { measureColumns, NO_TOKENS } from "../../../src/measure/tokens/token-tally.ts";
 import { word } from "../../../src/plan/messages.ts";
-import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
 import { formatMoreMetrics } from "../../../src/report/genai-perf/run-console.ts";
 import { reliabilityWarnings, reportCourse, reportFailures } from "../../../src/report/genai-perf/run-notes.ts";
 import { type SummarySettings, summarizeRun } from "../../../src/report/genai-perf/run-summary.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
-import { VERSION } from "../../../src/runtime/version.ts";
 import type { ServerUsage } from "../../../src/service/openai/response-parts.ts";
-import { makeWindow, tallyOf } from "../../measure/make-window.ts";
+import { makeWindow } from "../../measure/make-window.ts";
+import { measureGood } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
 
@@ -59,7 +58,7 @@ const RUN: RunResult = makeResult(
 );
 
 function settingsOf(change: Partial<SummarySettings> = {}): SummarySettings {
-  return { family: "text", isStreaming: true, goodput: undefined, run: RUN, ...change };
+  return { isStreaming: true, run: RUN, ...change };
 }
 
 test("requests are counted without the warm-up, and those whose response turned out to be an error as failed", () => {
@@ -68,8 +67,8 @@ test("requests are counted without the warm-up, and those whose response turned 
   columns.failedCount = 1;
   const { counts, errorRatio, goodRatio } = summarizeRun(
     columns,
-    measureColumns(columns),
-    settingsOf({ goodput: { request_latency: 50 } }),
+    measureGood(columns, { request_latency: 50 }),
+    settingsOf(),
   );
   assert.deepEqual(counts, { sent: 10, completed: 5, failed: 4, cancelled: 1 });
   assert.equal(errorRatio, 0.4);
@@ -107,21 +106,14 @@ test("a goodput that some requests miss", () => {
   for (let i = 0; i < 4; i++) addThinking(columns, i);
   const goodput = { time_to_first_token: 20 };
   // 1 of 5 that were answered and 3 that failed.
-  assert.equal(summarizeRun(columns, measureColumns(columns), settingsOf({ goodput })).goodRatio, 1 / 8);
-  assert.equal(
-    summarizeRun(columns, measureColumns(columns), settingsOf({ goodput: { nonsense: 1 } })).goodRatio,
-    undefined,
-  );
+  assert.equal(summarizeRun(columns, measureGood(columns, goodput), settingsOf()).goodRatio, 1 / 8);
+  assert.equal(summarizeRun(columns, measureGood(columns, { nonsense: 1 }), settingsOf()).goodRatio, undefined);
 });
 
 test("merged exports know nothing of requests without a response", () => {
   const columns = new TokenColumns();
   addPlain(columns, 0);
-  const merged = summarizeRun(
-    columns,
-    measureColumns(columns),
-    settingsOf({ run: undefined, goodput: { request_latency: 50 } }),
-  );
+  const merged = summarizeRun(columns, measureGood(columns, { request_latency: 50 }), settingsOf({ run: undefined }));
   assert.deepEqual([merged.counts, merged.errorRatio, merged.goodRatio], [undefined, undefined, undefined]);
 });
 
@@ -166,7 +158,7 @@ test("the table has the measurements, with the server's counts beside the client
   const columns = new TokenColumns();
   addThinking(columns, 0, USAGE);
   addThinking(columns, 80, { ...USAGE, promptTokens: 17 });
-  const summary = summarizeRun(columns, measureColumns(columns), settingsOf({ goodput: { request_latency: 80 } }));
+  const summary = summarizeRun(columns, measureGood(columns, { request_latency: 80 }), settingsOf());
   const table = formatMoreMetrics(summary);
   assert.match(table, /^ +Rampart \| More Metrics +\n┏/);
   assert.deepEqual(rowsOf(table), {
@@ -206,69 +198,6 @@ test("rows without data are left out", () => {
   ]);
   const nothing = summarizeRun(new TokenColumns(), NO_TOKENS, settingsOf({ run: undefined }));
   assert.equal(formatMoreMetrics(nothing), "");
-});
-
-test("the JSON file has everything with its unit, sample sizes, counts and the client's health", () => {
-  const columns = new TokenColumns();
-  for (let i = 0; i < 4; i++) addThinking(columns, 80 * i, USAGE);
-  columns.failedCount = 1;
-  columns.failureExample = "overloaded";
-  const summary = summarizeRun(columns, measureColumns(columns), settingsOf());
-  const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
-  const json = JSON.parse(formatRampartJson({ summary, columns, run: RUN, about }, ["a doubt"]));
-  assert.deepEqual([json.version, json.rampart, json.models, json.warnings], [2, VERSION, ["tiny"], ["a doubt"]]);
-  assert.deepEqual([json.startedAt, json.runDurationSec, json.isPartial], ["2023-11-14T22:13:20.000Z", 3.5, false]);
-  assert.deepEqual(json.requests, { sent: 10, completed: 5, failed: 4, cancelled: 1, measured: 4, withoutContent: 0 });
-  assert.deepEqual(json.warmup, { sent: 2, failed: 1 });
-  const plain = { isWarmup: false, isCancelled: false };
-  assert.deepEqual(json.failures, [
-    { ...plain, kind: "http", count: 1, example: "warming", status: 503, isWarmup: true },
-    { ...plain, kind: "http", count: 3, example: "boom", status: 500 },
-    { ...plain, kind: "cancelled", count: 1, example: "given up", isCancelled: true },
-    { ...plain, kind: "model", count: 1, example: "overloaded" },
-  ]);
-  assert.deepEqual(json.system, {
-    durationSec: 0.32,
-    throughputPerSec: 4 / 0.32,
-    outputTokensPerSec: 16 / 0.32,
-    totalTokensPerSec: 56 / 0.32,
-    serverTokensPerSec: 104 / 0.32,
-    effectiveConcurrency: 1,
-    errorRateRatio: 0.4,
-  });
-  const { confidence95, ...latency } = json.metrics.latencyMs;
-  const same = ["avg", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "min", "max"];
-  assert.deepEqual(latency, { count: 4, ...Object.fromEntries(same.map((name) => [name, 80])), std: 0 });
-  const few = { effectiveCount: 4, isReliable: false, neededCount: 662 };
-  assert.deepEqual(confidence95.p99, { low: null, high: null, ...few });
-  assert.deepEqual(confidence95.avg, { low: 80, high: 80, effectiveCount: 4 });
-  assert.deepEqual(
-    [json.metrics.serverReasoningTokens.avg, json.metrics.timeToFirstReasoningTokenMs.avg, json.metrics.imagesPerSec],
-    [7, 20, undefined],
-  );
-  assert.equal(json.levels.length, 1);
-  assert.deepEqual([json.levels[0].completed, json.levels[0].failed], [6, 3]);
-  assert.deepEqual([json.levels[0].client.cpuRatio, json.levels[0].client.saturation], [0.1, null]);
-  assert.equal(json.levels[0].scheduledLatencyMs, undefined);
-});
-
-test("the JSON file of a load with due times has latencies from these, and why the client was the limit", () => {
-  const columns = new TokenColumns();
-  addPlain(columns, 0);
-  const window = {
-    ...makeWindow({ latenciesNs: [20 * MS], scheduledNs: [25 * MS], health: { cpuRatio: 0.95 } }),
-    sendDelay: tallyOf([5 * MS]),
-  };
-  const run = makeResult(makePlan({}), [makeLevel({ unit: "request-rate", level: 5, window })]);
-  const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
-  const summary = summarizeRun(columns, measureColumns(columns), settingsOf({ run }));
-  const text = formatRampartJson({ summary, columns, run, about }, []);
-  const [level] = JSON.parse(text).levels;
-  assert.deepEqual([level.unit, level.level], ["request-rate", 5]);
-  assert.deepEqual([level.scheduledLatencyMs.avg, level.scheduledLatencyMs.count], [25, 1]);
-  assert.equal(level.sendDelayMs.max, 5);
-  assert.match(level.client.saturation, /95 % of a core/);
-  assert.deepEqual([level.client.saturation !== null, level.client.lagWarning], [true, null]);
 });
 
 test("a load that was not delivered is always noted, and each load when verbose", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Extracted, ExtractedTally } from "../../../src/measure/extracted-tally.ts";
+import { REPORTED_PERCENTILES } from "../../../src/measure/intervals/percentile-interval.ts";
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
@@ -20,16 +21,23 @@ test("the JSON report has the numbers and texts by name", () => {
   const { deviation, ...statistics } = numbers;
   assert.equal(Number((deviation as number).toFixed(3)), 3.028);
   const tail = { p95: 10, p99: 10, "p99.9": 10, "p99.99": 10 };
-  assert.deepEqual(statistics, { count: 10, average: 5.5, min: 1, max: 10, p50: 5, p75: 8, p90: 9, ...tail });
+  assert.deepEqual(statistics, {
+    count: 10,
+    average: 5.5,
+    min: 1,
+    max: 10,
+    p1: 1,
+    p5: 1,
+    p10: 1,
+    p25: 3,
+    p50: 5,
+    p75: 8,
+    p90: 9,
+    ...tail,
+  });
   assert.deepEqual(Object.keys(confidence95 as object), [
     "average",
-    "p50",
-    "p75",
-    "p90",
-    "p95",
-    "p99",
-    "p99.9",
-    "p99.99",
+    ...REPORTED_PERCENTILES.map((percentile) => `p${percentile}`),
   ]);
   assert.deepEqual(label, { texts: { dog: 7, cat: 3 }, missing: 1 });
 });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { joinExports, type RunGap } from "../../../campaign/join-exports.ts";
 import { writeMergedExport } from "../../../campaign/merged-export.ts";
+import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { TokenGaps } from "../../../measure/tokens/token-gaps.ts";
 import { type Problem, problem, UserError, userError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
@@ -13,6 +14,7 @@ import {
 } from "../../../report/genai-perf/measure-export.ts";
 import { type Measured, toMeasured } from "../../../report/genai-perf/measured.ts";
 import { drawRuns, removePlots } from "../../../report/genai-perf/plots.ts";
+import type { MergedLoad } from "../../../report/genai-perf/reported-run.ts";
 import { printTables } from "../../../report/genai-perf/run-console.ts";
 import { mergeTelemetry } from "../../../report/genai-perf/telemetry/merge-telemetry.ts";
 import { formatTelemetryConsole } from "../../../report/genai-perf/telemetry/telemetry.ts";
@@ -45,11 +47,12 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   const [first] = hosts as [HostRun, ...HostRun[]];
   checkSame(hosts, settings.tokenizer.name !== "");
   const merged = mergeSettings(first, settings);
-  const { sources, gaps, unanswered } = joinExports(hosts.map(({ source }) => source));
+  const { sources, gaps, unanswered, startEpochNs } = joinExports(hosts.map(({ source }) => source));
   if (unanswered.length > 0) throw new UserError(unanswered.map(noResponses));
   reportDoubts(hosts, gaps, note);
   const plan = toProfilePlan(merged, first.builder.given, join(settings.output.artifactDir, nameFolder(merged)), []);
-  const { measured, runs } = await measure(plan, hosts, sources);
+  const load = { ...loadOf(hosts), startEpochNs };
+  const { measured, runs } = await measure(plan, hosts, sources, load);
   if (measured.columns.count === 0) {
     const message = "the exports hold no request that was answered";
     const hint = "Give the exports of runs that measured something.";
@@ -83,6 +86,13 @@ function noResponses(path: string): Problem {
   return problem("missing", path, "holds no request that was answered", hint);
 }
 
+/** Returns the load of all hosts together. */
+function loadOf(hosts: readonly HostRun[]): Pick<MergedLoad, "unit" | "level"> {
+  const loads = hosts.flatMap(({ source }) => source.experiments[0] ?? []);
+  const isRate = loads[0]?.mode === LEVEL_UNITS["request-rate"].exported;
+  return { unit: isRate ? "request-rate" : "concurrency", level: loads.reduce((sum, { value }) => sum + value, 0) };
+}
+
 /** Reports conditions that may be a mistake. */
 function reportDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: (text: string) => void): void {
   for (const { source } of hosts)
@@ -104,6 +114,7 @@ async function measure(
   plan: ProfilePlan,
   hosts: readonly HostRun[],
   sources: readonly HostRun["source"][],
+  load: MergedLoad,
 ): Promise<{ readonly measured: Measured; readonly runs: readonly PlottedRun[] }> {
   const { kind, field } = readingOf(plan, sources[0] as HostRun["source"]);
   const tokenizer = familyOf(kind) === "text" ? await openNamed(plan, hosts[0] as HostRun) : undefined;
@@ -112,7 +123,7 @@ async function measure(
   const telemetry = mergeTelemetry(hosts.map((host) => host.telemetry).filter((one) => one !== undefined));
   const rules = { kind, countTokens };
   return {
-    measured: toMeasured(plan, columns, kind, undefined, telemetry),
+    measured: toMeasured(plan, columns, kind, { run: undefined, merged: load, telemetry }),
     runs: plan.outputs.files.plots === undefined ? [] : measureForPlots(plan, hosts, sources, rules),
   };
 }

@@ -107,7 +107,7 @@ export const OUTPUT_OPTIONS = inGroup("Output", [
     setting: "outputs.files.profileExport",
     key: "output.profile_export_file",
     ...sets("path", "output.profileExportFile", "profile_export.json"),
-    help: "Name for the file of measured requests, without folders. Others follow it: x.json gives x_genai_perf.json, x_genai_perf.csv, and x_genai_perf_rampart.json with all metrics and counts.",
+    help: "Name for the file of measured requests, without folders. Others follow it: x.json gives x_genai_perf.json, x_genai_perf.csv, and x_genai_perf_rampart.json, which is Rampart's report.",
   },
 ]);
 

@@ -46,7 +46,7 @@ export function readForeignMetrics(document: Readonly<Record<string, unknown>>):
     const unit = String(statistics["unit"] ?? "").split("/")[0] ?? "";
     const { metric, isTime, isOfRun } = known;
     const scale = isTime || unit === "%" ? (SCALES.get(unit) ?? 1e6) : 1;
-    if (!isOfRun) putStatistics(values, metric, { ...statistics, confidence95: undefined }, scale);
+    if (!isOfRun) putStatistics(values, metric, statistics, scale);
     else if (typeof statistics["avg"] === "number") values.set(metric, { value: statistics["avg"] * scale });
   }
   return values;

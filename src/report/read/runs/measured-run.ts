@@ -102,31 +102,21 @@ const STATISTICS: ReadonlyMap<string, string> = new Map([
   ["max", "max"],
 ]);
 
-type End = number | null | undefined;
-
-/** Statistics by their names, and their 95 % intervals where a file has them. */
-export type GivenStatistics = Readonly<Record<string, unknown>> & {
-  readonly confidence95?: Readonly<Record<string, { readonly low?: End; readonly high?: End }>> | undefined;
-};
-
 /** Adds the average, the minimum, the percentiles and the maximum of a metric. @param scale to the unit of the metric */
 export function putStatistics(
   values: Map<string, MeasuredValue>,
   name: string,
-  statistics: GivenStatistics,
+  statistics: Readonly<Record<string, unknown>>,
   scale: number,
 ): void {
   for (const [key, value] of Object.entries(statistics)) {
     const statistic = STATISTICS.get(key) ?? (/^p\d+(\.\d+)?$/.test(key) ? key : undefined);
     if (statistic === undefined || typeof value !== "number") continue;
-    const { low, high } = statistics.confidence95?.[key] ?? {};
-    values.set(`${name}.${statistic}`, withBounds(value, low, high, scale));
+    values.set(`${name}.${statistic}`, { value: value * scale });
   }
 }
 
-/** Makes a value with its interval, if it has both ends. @param scale to the unit of the metric */
-export function withBounds(value: number, low: End, high: End, scale = 1): MeasuredValue {
-  const scaled = value * scale;
-  const hasBounds = typeof low === "number" && typeof high === "number";
-  return hasBounds ? { value: scaled, low: low * scale, high: high * scale } : { value: scaled };
+/** Makes a value with its interval, if it has both ends. */
+export function withBounds(value: number, low: number | null, high: number | null): MeasuredValue {
+  return low === null || high === null ? { value } : { value, low, high };
 }

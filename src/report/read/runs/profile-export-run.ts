@@ -1,6 +1,6 @@
-import { Column } from "../../../measure/column.ts";
-import { estimateMean } from "../../../measure/intervals/mean-interval.ts";
-import { percentileEstimator } from "../../../measure/intervals/percentile-interval.ts";
+import type { Uncertain } from "../../../measure/intervals/certainty.ts";
+import { type Sample, sampleOfSketch } from "../../../measure/metrics/sample.ts";
+import { NumberTally } from "../../../measure/tally/number-tally.ts";
 import { nsToSec } from "../../../plan/units.ts";
 import { type ExportedExperiment, openProfileExport } from "../profile-export.ts";
 import { describeLoad, type MeasuredLevel, type MeasuredValue, type RunFormat, withBounds } from "./measured-run.ts";
@@ -10,29 +10,26 @@ import { describeLoad, type MeasuredLevel, type MeasuredValue, type RunFormat, w
 const NAME = "profile export";
 const PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const;
 
-/** Requests of one experiment. */
+/** Requests of one experiment. Times are nanoseconds since the first request of the file was sent. */
 class Requests {
-  readonly latenciesNs = new Column();
-  readonly firstNs = new Column();
-  private startNs: bigint | undefined;
-  private endNs = 0n;
+  readonly latencies = new NumberTally();
+  readonly firsts = new NumberTally();
+  count = 0;
   responseCount = 0;
+  startNs = Number.POSITIVE_INFINITY;
+  endNs = 0;
 
-  add(sentNs: bigint, offsetsNs: readonly number[]): void {
+  add(sentNs: number, offsetsNs: readonly number[]): void {
     const [first] = offsetsNs;
     const last = offsetsNs.at(-1);
     if (first === undefined || last === undefined) return;
-    this.latenciesNs.push(last);
-    this.firstNs.push(first);
+    const endNs = sentNs + last;
+    this.latencies.add(last, endNs);
+    this.firsts.add(first, endNs);
+    this.count++;
     this.responseCount += offsetsNs.length;
-    const endNs = sentNs + BigInt(Math.round(last));
-    if (this.startNs === undefined || sentNs < this.startNs) this.startNs = sentNs;
-    if (endNs > this.endNs) this.endNs = endNs;
-  }
-
-  /** From the first send to the last response. */
-  get durationSec(): number {
-    return this.startNs === undefined ? 0 : nsToSec(Number(this.endNs - this.startNs));
+    this.startNs = Math.min(this.startNs, sentNs);
+    this.endNs = Math.max(this.endNs, endNs);
   }
 }
 
@@ -44,8 +41,11 @@ export const profileExportRun: RunFormat = {
   read: ({ path }) => {
     const exported = openProfileExport(path);
     const requests = exported.experiments.map(() => new Requests());
-    for (const { experiment, timestampNs, responseOffsetsNs } of exported.requests())
-      requests[experiment]?.add(timestampNs, responseOffsetsNs);
+    let originNs: bigint | undefined;
+    for (const { experiment, timestampNs, responseOffsetsNs } of exported.requests()) {
+      originNs ??= timestampNs;
+      requests[experiment]?.add(Number(timestampNs - originNs), responseOffsetsNs);
+    }
     const { serviceKind, endpoint } = exported;
     const facts = new Map([
       ["service kind", serviceKind],
@@ -58,25 +58,24 @@ export const profileExportRun: RunFormat = {
 
 function toLevel({ mode, value }: ExportedExperiment, requests: Requests): MeasuredLevel {
   const values = new Map<string, MeasuredValue>();
-  const { latenciesNs, firstNs, responseCount, durationSec } = requests;
-  const count = latenciesNs.length;
+  const { latencies, firsts, count, responseCount, startNs, endNs } = requests;
+  // From the first send to the last response.
+  const durationSec = nsToSec(endNs - startNs);
   if (count > 0 && durationSec > 0) {
     values.set("throughput", { value: count / durationSec });
-    putSample(values, "latency", latenciesNs.measured());
+    putSample(values, "latency", sampleOfSketch(latencies.cut(startNs, endNs)));
     if (responseCount > count) {
       values.set("responsesPerSec", { value: responseCount / durationSec });
-      putSample(values, "firstResponse", firstNs.measured());
+      putSample(values, "firstResponse", sampleOfSketch(firsts.cut(startNs, endNs)));
     }
   }
   return { label: describeLoad(mode, value), values, notes: [] };
 }
 
-function putSample(values: Map<string, MeasuredValue>, name: string, sample: Float64Array): void {
-  const mean = estimateMean(sample);
-  values.set(`${name}.average`, withBounds(mean.value, mean.low, mean.high, 1));
-  const estimate = percentileEstimator(sample);
-  for (const percentile of PERCENTILES) {
-    const { value, low, high } = estimate(percentile);
-    values.set(`${name}.p${percentile}`, withBounds(value, low, high, 1));
-  }
+function putSample(values: Map<string, MeasuredValue>, name: string, sample: Sample): void {
+  const put = (statistic: string, found: Uncertain | undefined): void => {
+    if (found !== undefined) values.set(`${name}.${statistic}`, withBounds(found.value, found.low, found.high));
+  };
+  put("average", sample.estimateAverage?.({}));
+  for (const percentile of PERCENTILES) put(`p${percentile}`, sample.estimatePercentile?.(percentile));
 }

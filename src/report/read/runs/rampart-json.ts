@@ -8,7 +8,7 @@ import type { MetricPlan } from "../../../plan/assertions.ts";
 import { userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
 import { describeUsers } from "../../../registry/level-names.ts";
-import { groupSchema, levelSchema } from "../../schema/level.ts";
+import { clientSchema, groupSchema, levelSchema } from "../../schema/level.ts";
 import type { SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
 import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
@@ -41,7 +41,7 @@ function createLevelSchema(ofPart: typeof measured) {
   const own = v.object({
     ...v.pick(level, ["unit", "level", "phase"]).entries,
     ...v.partial(v.pick(level, ["outcome"])).entries,
-    client: v.optional(v.pick(level.entries.client, ["saturation"])),
+    client: v.optional(v.pick(clientSchema(parts), ["saturation"])),
     load: v.optional(v.pick(level.entries.load, ["isDelivered"])),
     tokens: v.optional(v.unknown()),
     groups,

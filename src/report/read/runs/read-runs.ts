@@ -7,20 +7,12 @@ import { genaiPerfJson } from "./genai-perf-json.ts";
 import type { MeasuredRun, RunFile, RunFormat } from "./measured-run.ts";
 import { perfAnalyzerCsv } from "./perf-analyzer-csv.ts";
 import { profileExportRun } from "./profile-export-run.ts";
-import { rampartGenaiJson } from "./rampart-genai-json.ts";
 import { rampartJson } from "./rampart-json.ts";
 
 /** Reads runs from reports of Rampart and other tools, whose format is recognised by what is in the file. */
 
 /** The formats, the one that says most about a run first: of a folder with several files of each run, only the first format is read. */
-const FORMATS: readonly RunFormat[] = [
-  rampartJson,
-  rampartGenaiJson,
-  genaiPerfJson,
-  aiperfJson,
-  perfAnalyzerCsv,
-  profileExportRun,
-];
+const FORMATS: readonly RunFormat[] = [rampartJson, genaiPerfJson, aiperfJson, perfAnalyzerCsv, profileExportRun];
 
 const HEAD_BYTES = 4096;
 /** Folders that hold parts of runs, or means of several. */
@@ -39,7 +31,21 @@ export function readRuns(path: string): readonly MeasuredRun[] {
   if (format !== undefined) return format.read(file);
   const why = file.head.trimStart().startsWith("{") ? whyNotJson(file.readText()) : undefined;
   if (why !== undefined) throw notJson(path, why, "The file may be cut off: write it again.");
+  if (isOldProfile(file.readDocument())) {
+    const message = "is the report of genai-perf mode as an earlier Rampart wrote it, which this one does not read";
+    throw userError(
+      "mismatch",
+      path,
+      message,
+      "Give the profile_export_genai_perf.json beside it, which has the same run.",
+    );
+  }
   throw userError("invalid-value", path, `is not a report that can be read; the formats are ${listFormats()}`, HINT);
+}
+
+/** Whether a file is Rampart's own one of GenAI-Perf mode from before that mode wrote the report of all others. */
+function isOldProfile(document: Readonly<Record<string, unknown>> | undefined): boolean {
+  return ["rampart", "endpointType", "metrics"].every((key) => document?.[key] !== undefined);
 }
 
 function listFormats(): string {

@@ -1,0 +1,72 @@
+import { defined } from "../../plan/defined.ts";
+import type { CompletionBins, SampleBins } from "../intervals/time-bins.ts";
+import type { Measurement } from "../measurement.ts";
+import { EMPTY_SKETCH, sumOfValues } from "../sketch.ts";
+import { NumberTally } from "../tally/number-tally.ts";
+import type { TokenColumns } from "./token-columns.ts";
+import type { TokenMeasurement } from "./token-measurement.ts";
+import { systemMetrics } from "./token-system.ts";
+
+/** What rows do not say: how they were sent, what did not succeed, and what is known of the client and the server. */
+export type RowFrame = Pick<Measurement, "isScheduled" | "isStreamed" | "failedCount" | "cancelledCount"> &
+  Partial<
+    Pick<
+      Measurement,
+      | ("numbers" | "windowCount" | "resentCount" | "delayedCount" | "gaps" | "health" | "server" | "gauges")
+      | ("sendMeanNs" | "receiveMeanNs" | "laneNs" | "overheadPct")
+    >
+  >;
+
+/**
+ * Returns the measurement of rows as GenAI-Perf measures a run: all requests, from the first send to the last content.
+ * @param tokens of the same rows, of which there is at least one
+ */
+export function measureRows(columns: TokenColumns, tokens: TokenMeasurement, frame: RowFrame): Measurement {
+  const { startNs, durationNs } = systemMetrics(columns);
+  const endNs = startNs + durationNs;
+  const lastSendNs = columns.sendNs.view().reduce((most, ns) => Math.max(most, ns), startNs);
+  const requestCount = columns.count + columns.emptyCount;
+  const sentCount = requestCount + frame.failedCount + frame.cancelledCount;
+  const latency = tokens.metrics.requestLatencyNs ?? EMPTY_SKETCH;
+  const gaps = columns.count - 1;
+  return defined({
+    ...NOT_KNOWN,
+    ...frame,
+    ...{ startNs, endNs, durationNs, requestCount, sentCount, latency, tokens },
+    // A load with a schedule ends one gap after its last send.
+    sendingNs: frame.isScheduled && gaps > 0 ? ((lastSendNs - startNs) * (gaps + 1)) / gaps : durationNs,
+    inFlightSumNs: sumOfValues(latency),
+    completions: latency.bins && coverBins(latency.bins, startNs, endNs),
+    ...(frame.isScheduled ? measureDue(columns, startNs, endNs) : {}),
+  });
+}
+
+/** What is not counted where only rows are known. */
+const NOT_KNOWN = {
+  ...{ windowCount: 1, isDecoupled: false, resentCount: 0, delayedCount: 0, openBeforeCount: 0, openAfterCount: 0 },
+  ...{ sequenceCount: 0, responseCount: 0, sendMeanNs: 0, receiveMeanNs: 0, laneNs: 0, overheadPct: 0 },
+  health: { cpuRatio: 0, loopLagMaxNs: 0, loopLagMeanNs: 0 },
+} as const;
+
+function coverBins({ binNs, first, counts }: SampleBins, startNs: number, endNs: number): CompletionBins {
+  const coveredNs = counts.map((_, bin) =>
+    Math.max(0, Math.min(endNs, (first + bin + 1) * binNs) - Math.max(startNs, (first + bin) * binNs)),
+  );
+  return { binNs, first, counts, coveredNs };
+}
+
+/** Measures from the times when requests were due. */
+function measureDue(
+  { sendNs, waitNs, metrics }: TokenColumns,
+  startNs: number,
+  endNs: number,
+): Pick<Measurement, "scheduledLatency" | "sendDelay"> {
+  const [latencies, waits] = [metrics.requestLatencyNs.view(), waitNs.view()];
+  const [fromDue, late] = [new NumberTally(), new NumberTally()];
+  for (const [row, sentNs] of sendNs.view().entries()) {
+    const [latencyNs, delayNs] = [latencies[row] as number, Math.max(0, waits[row] as number)];
+    fromDue.add(delayNs + latencyNs, sentNs + latencyNs);
+    late.add(delayNs, sentNs + latencyNs);
+  }
+  return { scheduledLatency: fromDue.cut(startNs, endNs), sendDelay: late.cut(startNs, endNs) };
+}
