@@ -5,6 +5,7 @@ import { createProcessIo } from "./cli/process-io.ts";
 import type { GivenTags } from "./inputs/tagged-input.ts";
 import { endProcess, guardExit } from "./runtime/process-end/exit-guard.ts";
 import { entryModule } from "./runtime/runtime.ts";
+import { refuseMore } from "./scenario/arguments.ts";
 import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads/load.ts";
 import type { ParameterTable } from "./scenario/params/parameter.ts";
@@ -201,6 +202,7 @@ export function defineScenario<
   R = undefined,
   const G extends GivenTags = GivenTags,
 >(definition: ScenarioSource<P, S, A, D, R, G>): Scenario<ScenarioSource<P, S, A, D, R, G>> {
+  refuseMore("defineScenario(definition)", arguments);
   const scenario = define(definition);
   const entry = entryModule();
   const frames = (new Error().stack ?? "").split("\n");

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import { kindSchema, type Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
+import { refuseMore } from "./arguments.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import { type DataForm, listCalls } from "./form.ts";
 import { generateBuilder } from "./generate/builder.ts";
@@ -26,6 +27,7 @@ export interface TextOptions {
  * random({ stringLength: 32 })
  */
 export function random(options: TextOptions = {}): Inputs<"tensors"> {
+  refuseMore("random(options)", arguments);
   return { kind: "random", files: [], options };
 }
 
@@ -37,6 +39,7 @@ const randomBuilder = generatedBuilder("random");
  * zero()
  */
 export function zero(options: TextOptions = {}): Inputs<"tensors"> {
+  refuseMore("zero(options)", arguments);
   return { kind: "zero", files: [], options };
 }
 
@@ -88,6 +91,7 @@ const jsonBuilder = inputBuilder({
  * files("images/*.jpg")
  */
 export function files(paths: string | readonly [string, ...string[]]): Inputs<"files"> {
+  refuseMore("files(paths)", arguments);
   return { kind: "files", files: typeof paths === "string" ? [paths] : paths, options: {} };
 }
 
@@ -111,6 +115,7 @@ const filesBuilder = inputBuilder({
  * dir("images")
  */
 export function dir(path: string): Inputs<never> {
+  refuseMore("dir(path)", arguments);
   return { kind: "dir", files: [path], options: {} };
 }
 

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from "node:f
 import * as nodeModule from "node:module";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Problem, UserError, unreadable, userError } from "../plan/problem.ts";
+import { type Problem, unreadable, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
 import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { guardExit } from "../runtime/process-end/exit-guard.ts";
@@ -77,7 +77,6 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     refuseChanges(builtIns, file);
   } catch (error) {
     builtIns.restore();
-    if (error instanceof UserError) throw error;
     throw toLoadError(error, file, source, Object.keys(api));
   } finally {
     release();

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { TargetPlan } from "../plan/plan.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
 import type { MixMemberPlan, MixTargetPlan } from "../plan/split/mix.ts";
+import { refuseMore } from "./arguments.ts";
 import type { InputsOf } from "./define.ts";
 import { strictOptions } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
@@ -48,6 +49,7 @@ export type MixOf<M extends readonly MixMember[]> =
 export function mix<const M extends readonly [MixMember, MixMember, ...MixMember[]]>(
   members: M & MembersOf<M>,
 ): MixOf<M> {
+  refuseMore("mix(members)", arguments);
   const target: Target & { readonly values: readonly unknown[] } = {
     kind: "mix",
     url: "",

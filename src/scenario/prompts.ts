@@ -5,6 +5,7 @@ import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { msToSec } from "../plan/units.ts";
+import { refuseMore } from "./arguments.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
 import { inputBuilder } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
@@ -101,6 +102,7 @@ export interface PromptOptions {
  * prompts({ isl: 550, osl: { mean: 128, stddev: 16 } })
  */
 export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
+  refuseMore("prompts(options)", arguments);
   return { kind: "prompts", files: [], options };
 }
 
@@ -111,6 +113,7 @@ export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
  * payloads("requests.jsonl")
  */
 export function payloads(file: string): Inputs<"payloads"> {
+  refuseMore("payloads(file)", arguments);
   return { kind: "payloads", files: [file], options: {} };
 }
 

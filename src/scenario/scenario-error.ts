@@ -2,7 +2,7 @@ import { basename, dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { word } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
-import { messageOf, type Problem, problem, UserError } from "../plan/problem.ts";
+import { messageOf, movePath, type Problem, problem, UserError } from "../plan/problem.ts";
 
 /** Errors of a scenario's own code, with positions in the user's files. */
 
@@ -17,6 +17,7 @@ const HINT = "Correct the file.";
  * @param names exports of `"rampart"`
  */
 export function toLoadError(error: unknown, file: string, path: string, names: readonly string[] = []): UserError {
+  if (error instanceof UserError) return new UserError(withPlace(error, file, path));
   // Bun reports several errors in one file together, each with its position.
   const parts = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
   return new UserError(
@@ -25,6 +26,13 @@ export function toLoadError(error: unknown, file: string, path: string, names: r
       return { ...found, hint: hintForName(word(found.message), names) ?? found.hint };
     }),
   );
+}
+
+/** Returns the problems of an error of Rampart's builders, with the place in the scenario's code from which they were called. */
+export function withPlace(error: UserError, file: string, path: string): readonly Problem[] {
+  const place = placeOf(error, path);
+  if (place === undefined) return error.problems;
+  return error.problems.map((found) => movePath(found, (named) => `${formatPlace(place, file, path)}: ${named}`));
 }
 
 /** Describes that a scenario's code ended the process. @param when such as `during its run` */
@@ -81,9 +89,12 @@ function toProblem(error: unknown, what: string, file: string, path: string, rea
   const place = placeOf(error, path);
   const message = `${what}: ${reason.replace(PLACE_IN_MESSAGE, "").replace(/^SyntaxError: |\.+$/g, "")}`;
   if (place === undefined) return problem("exception", file, message, HINT);
+  return problem("exception", formatPlace(place, file, path), message, HINT);
+}
+
+function formatPlace(place: Place, file: string, path: string): string {
   const shown = place.path === path ? file : basename(place.path);
-  const column = place.column === undefined ? "" : `:${place.column}`;
-  return problem("exception", `${shown}:${place.line}${column}`, message, HINT);
+  return `${shown}:${place.line}${place.column === undefined ? "" : `:${place.column}`}`;
 }
 
 interface Place {

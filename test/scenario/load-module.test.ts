@@ -123,6 +123,11 @@ describe("rampart run refuses", () => {
       `throw new Error("no luck");\n${SCENARIO}`,
       /^rampart: x\.ts:1:\d+: does not load: no luck\. Correct the file/,
     ],
+    [
+      "options of a builder that takes none",
+      'import { sessions } from "rampart";\nsessions(4, { for: "3 s" });\n',
+      /^rampart: x\.ts:2:\d+: sessions\(concurrency\): takes 1 argument \(got \{"for":"3 s"\}\)\. Remove what is more\.$/m,
+    ],
     ["a file that throws nothing", `throw null;\n${SCENARIO}`, /x\.ts: does not load: null/],
     ["a file that throws no error", `throw "a text";\n${SCENARIO}`, /x\.ts: does not load: a text/],
     [

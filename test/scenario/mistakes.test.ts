@@ -15,6 +15,7 @@ import {
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
 import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import { soak, warmup } from "../../src/scenario/loads/phases.ts";
 import { intervals, rate } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
@@ -53,6 +54,19 @@ type Mistake = readonly [name: string, change: Record<string, unknown>, path: st
 
 const fields: readonly Mistake[] = [
   ["an unknown field", { asserts: [] }, "asserts", /not an option here/],
+  ["options that are none", { load: untyped(intervals)("gaps", 7) }, "load", /needs an object of options/],
+  [
+    "options of a warm-up that are none",
+    { load: [untyped(warmup)(5, hold(1)), hold(1)] },
+    "load.0",
+    /object of options/,
+  ],
+  [
+    "an unknown option of a soak",
+    { load: untyped(soak)(4, { for: "1 h", step: 1 }) },
+    "load.step",
+    /not an option here/,
+  ],
   ["an empty name", { name: "" }, "name", /must be a name/],
   ["a name that is no text", { name: 7 }, "name", /must be a name/],
   ["a negative warm-up", { warmupRequests: -1 }, "warmupRequests", /0 or more/],

@@ -137,6 +137,11 @@ export const sound = [
   }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7 }), client: "grpc-js" }),
   defineScenario({ ...closed, repeat: 5 }),
+  defineScenario({ ...http, load: [hold(1, { for: "1m" }), hold(1, { for: "1m30s" }), hold(1, { for: "500ms" })] }),
+  defineScenario({
+    ...http,
+    load: [hold(1, { for: "2 min" }), hold(1, { for: "1h30m" }), hold(1, { for: "1 h 30 min" })],
+  }),
   defineScenario({ ...closed, repeat: { until: throughput().within("2.5%") } }),
   defineScenario({ ...http, load: rate(10), repeat: { until: p99("scheduledLatency").within("5 %") } }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7, requests: 100 }), client: "own" }),
@@ -224,8 +229,12 @@ export const wrongUnits = [
   hold(1, { for: "5" }),
   // @ts-expect-error There is no unit sec.
   hold(1, { for: "5 sec" }),
-  // @ts-expect-error There is no unit m.
-  ramp(1, 4, { over: "2 m" }),
+  // @ts-expect-error There is no unit d.
+  ramp(1, 4, { over: "2 d" }),
+  // @ts-expect-error Seconds come after minutes.
+  ramp(1, 4, { over: "30s1m" }),
+  // @ts-expect-error The second part has no unit.
+  ramp(1, 4, { over: "1m30" }),
   // @ts-expect-error A bare number is refused.
   p99("latency").below(25),
   // @ts-expect-error Nanoseconds are not written.

@@ -6,6 +6,7 @@ import type {
   InputMaker,
 } from "../../inputs/generate/generated-input.ts";
 import { type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
+import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import { inputBuilder } from "../input-builder.ts";
 import type { Inputs } from "../input-data.ts";
@@ -33,7 +34,8 @@ export function generate<const Y extends GeneratedTensors | GeneratedPayload | G
   make: InputMaker<Y>,
   options: GenerateOptions = {},
 ): Inputs<FormOf<Y>> {
-  return { kind: "generate", files: [], options: { ...options, make } };
+  refuseMore("generate(make, options)", arguments);
+  return { kind: "generate", files: [], options: withFields(options, { make }) };
 }
 
 /** Most inputs that a function makes unless the scenario says more. */

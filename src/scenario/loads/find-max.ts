@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
+import { refuseMore } from "../arguments.ts";
 import type { Assertion, MetricOf } from "../assertion.ts";
 import { assertionSchema } from "../assertion-schema.ts";
 import { countSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
@@ -45,6 +46,7 @@ const DEFAULT_MOST: Duration = "30 s";
  * findMax({ over: concurrency(1, 64), where: [p99("latency").below("50 ms")] })
  */
 export function concurrency(min: number, max: number): SearchedLoad<"closed"> {
+  refuseMore("concurrency(min, max)", arguments);
   return { kind: "concurrency", pacing: "closed", values: [min, max], options: {} };
 }
 
@@ -54,6 +56,7 @@ export function concurrency(min: number, max: number): SearchedLoad<"closed"> {
  * findMax({ over: requestRate(10, 1000), where: [p99("latency").below("50 ms")] })
  */
 export function requestRate(min: number, max: number, options: ArrivalOptions = {}): SearchedLoad<"scheduled"> {
+  refuseMore("requestRate(min, max, options)", arguments);
   return { kind: "request-rate", pacing: "scheduled", values: [min, max], options };
 }
 
@@ -65,6 +68,7 @@ export function requestRate(min: number, max: number, options: ArrivalOptions = 
  * findMax({ over: requestRate(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost("1 %")], atMost: "30 s" })
  */
 export function findMax<S extends LoadKind>(options: FindMaxOptions<S>): Load<S> {
+  refuseMore("findMax(options)", arguments);
   return { kind: "find-max", pacing: pacingOf(options.over), values: [], options };
 }
 

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
 import { problem } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { checkExtent, during, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
 import type { Load } from "./load.ts";
@@ -30,6 +31,7 @@ export type RampOptions =
  * ramp(1, 50, { step: 7 })
  */
 export function ramp(start: number, end: number, options: RampOptions = {}): Load<"closed"> {
+  refuseMore("ramp(start, end, options)", arguments);
   return { kind: "ramp", pacing: "closed", values: [start, end], options };
 }
 
@@ -68,6 +70,7 @@ export type HoldOptions = {
  * hold(16, { for: "30 s" })
  */
 export function hold(concurrency: number, options: HoldOptions = {}): Load<"closed"> {
+  refuseMore("hold(concurrency, options)", arguments);
   return { kind: "hold", pacing: "closed", values: [concurrency], options };
 }
 
@@ -87,6 +90,7 @@ export const holdBuilder = loadBuilder({
  * steps([1, 2, 4, 8], { requests: 1000 })
  */
 export function steps(levels: readonly number[], options: Extent = {}): Load<"closed"> {
+  refuseMore("steps(levels, options)", arguments);
   return { kind: "steps", pacing: "closed", values: levels, options };
 }
 
@@ -118,6 +122,7 @@ export interface PeriodicOptions {
  * periodic(10, 50, { step: 10, responses: 5 })
  */
 export function periodic(start: number, end: number, options: PeriodicOptions = {}): Load<"closed"> {
+  refuseMore("periodic(start, end, options)", arguments);
   return { kind: "periodic", pacing: "closed", values: [start, end], options };
 }
 
@@ -146,6 +151,7 @@ export const periodicBuilder = loadBuilder({
  * sessions(8)
  */
 export function sessions(concurrency: number): Load<"closed"> {
+  refuseMore("sessions(concurrency)", arguments);
   return { kind: "sessions", pacing: "closed", values: [concurrency], options: {} };
 }
 

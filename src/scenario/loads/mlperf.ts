@@ -3,6 +3,7 @@ import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { callOf } from "../form.ts";
 import { responseTypeOf } from "../targets/llm-content.ts";
@@ -107,6 +108,7 @@ function lasting(count: number, duration: Duration = DEFAULT_DURATION): Measurem
  * singleStream({ for: "1 min" })
  */
 export function singleStream(options: SingleStreamOptions = {}): Load<"closed"> {
+  refuseMore("singleStream(options)", arguments);
   return { kind: "single-stream", pacing: "closed", values: [], options };
 }
 
@@ -123,6 +125,7 @@ export const singleStreamBuilder = loadBuilder({
  * multiStream()
  */
 export function multiStream(options: MultiStreamOptions = {}): Load<"closed"> {
+  refuseMore("multiStream(options)", arguments);
   return { kind: "multi-stream", pacing: "closed", values: [], options };
 }
 
@@ -146,6 +149,7 @@ export const multiStreamBuilder = loadBuilder({
  * server(100, { latency: "15 ms" })
  */
 export function server(perSec: number, options: LimitedServerOptions): Load<"scheduled"> {
+  refuseMore("server(perSec, options)", arguments);
   return { kind: "server", pacing: "scheduled", values: [perSec], options };
 }
 
@@ -227,6 +231,7 @@ function checkServerTargets({ timeToFirstToken }: ServerLimits, targets: readonl
  * offline()
  */
 export function offline(options: OfflineOptions = {}): Load<"closed"> {
+  refuseMore("offline(options)", arguments);
   return { kind: "offline", pacing: "closed", values: [], options };
 }
 

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { RecoveryPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
+import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { during } from "./extent.ts";
 import { hold } from "./levels.ts";
@@ -48,7 +49,8 @@ export interface SpikeOptions<S extends LoadKind = LoadKind> {
  * load: [warmup("10 s", hold(4)), hold(16, { for: "1 min" })]
  */
 export function warmup<S extends LoadKind>(extent: Duration | { readonly requests: number }, load: Load<S>): Load<S> {
-  const options = typeof extent === "string" ? { for: extent, load } : { ...extent, load };
+  refuseMore("warmup(extent, load)", arguments);
+  const options = typeof extent === "string" ? { for: extent, load } : withFields(extent, { load });
   return { kind: "warmup", pacing: pacingOf(load), values: [], options };
 }
 
@@ -78,6 +80,7 @@ function checkWarmup(path: string, duration: Duration | undefined, requests: num
  * load: [warmup("10 s", hold(4)), phase("steady", hold(16, { for: "1 min" }))]
  */
 export function phase<S extends LoadKind>(name: string, load: Load<S>): Load<S> {
+  refuseMore("phase(name, load)", arguments);
   return { kind: "phase", pacing: pacingOf(load), values: [], options: { name, load } };
 }
 
@@ -103,8 +106,9 @@ export const phaseBuilder = phasesBuilder({
  * load: soak(16, { for: "2 h", maxDriftPercent: 5 })
  */
 export function soak<S extends LoadKind = "closed">(load: number | Load<S>, options: SoakOptions): Load<S> {
+  refuseMore("soak(load, options)", arguments);
   const steady = toLoad(load);
-  return { kind: "soak", pacing: pacingOf(steady), values: [], options: { ...options, load: steady } };
+  return { kind: "soak", pacing: pacingOf(steady), values: [], options: withFields(options, { load: steady }) };
 }
 
 export const soakBuilder = phasesBuilder({
@@ -124,6 +128,7 @@ export const soakBuilder = phasesBuilder({
  * load: spike({ base: 4, peak: 64, at: "1 min", for: "10 s", after: "2 min", recoverWithin: "30 s" })
  */
 export function spike<S extends LoadKind = "closed">(options: SpikeOptions<S>): Load<S> {
+  refuseMore("spike(options)", arguments);
   const [base, peak] = [toLoad(options.base), toLoad(options.peak)];
   const pacing = pacingOf(base) === "scheduled" ? pacingOf(base) : pacingOf(peak);
   return { kind: "spike", pacing, values: [], options: { ...options, base, peak } };

@@ -5,6 +5,7 @@ import type { RateRampPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
+import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { checkExtent, during, type Extent, extentEntries, FROM_TO, ratesSchema, toExtentPlan } from "./extent.ts";
 import type { Load } from "./load.ts";
@@ -82,6 +83,7 @@ export type RateOptions = {
  * rate(100, { distribution: "poisson", for: "30 s" })
  */
 export function rate(perSec: number | readonly number[], options: RateOptions = {}): Load<"scheduled"> {
+  refuseMore("rate(perSec, options)", arguments);
   return { kind: "rate", pacing: "scheduled", values: typeof perSec === "number" ? [perSec] : perSec, options };
 }
 
@@ -108,6 +110,7 @@ export type RateRampOptions = {
  * rateRamp(10, 500, { over: "2 min" })
  */
 export function rateRamp(startPerSec: number, endPerSec: number, options: RateRampOptions): Load<"scheduled"> {
+  refuseMore("rateRamp(startPerSec, endPerSec, options)", arguments);
   return { kind: "rate-ramp", pacing: "scheduled", values: [startPerSec, endPerSec], options };
 }
 
@@ -127,7 +130,8 @@ export const rateRampBuilder = loadBuilder({
  * intervals("gaps.txt", { for: "30 s" })
  */
 export function intervals(file: string, options: Extent = {}): Load<"scheduled"> {
-  return { kind: "intervals", pacing: "scheduled", values: [], options: { ...options, file } };
+  refuseMore("intervals(file, options)", arguments);
+  return { kind: "intervals", pacing: "scheduled", values: [], options: withFields(options, { file }) };
 }
 
 export const intervalsBuilder = loadBuilder({

@@ -1,4 +1,5 @@
 import type { Duration } from "../../plan/units.ts";
+import { refuseMore } from "../arguments.ts";
 
 /** The builders of parameters: values of a scenario that the command line and the environment can change. */
 
@@ -51,6 +52,7 @@ export interface TextParameterOptions extends ParameterOptions {
 export function integer(initial: number, options?: NumberParameterOptions): Parameter<number>;
 export function integer(options?: NumberParameterOptions): Parameter<number>;
 export function integer(first?: number | NumberParameterOptions, options?: NumberParameterOptions): Parameter<number> {
+  refuseMore("integer(default, options)", arguments);
   return create("integer", first, options);
 }
 
@@ -63,6 +65,7 @@ export function integer(first?: number | NumberParameterOptions, options?: Numbe
 export function number(initial: number, options?: NumberParameterOptions): Parameter<number>;
 export function number(options?: NumberParameterOptions): Parameter<number>;
 export function number(first?: number | NumberParameterOptions, options?: NumberParameterOptions): Parameter<number> {
+  refuseMore("number(default, options)", arguments);
   return create("number", first, options);
 }
 
@@ -75,6 +78,7 @@ export function number(first?: number | NumberParameterOptions, options?: Number
 export function text(initial: string, options?: TextParameterOptions): Parameter<string>;
 export function text(options?: TextParameterOptions): Parameter<string>;
 export function text(first?: string | TextParameterOptions, options?: TextParameterOptions): Parameter<string> {
+  refuseMore("text(default, options)", arguments);
   return create("text", first, options);
 }
 
@@ -87,6 +91,7 @@ export function text(first?: string | TextParameterOptions, options?: TextParame
 export function duration(initial: Duration, options?: ParameterOptions): Parameter<Duration>;
 export function duration(options?: ParameterOptions): Parameter<Duration>;
 export function duration(first?: Duration | ParameterOptions, options?: ParameterOptions): Parameter<Duration> {
+  refuseMore("duration(default, options)", arguments);
   return create("duration", first, options);
 }
 
@@ -97,6 +102,7 @@ export function duration(first?: Duration | ParameterOptions, options?: Paramete
  * flag(false, { description: "Stream responses." })
  */
 export function flag(initial = false, options: ParameterOptions = {}): Parameter<boolean> {
+  refuseMore("flag(default, options)", arguments);
   return { kind: "flag", initial, options };
 }
 
@@ -109,6 +115,7 @@ export function choice<const V extends string>(
   values: readonly [V, ...V[]],
   options: ParameterOptions = {},
 ): Parameter<V> {
+  refuseMore("choice(values, options)", arguments);
   return { kind: "choice", initial: values[0], options: { ...options, values } };
 }
 
@@ -118,5 +125,6 @@ function create<T extends ParameterValue>(
   options: object | undefined,
 ): Parameter<T> {
   const isOptions = first === undefined || (typeof first === "object" && first !== null);
+  if (first !== undefined && isOptions && options !== undefined) refuseMore(`${kind}(options)`, [first, options]);
   return isOptions ? { kind, options: first ?? {} } : { kind, initial: first as T, options: options ?? {} };
 }

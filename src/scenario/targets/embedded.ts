@@ -3,6 +3,7 @@ import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_RESPONSE_BYTES } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import type { Protocol, Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
@@ -47,6 +48,7 @@ export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http
 export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
 export function embedded(options: EmbeddedCommonOptions & { readonly protocol: Protocol }): Target<Protocol, "tensors">;
 export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
+  refuseMore("embedded(options)", arguments);
   return { kind: "embedded", url: "", options };
 }
 

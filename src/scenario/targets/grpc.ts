@@ -4,6 +4,7 @@ import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
 import { tensorEntries } from "../../service/target-schemas.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
+import { refuseMore } from "../arguments.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { expressionSchema, extractField } from "./http.ts";
@@ -61,6 +62,7 @@ export interface GrpcOptions extends HeaderOptions {
  * grpc("localhost:50051", { method: "demo.v1.Text/Echo", message: { text: "hello" }, success: { where: "ok" } })
  */
 export function grpc(url: string | readonly string[], options: GrpcOptions): Target<"grpc", "messages"> {
+  refuseMore("grpc(url, options)", arguments);
   return { kind: "grpc", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
 }
 
@@ -79,6 +81,7 @@ export type DynamicGrpcOptions = Omit<GrpcOptions, (typeof CONTENTS)[number]> &
  * dynamicGrpc("localhost:50051", { method: "demo.v1.Text/Talk", file: "inputs.json" })
  */
 export function dynamicGrpc(url: string | readonly string[], options: DynamicGrpcOptions): Target<"grpc", "messages"> {
+  refuseMore("dynamicGrpc(url, options)", arguments);
   return { kind: "dynamic-grpc", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
 }
 

@@ -14,6 +14,7 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
 import { explainExpression } from "../../service/response-reader.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
@@ -83,6 +84,7 @@ export interface HttpOptions extends SecuredOptions, KeyOptions {
  * })
  */
 export function http(url: string | readonly string[], options: HttpOptions = {}): Target<"http", "plain"> {
+  refuseMore("http(url, options)", arguments);
   return { kind: "plain-http", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }
 
@@ -92,6 +94,7 @@ export function http(url: string | readonly string[], options: HttpOptions = {})
  * http("localhost:8080/predict", { body: file("./cat.jpg") })
  */
 export function file(path: string, options: FileOptions = {}): FileBody {
+  refuseMore("file(path, options)", arguments);
   return new FileBody(path, options);
 }
 
@@ -101,6 +104,7 @@ export function file(path: string, options: FileOptions = {}): FileBody {
  * multipart({ model: "resnet", image: file("./cat.jpg") })
  */
 export function multipart(fields: FormFields): MultipartBody {
+  refuseMore("multipart(fields)", arguments);
   return new MultipartBody(fields);
 }
 

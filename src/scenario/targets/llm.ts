@@ -7,6 +7,7 @@ import type { OutputOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
 import { DEFAULT_LLM_ENDPOINT, LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { type FaultOptions, faultFields, ratioSchema } from "./embedded.ts";
@@ -97,6 +98,7 @@ export function openai<const E extends LlmEndpointName = "chat", const M extends
   url: string | readonly string[],
   options: OpenAiOptions<E, M>,
 ): Target<"http", ResponsesOf<E, M>> {
+  refuseMore("openai(url, options)", arguments);
   const { path, endpoint } = options as OpenAiOptions;
   // Other values are refused later, with everything else.
   const toBase = (one: string): string =>
@@ -121,6 +123,7 @@ function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
 export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M extends boolean = false>(
   options: EmbeddedLlmOptions<E, M> = {},
 ): Target<"http", ResponsesOf<E, M>> {
+  refuseMore("embeddedLlm(options)", arguments);
   return { kind: "embedded-llm", url: "", options: options as { readonly protocol?: "http" } };
 }
 
