@@ -6,8 +6,8 @@ export default defineScenario({
   name: "llm",
   target: embeddedLlm({
     streaming: true,
-    ttft: "20 ms",
-    itl: "5 ms",
+    timeToFirstToken: "20 ms",
+    interTokenLatency: "5 ms",
     tokenizer: "../test/tokenize/fixtures/tiny",
   }),
   load: steps([1, 4], { requests: 40 }),

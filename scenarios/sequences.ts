@@ -7,7 +7,7 @@ export default defineScenario({
   params: { url: text("localhost:8001"), model: text("simple_sequence"), requests: integer(2000) },
   target: ({ url, model }) => triton(url, { protocol: "grpc", model, streaming: true }),
   load: ({ requests }) => hold(4, { requests }),
-  sequences: { length: 10, variation: 20 },
+  sequences: { length: 10, variation: "20 %" },
   inputs: zero(),
   assert: [p99("latency").below("2 s"), errorRate().is(0)],
 });

@@ -4,7 +4,12 @@ import { defineScenario, embeddedLlm, errorRate, p90, prompts, sessions } from "
 /** Conversations of several turns: each turn is sent with the turns before it and their responses. */
 export default defineScenario({
   name: "conversations",
-  target: embeddedLlm({ streaming: true, ttft: "8 ms", itl: "1 ms", tokenizer: "../test/tokenize/fixtures/tiny" }),
+  target: embeddedLlm({
+    streaming: true,
+    timeToFirstToken: "8 ms",
+    interTokenLatency: "1 ms",
+    tokenizer: "../test/tokenize/fixtures/tiny",
+  }),
   load: sessions(4),
   inputs: prompts({
     isl: 24,

@@ -7,7 +7,7 @@ export default defineScenario({
   params: { base: integer(4), peak: integer(64), recoverWithin: duration("1 s") },
   target: embedded({ latency: "2 ms" }),
   load: ({ base, peak, recoverWithin }) =>
-    spike({ base, peak, at: "1 s", for: "500 ms", after: "2 s", withinPercent: 100, recoverWithin }),
+    spike({ base, peak, at: "1 s", for: "500 ms", after: "2 s", within: "100 %", recoverWithin }),
   inputs: random(),
   assert: [errorRate().is(0)],
 });

@@ -5,7 +5,12 @@ import { defineScenario, embeddedLlm, errorRate, number, p50, text, trace } from
 export default defineScenario({
   name: "trace replay",
   params: { file: text("data/trace.jsonl"), speed: number(1) },
-  target: embeddedLlm({ streaming: true, ttft: "8 ms", itl: "1 ms", tokenizer: "../test/tokenize/fixtures/tiny" }),
+  target: embeddedLlm({
+    streaming: true,
+    timeToFirstToken: "8 ms",
+    interTokenLatency: "1 ms",
+    tokenizer: "../test/tokenize/fixtures/tiny",
+  }),
   load: ({ file, speed }) => trace(file, { speed }),
   assert: [p50("scheduledLatency").below("5 s"), errorRate().is(0)],
 });

@@ -13,7 +13,7 @@ export type Duration =
   | `${number} min ${number} s`
   | `${number} h ${number} min`;
 
-/** A percentage: `"5 %"`. */
+/** A percentage with its sign: `"5 %"`, `"0.1%"`. A number without sign is not allowed. */
 export type Percent = `${number} %` | `${number}%`;
 
 /** Nanoseconds per unit, from the largest to the smallest: the order of the parts of a duration. */
@@ -39,9 +39,14 @@ export function parseDurationNs(text: string): number | undefined {
   return UNITS.reduce((sum, [, ns], index) => sum + Number(counts[index] ?? 0) * ns, 0);
 }
 
+const PERCENT = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*$/;
+
+/** The form of percentages, as a regular expression. */
+export const PERCENT_PATTERN = PERCENT.source;
+
 /** Parses a percentage with its sign, such as `"5 %"`; undefined when it is not valid. */
 export function parsePercent(text: string): number | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*$/.exec(text);
+  const match = PERCENT.exec(text);
   return match === null ? undefined : Number(match[1]);
 }
 

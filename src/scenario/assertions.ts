@@ -40,13 +40,23 @@ export interface ExtractedLimits<W = never> extends MetricLimits<"extracted", W>
   where<const X extends GivenTags>(tags: X): ExtractedLimits<X>;
 }
 
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+
+/** A percentile: a number from 1 to below 100. A ratio such as 0.99 does not compile. */
+export type Percentile<P extends number = number> = `${P}` extends
+  | `0${string}`
+  | `-${string}`
+  | `${Digit}${Digit}${Digit}${string}`
+  ? never
+  : P;
+
 /** Statistics of the numbers that a target extracts from its responses. */
 export interface ExtractedMetric {
   average(): ExtractedLimits;
   min(): ExtractedLimits;
   max(): ExtractedLimits;
   /** @param value from 1 to below 100 */
-  percentile(value: number): ExtractedLimits;
+  percentile<const P extends number>(value: P & Percentile<P>): ExtractedLimits;
 }
 
 /**
@@ -55,8 +65,8 @@ export interface ExtractedMetric {
  * @example
  * percentile(99.9).below("80 ms")
  */
-export function percentile<const N extends NameWith<"percentiles"> = "latency">(
-  value: number,
+export function percentile<const P extends number, const N extends NameWith<"percentiles"> = "latency">(
+  value: P & Percentile<P>,
   of?: N,
 ): MetricLimits<N> {
   refuseMore("percentile(value, of)", arguments);

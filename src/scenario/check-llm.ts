@@ -75,7 +75,7 @@ const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "ranki
 
 /** Returns options that conflict, or that an endpoint's requests do not support. */
 function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[] {
-  const { images, audio, batch, osl, isl, mix, count, file, fileFormat, delayRatio, sessions } = options;
+  const { images, audio, batch, osl, isl, lengths, count, file, fileFormat, delayFactor, sessions } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].responses);
   const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
     [
@@ -109,22 +109,27 @@ function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[
       `Use one of ${WITH_BATCHES.join(", ")} as the endpoint.`,
     ],
     [
-      (osl !== undefined || mix !== undefined) && !isAnswered,
-      osl === undefined ? "mix" : "osl",
+      (osl !== undefined || lengths !== undefined) && !isAnswered,
+      osl === undefined ? "lengths" : "osl",
       `responses of ${endpoint} have no tokens`,
       "Leave it out.",
     ],
-    [mix !== undefined && (isl ?? osl) !== undefined, "mix", "has its own lengths", "Leave isl and osl out."],
     [
-      file !== undefined && (isl ?? mix ?? count ?? images ?? audio) !== undefined,
+      lengths !== undefined && (isl ?? osl) !== undefined,
+      "lengths",
+      "has its own isl and osl",
+      "Leave isl and osl out.",
+    ],
+    [
+      file !== undefined && (isl ?? lengths ?? count ?? images ?? audio) !== undefined,
       "file",
       "already has the prompts, so none are generated",
-      "Leave isl, mix, count, images and audio out.",
+      "Leave isl, lengths, count, images and audio out.",
     ],
     [file === undefined && fileFormat !== undefined, "fileFormat", "is that of a file", "Give file, or leave it out."],
     [
-      delayRatio !== undefined && fileFormat === undefined,
-      "delayRatio",
+      delayFactor !== undefined && fileFormat === undefined,
+      "delayFactor",
       "scales the pauses in a file of conversations",
       'Add fileFormat: "mooncake" or "conversations", or leave it out.',
     ],

@@ -38,16 +38,37 @@ export function nameSchema(what: string): Schema<string> {
   return v.pipe(v.string(`must be ${what}`), v.nonEmpty(`must be ${what}`));
 }
 
-/** Returns the schema of a limit of a ratio: a percentage with its sign, or 0. */
-export function percentSchema(): Schema<Percent | 0> {
-  return v.custom<Percent | 0>(
-    (input) => input === 0 || (typeof input === "string" && (parsePercent(input) ?? 101) <= 100),
-    ({ input }) => {
-      const rule = 'must be a percentage with its sign, such as "1 %"';
-      if (typeof input !== "number" || !(input > 0)) return rule;
-      return `${rule}: write "${Number((input < 1 ? 100 * input : input).toPrecision(6))} %"`;
-    },
+/** The message for what is not a percentage. */
+export const PERCENT_RULE = 'must be a percentage with its sign, such as "1 %"';
+
+/** Returns the schema of a share: a percentage with its sign up to `"100 %"`, or 0. */
+export function shareSchema(): Schema<Percent | 0> {
+  return v.pipe(
+    v.custom<Percent | 0>((input) => input === 0 || isPercent(input), PERCENT_RULE),
+    v.check((share) => toRatio(share) <= 1, "must be 100 % or less"),
   );
+}
+
+/** Returns the schema of a percentage above 0: of requests, or of a difference. */
+export function percentSchema(): Schema<Percent> {
+  return v.pipe(
+    v.custom<Percent>(isPercent, PERCENT_RULE),
+    v.check((percent) => toRatio(percent) > 0, "must be above 0 %"),
+  );
+}
+
+function isPercent(input: unknown): input is Percent {
+  return typeof input === "string" && parsePercent(input) !== undefined;
+}
+
+/** Converts a valid percentage to a ratio: `"5 %"` to 0.05. */
+export function toRatio(share: Percent | 0): number {
+  return toPct(share) / 100;
+}
+
+/** Converts a valid percentage to a number of percent: `"5 %"` to 5. */
+export function toPct(share: Percent | 0): number {
+  return share === 0 ? 0 : (parsePercent(share) as number);
 }
 
 /** Converts a valid duration to milliseconds. */

@@ -23,7 +23,7 @@ export default defineScenario({
 const LLM = `import { defineScenario, embeddedLlm, hold, prompts } from "rampart";
 export default defineScenario({
   name: "tokens",
-  target: embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms", tokenizer: ${JSON.stringify(TINY)} }),
+  target: embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", interTokenLatency: "1 ms", tokenizer: ${JSON.stringify(TINY)} }),
   load: hold(2, { requests: 10 }),
   inputs: prompts({ isl: 8, osl: 5 }),
 });

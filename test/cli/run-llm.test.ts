@@ -46,7 +46,7 @@ describe("rampart run of a language model", () => {
 
   test("exits with 65 where an assertion of tokens is not met", async () => {
     const text = scenarioText({
-      target: `embeddedLlm({ streaming: true, ttft: "30 ms", tokenizer: ${JSON.stringify(TINY)} })`,
+      target: `embeddedLlm({ streaming: true, timeToFirstToken: "30 ms", tokenizer: ${JSON.stringify(TINY)} })`,
       inputs: "prompts({ isl: 5, osl: 2 })",
       assert: '[p99("timeToFirstToken").below("5 ms")]',
     });

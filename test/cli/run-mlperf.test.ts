@@ -113,7 +113,10 @@ describe("rampart run measures MLPerf's", () => {
   test("server with limits of tokens, which are also in the metrics of tokens", async () => {
     const load =
       'server(300, { timeToFirstToken: "2 s", timePerOutputToken: "1 s", for: "1 ms", queries: 120, percentile: 90 })';
-    const llm = { target: 'embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms" })', inputs: PROMPTS };
+    const llm = {
+      target: 'embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", interTokenLatency: "1 ms" })',
+      inputs: PROMPTS,
+    };
     const { code, mlperf, level, out } = await run(load, llm);
     assert.equal(code, 0, out);
     const { timeToFirstToken, timePerOutputToken } = mlperf.tokens as unknown as TimesJson;
@@ -130,7 +133,10 @@ describe("rampart run measures MLPerf's", () => {
 
   test("server with limits of tokens that are broken, and names each", async () => {
     const load = 'server(300, { timeToFirstToken: "1 ms", timePerOutputToken: "1 us", for: "1 ms", queries: 70 })';
-    const llm = { target: 'embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms" })', inputs: PROMPTS };
+    const llm = {
+      target: 'embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", interTokenLatency: "1 ms" })',
+      inputs: PROMPTS,
+    };
     const { code, mlperf } = await run(load, llm);
     assert.equal(code, 65);
     for (const label of ["time to first token", "time per output token"])
@@ -151,7 +157,7 @@ describe("rampart run measures MLPerf's", () => {
   test("failures as invalid results", async () => {
     const { code, mlperf, level, out } = await run(
       'singleStream({ for: "1 ms", queries: 200 })',
-      "embedded({ errorRatio: 0.2 })",
+      "embedded({ errorRate: '20 %' })",
     );
     assert.equal(code, 65, out);
     assert.equal(mlperf.queryCount, level.requests + level.failed);

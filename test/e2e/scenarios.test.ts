@@ -122,7 +122,7 @@ describe("scenarios against the embedded target", () => {
   test("errors are counted by kind, and an assertion decides the exit code", async () => {
     const file = writeScenario(
       "errors",
-      '{ name: "errors", target: embedded({ errorRatio: 1 }), load: hold(2, { requests: 50 }), assert: [errorRate().below("10 %")] }',
+      '{ name: "errors", target: embedded({ errorRate: "100 %" }), load: hold(2, { requests: 50 }), assert: [errorRate().below("10 %")] }',
     );
     const { code, report, stdout } = await runWithReport(["run", file], { cwd: folder });
     assert.equal(code, 65, stdout);

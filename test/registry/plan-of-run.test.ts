@@ -83,12 +83,12 @@ describe("between-run variance of Poisson counts is that within a run", () => {
 });
 
 test("the first run draws as the parts of the plan say, and a root seed changes all of them", () => {
-  const target = embeddedLlm({ ttft: "exponential:5ms", tokenizer: "x.json" });
+  const target = embeddedLlm({ timeToFirstToken: "exponential:5ms", tokenizer: "x.json" });
   const plan = planOf({
     target,
     load: rate(10, { distribution: "poisson", for: "1 s", seed: 7 }),
     inputs: prompts({ isl: 10, seed: 3 }),
-    cancel: { percent: 10, seed: 5 },
+    cancel: { share: "10 %", seed: 5 },
   } as never);
   assert.equal(planOfRun(plan, 1), plan);
   const [again, other, rooted] = [planOfRun(plan, 2), planOfRun(plan, 3), planOfRun({ ...plan, seed: 9 }, 1)];

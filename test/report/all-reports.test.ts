@@ -18,11 +18,11 @@ const LIMIT = { timeout: 180_000 };
 const STREAM = { streaming: true, ttft: "4 ms", itl: "1 ms", tokenizer: TINY, errorRatio: 0.05 } as const;
 const MIX = mix([
   { name: "chat", target: embeddedLlm(STREAM), inputs: prompts({ isl: 12, osl: 5, count: 4 }), weight: 1 },
-  { name: "tensors", target: embedded({ latency: "1 ms", errorRatio: 0.02 }), weight: 2 },
+  { name: "tensors", target: embedded({ latency: "1 ms", errorRate: "2 %" }), weight: 2 },
 ]);
 const tags = ({ index }: { readonly index: number }): object => ({ size: index % 2 === 0 ? "small" : "large" });
 /** Windows that agree whatever the machine does meanwhile: a level that does not is in no CSV. */
-const stability = { window: "70 ms", percent: 1e6 };
+const stability = { window: "70 ms", within: "1000000 %" } as const;
 
 const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
   [
@@ -128,7 +128,7 @@ test("records outside of measured windows have a window of no level, or none", L
 test("conversations have a table in the console, in Markdown and on the page", LIMIT, async () => {
   const written = await writeReports({
     name: "conversations",
-    target: embeddedLlm({ ...STREAM, errorRatio: 0.15 }),
+    target: embeddedLlm({ ...STREAM, errorRate: "15 %" }),
     inputs: prompts({ isl: 12, osl: 5, sessions: { count: 12, turns: 3 } }),
     load: sessions(4),
     tags,

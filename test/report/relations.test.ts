@@ -221,12 +221,12 @@ const RUNS: readonly (readonly [name: string, scenario: Partial<ScenarioDefiniti
   ["a rate for a short time, whose requests are cut off at its edges", { load: rate([20], { for: "300 ms" }) }],
   ["a rate that rises", { load: rateRamp(10, 60, { over: "400 ms" }) }],
   ["concurrencies for a number of requests", { load: steps([1, 3], { requests: 12 }) }],
-  ["stable windows", { load: hold(2), stability: { window: "60 ms", percent: 1e6 } }],
+  ["stable windows", { load: hold(2), stability: { window: "60 ms", within: "100000000 %" } }],
   [
     "failures and broken streams",
     {
       load: hold(2, { requests: 40 }),
-      target: embeddedLlm({ ...STREAM, tokenizer: TINY, errorRatio: 0.3, cutRatio: 0.2 }),
+      target: embeddedLlm({ ...STREAM, tokenizer: TINY, errorRate: "30 %", cutRate: "20 %" }),
     },
   ],
 ];

@@ -177,7 +177,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     load,
   ],
   ["--request-count 50", under(hold(1, { requests: 50 })), mode],
-  ["-p 700 -s 20 -r 5", under(hold(1), { stability: { window: "700 ms", percent: 20, trials: 5 } }), mode],
+  ["-p 700 -s 20 -r 5", under(hold(1), { stability: { window: "700 ms", within: "20 %", trials: 5 } }), mode],
   [
     "--measurement-mode count_windows --measurement-request-count 70",
     under(hold(1), { stability: { requests: 70 } }),
@@ -187,7 +187,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
   ["--warmup-request-count 9", under(hold(1), { warmupRequests: 9 }), measurement],
   [
     "--sequence-length 7 --sequence-length-variation 5 --sequence-id-range 3:9 --num-of-sequences 2 --serial-sequences --request-rate-range 5",
-    under(rate(5), { sequences: { length: 7, variation: 5, ids: [3, 9], concurrent: 2, serial: true } }),
+    under(rate(5), { sequences: { length: 7, variation: "5 %", ids: [3, 9], concurrent: 2, serial: true } }),
     sequences,
   ],
   [
@@ -206,7 +206,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
   ],
   [
     "--trace-file /f --trace-level TIMESTAMPS --trace-rate 5 --trace-count 8 --log-frequency 2",
-    under(hold(1), { serverTrace: { file: "/f", levels: ["TIMESTAMPS"], rate: 5, count: 8, logFrequency: 2 } }),
+    under(hold(1), { serverTrace: { file: "/f", levels: ["TIMESTAMPS"], oneIn: 5, count: 8, logFrequency: 2 } }),
     telemetry,
   ],
   [
@@ -214,13 +214,13 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     under(hold(1), {
       client: "undici",
       stallTimeout: "7 s",
-      requestTimeout: "9 s",
+      timeout: "9 s",
       maxResponseBytes: 1000,
       workers: 2,
     }),
     client,
   ],
-  ["--max-error-rate 20%", under(hold(1), { maxFailureRatio: 0.2 }), failures],
+  ["--max-error-rate 20%", under(hold(1), { maxErrorRate: "20 %" }), failures],
 ];
 
 const chat = (options: object = {}) =>
@@ -290,7 +290,7 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ["--concurrency 7 --num-requests 30", talking({ load: hold(7, { requests: 30 }) }), load, mode],
   ["--request-rate 3", talking({ load: rate(3) }), load],
   ["--request-rate 3 --request-rate-mode poisson", talking({ load: rate(3, { distribution: "poisson" }) }), load],
-  ["-p 3000 --stability-percentage 30", talking({ stability: { window: "3 s", percent: 30 } }), mode],
+  ["-p 3000 --stability-percentage 30", talking({ stability: { window: "3 s", within: "30 %" } }), mode],
   [
     "--num-requests 9 --num-warmup-requests 5",
     talking({ load: hold(1, { requests: 9 }), warmupRequests: 5 }),
@@ -298,17 +298,17 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ],
   [
     "--request-timeout-seconds 9 --stall-timeout 8s --max-response-bytes 1000",
-    talking({ requestTimeout: "9 s", stallTimeout: "8 s", maxResponseBytes: 1000 }),
+    talking({ timeout: "9 s", stallTimeout: "8 s", maxResponseBytes: 1000 }),
     client,
   ],
   [
     "--request-cancellation-rate 10 --request-cancellation-delay 2",
-    talking({ cancel: { percent: 10, after: "2 s" } }),
+    talking({ cancel: { share: "10 %", after: "2 s" } }),
     cancellation,
   ],
-  ["--failed-request-threshold 0.3", talking({ maxFailureRatio: 0.3 }), failures],
-  ["--max-error-rate 30%", talking({ maxFailureRatio: 0.3 }), failures],
-  ["--timeout 9s", talking({ requestTimeout: "9 s" }), client],
+  ["--failed-request-threshold 0.3", talking({ maxErrorRate: "30 %" }), failures],
+  ["--max-error-rate 30%", talking({ maxErrorRate: "30 %" }), failures],
+  ["--timeout 9s", talking({ timeout: "9 s" }), client],
 ];
 
 /** Sweeps of a load, and the loads with the same levels. */
@@ -368,9 +368,9 @@ const PROMPTS: readonly (readonly [args: string, prompts: PromptOptions, endpoin
   [
     "--seq-dist 10,5:40;20,8:60",
     {
-      mix: [
-        { isl: 10, osl: 5, share: 40 },
-        { isl: 20, osl: 8, share: 60 },
+      lengths: [
+        { isl: 10, osl: 5, share: "40 %" },
+        { isl: 20, osl: 8, share: "60 %" },
       ],
     },
   ],
@@ -402,12 +402,12 @@ const PROMPTS: readonly (readonly [args: string, prompts: PromptOptions, endpoin
   [`--input-file ${FILE} --custom-dataset-type payload`, { file: FILE, fileFormat: "mooncake" }],
   [
     `--input-file payload:${FILE} --session-concurrency 2 --session-delay-ratio 0.5`,
-    { file: FILE, fileFormat: "mooncake", delayRatio: 0.5 },
+    { file: FILE, fileFormat: "mooncake", delayFactor: 0.5 },
   ],
   [`--input-file conversations:${FILE}`, { file: FILE, fileFormat: "conversations" }],
   [
     `--input-file ${FILE} --custom-dataset-type sharegpt --session-concurrency 2 --session-delay-ratio 0`,
-    { file: FILE, fileFormat: "conversations", delayRatio: 0 },
+    { file: FILE, fileFormat: "conversations", delayFactor: 0 },
   ],
   ["--extra-inputs temperature:0 --extra-inputs top_k:5", { extra: { temperature: 0, top_k: 5 } }],
   ["--no-server-usage", { usage: false }],
@@ -518,7 +518,7 @@ describe("fields of a scenario that only some servers or windows have", () => {
     ["a number of requests is 1 or more", { stability: { requests: 0 } }, [/^stability\.requests: /]],
     [
       "only a Triton server has trace settings",
-      { target: embedded(), serverTrace: { rate: 1 } },
+      { target: embedded(), serverTrace: { oneIn: 1 } },
       [/^serverTrace: the target is embedded\(…\), which has no trace settings/],
     ],
     [
@@ -528,10 +528,10 @@ describe("fields of a scenario that only some servers or windows have", () => {
     ],
     [
       "levels and counts are those of Triton",
-      { serverTrace: { levels: ["ALL"], count: -2, rate: 0.5 } },
+      { serverTrace: { levels: ["ALL"], count: -2, oneIn: 0.5 } },
       [
         /^serverTrace\.levels\.0: must be OFF/,
-        /^serverTrace\.rate: must be a whole/,
+        /^serverTrace\.oneIn: must be a whole/,
         /^serverTrace\.count: must be -1/,
       ],
     ],

@@ -60,7 +60,7 @@ const plans: readonly (readonly [name: string, load: unknown, phases: readonly P
   ],
   [
     "a soak on its own",
-    soak(rate(20), { for: "4 h", maxDriftPercent: 5 }),
+    soak(rate(20), { for: "4 h", maxDrift: "5 %" }),
     [{ name: "soak", load: perSec(20), mode: during(14_400_000), drift: { maxRatio: 0.05 } }],
   ],
   [

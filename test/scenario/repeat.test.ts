@@ -52,7 +52,11 @@ describe("a repetition of runs", () => {
       "repeat.until.within",
       /was not made by one of rampart's functions/,
     ],
-    "a number for a percentage": [{ until: { ...p50().within("5 %"), within: 5 } }, "repeat.until.within", /"5 %"/],
+    "a number for a percentage": [
+      { until: { ...p50().within("5 %"), within: 5 } },
+      "repeat.until.within",
+      /percentage with its sign/,
+    ],
     nothing: [{ until: p50().within("0 %") }, "repeat.until.within", /above 0/],
     "more than the most": [{ atLeast: 20, until: p50().within("5 %") }, "repeat.atLeast", /at least 20 .* at most 10/],
     "less than the least": [{ atMost: 2, until: p50().within("5 %") }, "repeat.atMost", /at least 3 .* at most 2/],

@@ -84,10 +84,10 @@ describe("a scenario's plan", () => {
     const plan = planOf({
       warmupRequests: 7,
       warmupFor: "1.5 s",
-      cancel: { percent: 2.5, after: "60 ms", seed: 3 },
-      stability: { window: "1.5 s", percent: 2.5, trials: 4, percentile: 95 },
+      cancel: { share: "2.5 %", after: "60 ms", seed: 3 },
+      stability: { window: "1.5 s", within: "2.5 %", trials: 4, percentile: 95 },
       latencyLimit: "250 us",
-      maxFailureRatio: 0.25,
+      maxErrorRate: "25 %",
       client: "undici",
       stallTimeout: "2 min",
     });
@@ -107,7 +107,7 @@ describe("a scenario's plan", () => {
     });
     assert.equal(plan.failures.maxRatio, 0.25);
     assert.deepEqual(plan.cancellation, { sharePct: 2.5, delayMs: 60, seed: 3 });
-    assert.deepEqual(planOf({ cancel: { percent: 1 } }).cancellation, { sharePct: 1, delayMs: 0, seed: 0 });
+    assert.deepEqual(planOf({ cancel: { share: "1 %" } }).cancellation, { sharePct: 1, delayMs: 0, seed: 0 });
   });
 
   test("takes several servers, which another address of the command line replaces", () => {
@@ -281,7 +281,7 @@ describe("a target's plan", () => {
         streaming: true,
         batchSize: 8,
         latency: "uniform:1ms:9 ms",
-        errorRatio: 0.5,
+        errorRate: "50 %",
         responseBytes: 3,
       }),
       {

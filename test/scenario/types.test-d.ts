@@ -34,6 +34,7 @@ import {
   p95,
   p99,
   payloads,
+  percent,
   percentile,
   periodic,
   phase,
@@ -127,10 +128,10 @@ export const sound = [
     repeat: { atLeast: 3, atMost: 10, until: p99("latency").within("5 %") },
     warmupRequests: 10,
     warmupFor: "10 s",
-    cancel: { percent: 5, after: "60 ms", seed: 1 },
-    stability: { window: "1 s", percent: 5, trials: 5, percentile: 95 },
+    cancel: { share: "5 %", after: "60 ms", seed: 1 },
+    stability: { window: "1 s", within: "5 %", trials: 5, percentile: 95 },
     latencyLimit: "1 s",
-    maxFailureRatio: 0.1,
+    maxErrorRate: "10 %",
     client: "undici",
     stallTimeout: "10 s",
     maxResponseBytes: 1_000_000,
@@ -163,7 +164,7 @@ export const sound = [
   defineScenario({ ...http, load: hold(16, { requests: 1000 }), assert: [p99("latency").below("25 ms")] }),
   defineScenario({
     name: "embedded over gRPC",
-    target: embedded({ protocol: "grpc", streaming: true, latency: "normal:5ms:1 ms", errorRatio: 0.1 }),
+    target: embedded({ protocol: "grpc", streaming: true, latency: "normal:5ms:1 ms", errorRate: "10 %" }),
     load: hold(1),
     client: "grpc-js",
   }),
@@ -245,6 +246,40 @@ export const wrongUnits = [
   throughput().above("100 infer/s"),
   // @ts-expect-error A ratio has its sign.
   errorRate().below(0.01),
+  // @ts-expect-error A ratio has its sign.
+  errorRate().below("1"),
+  // @ts-expect-error A percentage has its sign.
+  errorRate().below(1),
+  // @ts-expect-error A percentage has its sign.
+  errorRate().is(1),
+  // @ts-expect-error A percentage has its sign.
+  metric("serverCacheHits").atLeast(0.5),
+  // @ts-expect-error A percentile is from 1 to below 100.
+  percentile(0.99),
+  // @ts-expect-error A percentile is from 1 to below 100.
+  percentile(100),
+  // @ts-expect-error A percentile is from 1 to below 100.
+  percentile(0.99, "latency"),
+  // @ts-expect-error A percentile is from 1 to below 100.
+  extracted("x").percentile(0.5),
+  // @ts-expect-error A drift has its sign.
+  soak(4, { for: "1 h", maxDrift: 0.1 }),
+  // @ts-expect-error Its old name.
+  soak(4, { for: "1 h", maxDriftPercent: 10 }),
+  // @ts-expect-error A tolerance has its sign.
+  spike({ base: 1, peak: 2, at: "1 s", for: "1 s", within: 20 }),
+  // @ts-expect-error A share has its sign.
+  defineScenario({ ...closed, cancel: { share: 0.1 } }),
+  // @ts-expect-error An error rate has its sign.
+  defineScenario({ ...closed, maxErrorRate: 0.01 }),
+  // @ts-expect-error A tolerance has its sign.
+  defineScenario({ ...closed, stability: { within: 10 } }),
+  // @ts-expect-error A variation has its sign.
+  defineScenario({ ...closed, sequences: { variation: 20 } }),
+  // @ts-expect-error A share has its sign.
+  embedded({ errorRate: 0.01 }),
+  // @ts-expect-error A share has its sign.
+  prompts({ lengths: [{ isl: 1, osl: 1, share: 100 }] }),
   // @ts-expect-error A bare number is refused.
   defineScenario({ ...closed, stallTimeout: 60 }),
   // @ts-expect-error A bare number is refused.
@@ -567,6 +602,7 @@ export const ownTargets = [
 const params = {
   users: integer(16, { min: 1 }),
   share: number(),
+  errors: percent("1 %"),
   pace: duration("1 s"),
   protocol: choice(["http", "grpc"]),
   model: text({ secret: true }),
@@ -579,7 +615,7 @@ const base = defineScenario({
   load: ({ users, pace }) => rate(users, { for: pace }),
   inputs: ({ users }) => prompts({ isl: users }),
   assert: ({ share }) => [goodput({ timeToFirstToken: "1 s" }).atLeast(share), p99("scheduledLatency").below("1 s")],
-  maxFailureRatio: ({ share }) => share,
+  maxErrorRate: ({ errors }) => errors,
 });
 
 /** Sound scenarios with parameters. */
@@ -633,6 +669,8 @@ export const wrongParameters = [
   integer("16"),
   // @ts-expect-error A duration needs a unit.
   duration("5"),
+  // @ts-expect-error A percentage has its sign.
+  percent(5),
   // @ts-expect-error An unknown option.
   integer(16, { minimum: 1 }),
 ];

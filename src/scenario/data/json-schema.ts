@@ -1,9 +1,9 @@
 import { type ConversionConfig, type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import { METRIC_PATTERN } from "../../measure/metrics/metric-names.ts";
-import { DURATION_PATTERN } from "../../plan/units.ts";
+import { DURATION_PATTERN, PERCENT_PATTERN } from "../../plan/units.ts";
 import { definitionSchema } from "../definition/definition-schema.ts";
-import { DURATION_RULE } from "../fields.ts";
+import { DURATION_RULE, PERCENT_RULE } from "../fields.ts";
 import type { PartKind } from "../form.ts";
 import { targetSchema } from "../targets/table.ts";
 import { MEMBER_PARTS, memberSchema } from "../targets/target-builder.ts";
@@ -183,6 +183,15 @@ function durationJsonSchema(): JsonSchema {
   };
 }
 
+function percentJsonSchema(): JsonSchema {
+  const text: JsonSchema = {
+    type: "string",
+    pattern: `${PERCENT_PATTERN}|\\$\\{`,
+    description: `It ${PERCENT_RULE}.`,
+  };
+  return { anyOf: [text, { const: 0 }] };
+}
+
 const CONFIG: ConversionConfig = {
   target: "draft-2020-12",
   errorMode: "ignore",
@@ -191,6 +200,7 @@ const CONFIG: ConversionConfig = {
     if (valibotSchema.type === "custom") {
       const { message } = valibotSchema as { readonly message?: unknown };
       if (message === DURATION_RULE) return durationJsonSchema();
+      if (message === PERCENT_RULE) return percentJsonSchema();
       return typeof message === "string" ? { description: `It ${message}.` } : {};
     }
     if (valibotSchema.type === "lazy")

@@ -3,6 +3,7 @@ import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
+import { percentileSchema } from "../../registry/metric-schema.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { callOf } from "../form.ts";
@@ -28,7 +29,7 @@ export interface MlperfExtent {
 
 /** Options of `singleStream`. */
 export interface SingleStreamOptions extends MlperfExtent {
-  /** The percentile of latency that is the result, above 0 and below 100. Default: 90. */
+  /** The percentile of latency that is the result, from 1 to below 100. Default: 90. */
   readonly percentile?: number;
 }
 
@@ -36,7 +37,7 @@ export interface SingleStreamOptions extends MlperfExtent {
 export interface MultiStreamOptions extends MlperfExtent {
   /** Requests of a query, sent together. Default: 8. */
   readonly samplesPerQuery?: number;
-  /** The percentile of the latency of queries that is the result, above 0 and below 100. Default: 99. */
+  /** The percentile of the latency of queries that is the result, from 1 to below 100. Default: 99. */
   readonly percentile?: number;
 }
 
@@ -54,7 +55,7 @@ export interface ServerOptions extends MlperfExtent {
    * `timeToFirstToken`.
    */
   readonly timePerOutputToken?: Duration;
-  /** The percentile that must be within each limit, above 0 and below 100. Default: 99. */
+  /** The percentile that must be within each limit, from 1 to below 100. Default: 99. */
   readonly percentile?: number;
   /** Seed of the gaps between requests. Default: 0. */
   readonly seed?: number;
@@ -91,10 +92,6 @@ function queriesEntries() {
     queries: v.optional(countSchema()),
     percentile: v.optional(percentileSchema()),
   };
-}
-
-function percentileSchema() {
-  return v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
 }
 
 /** Returns how long a scenario lasts. @param count lowest number of requests */

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import type { RecoveryPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Duration } from "../../plan/units.ts";
+import type { Duration, Percent } from "../../plan/units.ts";
 import { refuseMore, withFields } from "../arguments.ts";
-import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import { countSchema, nameSchema, percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
 import { during } from "./extent.ts";
 import { hold } from "./levels.ts";
 import { type Load, type LoadKind, pacingOf } from "./load.ts";
@@ -11,18 +11,18 @@ import { phasesBuilder } from "./load-builder.ts";
 
 /** Loads that are phases: a warm-up, a phase with a name, and the tests that are made of several phases. */
 
-const DEFAULT_DRIFT_PCT = 10;
-const DEFAULT_WITHIN_PCT = 20;
+const DEFAULT_DRIFT: Percent = "10 %";
+const DEFAULT_WITHIN: Percent = "20 %";
 
 /** Options of {@link soak}. */
 export interface SoakOptions {
   /** Length of the test, for example `"4 h"`. */
   readonly for: Duration;
   /**
-   * Largest change for the worse of the latency or the throughput, in percent, from the first third of the time to the last. The run fails
-   * when the change is certainly larger (95 % confidence). Default: 10.
+   * Largest change for the worse of the latency or the throughput, from the first third of the time to the last. The run fails when the
+   * change is certainly larger (95 % confidence). Default: `"10 %"`.
    */
-  readonly maxDriftPercent?: number;
+  readonly maxDrift?: Percent;
 }
 
 /** Options of {@link spike}. */
@@ -37,8 +37,8 @@ export interface SpikeOptions<S extends LoadKind = LoadKind> {
   readonly for: Duration;
   /** Length of the base load after it. Default: the same as `at`. */
   readonly after?: Duration;
-  /** Latency is back when its median is at most this much above the median before the spike, in percent. Default: 20. */
-  readonly withinPercent?: number;
+  /** Latency is back when its median is at most this much above the median before the spike. Default: `"20 %"`. */
+  readonly within?: Percent;
   /** The run fails when the recovery takes longer. Default: as long as `after`. */
   readonly recoverWithin?: Duration;
 }
@@ -103,7 +103,7 @@ export const phaseBuilder = phasesBuilder({
 /**
  * A steady load for a long time, which fails when latency or throughput drift: a leak becomes visible. A number is a concurrency.
  * @example
- * load: soak(16, { for: "2 h", maxDriftPercent: 5 })
+ * load: soak(16, { for: "2 h", maxDrift: "5 %" })
  */
 export function soak<S extends LoadKind = "closed">(load: number | Load<S>, options: SoakOptions): Load<S> {
   refuseMore("soak(load, options)", arguments);
@@ -113,11 +113,10 @@ export function soak<S extends LoadKind = "closed">(load: number | Load<S>, opti
 
 export const soakBuilder = phasesBuilder({
   form: { name: "soak", parts: { load: "steady-load" } },
-  options: ({ plain }) =>
-    strictOptions({ for: spanSchema(), maxDriftPercent: v.optional(positiveSchema()), load: plain() }),
-  toPhases: ({ load: given, maxDriftPercent = DEFAULT_DRIFT_PCT, for: duration }, path, read) => {
+  options: ({ plain }) => strictOptions({ for: spanSchema(), maxDrift: v.optional(percentSchema()), load: plain() }),
+  toPhases: ({ load: given, maxDrift = DEFAULT_DRIFT, for: duration }, path, read) => {
     const { plan: load, problems } = read.load(`${path}.load`, given, "steady");
-    const drift = { maxRatio: maxDriftPercent / 100 };
+    const drift = { maxRatio: toRatio(maxDrift) };
     return { problems, phases: [{ name: "soak", load, mode: during(duration), drift }] };
   },
 });
@@ -143,17 +142,17 @@ export const spikeBuilder = phasesBuilder({
       at: spanSchema(),
       for: spanSchema(),
       after: v.optional(spanSchema()),
-      withinPercent: v.optional(positiveSchema()),
+      within: v.optional(percentSchema()),
       recoverWithin: v.optional(spanSchema()),
     }),
   namedBy: "is several phases, which have names",
   toPhases: (options, path, read, firstIndex) => {
-    const { at, after = at, recoverWithin, withinPercent = DEFAULT_WITHIN_PCT } = options;
+    const { at, after = at, recoverWithin, within = DEFAULT_WITHIN } = options;
     const base = read.load(`${path}.base`, options.base, "steady");
     const peak = read.load(`${path}.peak`, options.peak, "steady");
     const recovery: RecoveryPlan = {
       baseIndex: firstIndex,
-      withinRatio: withinPercent / 100,
+      withinRatio: toRatio(within),
       ...(recoverWithin === undefined ? {} : { limitMs: toMs(recoverWithin) }),
     };
     return {

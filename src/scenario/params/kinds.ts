@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { nearestDuration, nearestName } from "../../plan/nearest-name.ts";
-import { parseDurationNs } from "../../plan/units.ts";
+import { nearestDuration, nearestName, nearestPercent } from "../../plan/nearest-name.ts";
+import { parseDurationNs, parsePercent } from "../../plan/units.ts";
 import { strictOptions } from "../fields.ts";
 import type { DataForm } from "../form.ts";
 import type { Parameter, ParameterValue } from "./parameter.ts";
@@ -99,6 +99,15 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     accepts: (value) => typeof value === "string" && parseDurationNs(value) !== undefined,
     nearest: nearestDuration,
     describe: () => 'a duration with its unit, such as "25 ms", "5 s" or "2 min"',
+  },
+  percent: {
+    form: { name: "percent", args: ["default"], isArgOptional: true },
+    placeholder: "PERCENT",
+    options: [],
+    parse: (text) => text.trim(),
+    accepts: (value) => typeof value === "string" && parsePercent(value) !== undefined,
+    nearest: nearestPercent,
+    describe: () => 'a percentage with its sign, such as "1 %"',
   },
   flag: {
     initialSchema: v.boolean(),

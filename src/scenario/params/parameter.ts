@@ -1,4 +1,4 @@
-import type { Duration } from "../../plan/units.ts";
+import type { Duration, Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 
 /** The builders of parameters: values of a scenario that the command line and the environment can change. */
@@ -9,7 +9,7 @@ export type ParameterValue = number | string | boolean;
 /** A parameter with values of type `T`. */
 export interface Parameter<T extends ParameterValue = ParameterValue> {
   /** Selects the entry in the table of kinds. */
-  readonly kind: "integer" | "number" | "text" | "choice" | "duration" | "flag";
+  readonly kind: "integer" | "number" | "percent" | "text" | "choice" | "duration" | "flag";
   /** Absent: a value must be given. */
   readonly initial?: T;
   readonly options: object;
@@ -23,7 +23,7 @@ export type ValuesOf<D extends ParameterTable> = {
   readonly [N in keyof D]: D[N] extends Parameter<infer T> ? T : never;
 };
 
-/** Options of {@link choice}, {@link duration} and {@link flag}. */
+/** Options of {@link choice}, {@link duration}, {@link percent} and {@link flag}. */
 export interface ParameterOptions {
   /** What it is, for `--help`. Default: none. */
   readonly description?: string;
@@ -60,7 +60,7 @@ export function integer(first?: number | NumberParameterOptions, options?: Numbe
  * A number.
  * @param initial the default; without it, a value must be given
  * @example
- * number(0.01, { min: 0, max: 1, description: "Allowed share of failed requests." })
+ * number(1.5, { min: 1, max: 4, description: "Speed of the replay." })
  */
 export function number(initial: number, options?: NumberParameterOptions): Parameter<number>;
 export function number(options?: NumberParameterOptions): Parameter<number>;
@@ -93,6 +93,19 @@ export function duration(options?: ParameterOptions): Parameter<Duration>;
 export function duration(first?: Duration | ParameterOptions, options?: ParameterOptions): Parameter<Duration> {
   refuseMore("duration(default, options)", arguments);
   return create("duration", first, options);
+}
+
+/**
+ * A percentage with its sign.
+ * @param initial the default; without it, a value must be given
+ * @example
+ * percent("1 %", { description: "Allowed share of failed requests." })
+ */
+export function percent(initial: Percent, options?: ParameterOptions): Parameter<Percent>;
+export function percent(options?: ParameterOptions): Parameter<Percent>;
+export function percent(first?: Percent | ParameterOptions, options?: ParameterOptions): Parameter<Percent> {
+  refuseMore("percent(default, options)", arguments);
+  return create("percent", first, options);
 }
 
 /**

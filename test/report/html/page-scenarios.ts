@@ -38,7 +38,7 @@ export const MLPERF = {
 /** MLPerf's server with limits of streamed tokens. */
 export const MLPERF_TOKENS = {
   name: "server of tokens",
-  target: embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms", tokenizer: TINY }),
+  target: embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", interTokenLatency: "1 ms", tokenizer: TINY }),
   inputs: prompts({ isl: 12, osl: 5, count: 4 }),
   load: server(300, { timeToFirstToken: "2 s", timePerOutputToken: "1 s", for: "1 ms", queries: 70, percentile: 90 }),
 };
@@ -50,7 +50,7 @@ export function mixed(url: string): object {
     target: mix([
       {
         name: "chat",
-        target: embeddedLlm({ streaming: true, ttft: "3 ms", itl: "1 ms", tokenizer: TINY }),
+        target: embeddedLlm({ streaming: true, timeToFirstToken: "3 ms", interTokenLatency: "1 ms", tokenizer: TINY }),
         inputs: prompts({ isl: 12, osl: 5, count: 4 }),
         weight: 1,
       },

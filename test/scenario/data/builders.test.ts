@@ -112,7 +112,7 @@ const LOADS: readonly Pair[] = [
     [warmup("1 s", hold(4)), phase("a", hold(2, { for: "1 s" }))],
   ],
   ["[{ warmup: { requests: 9, load: { rate: 4 } } }, { rate: 9 }]", [warmup({ requests: 9 }, rate(4)), rate(9)]],
-  ["{ soak: { load: 4, for: 1 h, maxDriftPercent: 5 } }", soak(4, { for: "1 h", maxDriftPercent: 5 })],
+  ["{ soak: { load: 4, for: 1 h, maxDrift: 5 % } }", soak(4, { for: "1 h", maxDrift: "5 %" })],
   [
     "{ spike: { base: 4, peak: { rate: 9 }, at: 1 s, for: 2 s } }",
     spike({ base: 4 as never, peak: rate(9), at: "1 s", for: "2 s" }),
@@ -157,7 +157,10 @@ const TARGETS: readonly Pair[] = [
   ],
   ["embedded", embedded()],
   ["{ embedded: { latency: 2 ms, protocol: grpc } }", embedded({ latency: "2 ms", protocol: "grpc" })],
-  ["{ embeddedLlm: { streaming: true, ttft: 5 ms } }", embeddedLlm({ streaming: true, ttft: "5 ms" })],
+  [
+    "{ embeddedLlm: { streaming: true, timeToFirstToken: 5 ms } }",
+    embeddedLlm({ streaming: true, timeToFirstToken: "5 ms" }),
+  ],
   [
     "{ mix: [{ name: a, target: embedded, weight: 9, tags: { x: y } }, { name: b, target: { embedded: { latency: 1 ms } }, inputs: zero }] }",
     mix([
@@ -187,6 +190,7 @@ const PARAMETERS: readonly Pair[] = [
   ],
   ["{ a: { number: { max: 3 } } }", { a: api.number({ max: 3 }) }],
   ["{ a: { text: { default: x, secret: true } } }", { a: api.text("x", { secret: true }) }],
+  ["{ a: { percent: 5 % } }", { a: api.percent("5 %") }],
   ["{ a: { duration: 5 s } }", { a: api.duration("5 s") }],
   ["{ a: { choice: [x, y] } }", { a: api.choice(["x", "y"]) }],
   ["{ a: { choice: { values: [x, y], description: Z } } }", { a: api.choice(["x", "y"], { description: "Z" }) }],
@@ -305,14 +309,14 @@ describe("whole scenarios have the same plan from YAML and JSON as from TypeScri
       tags: { team: "search", shard: 3, isNew: true, length: "long" },
       warmupRequests: 3,
       warmupFor: "1 s",
-      stability: { window: "1 s", percent: 5, trials: 4, percentile: 95 },
+      stability: { window: "1 s", within: "5 %", trials: 4, percentile: 95 },
       sequences: { length: 3, ids: [1, 9], serial: true },
       metrics: { url: "h:8002/metrics", every: "2 s" },
-      maxFailureRatio: 0.5,
-      cancel: { percent: 1, after: "60 ms" },
+      maxErrorRate: "50 %",
+      cancel: { share: "1 %", after: "60 ms" },
       client: "undici",
       stallTimeout: "5 s",
-      requestTimeout: "9 s",
+      timeout: "9 s",
       maxResponseBytes: 1000,
     });
     check(scenario as unknown as Scenario, "/base");

@@ -45,7 +45,7 @@ const FIELDS: readonly Mistake[] = [
   ["a scenario that is text", "hello", /^x.yaml:1:1: must be fields/],
   ["nothing", "", /^x.yaml:1:1: must be fields/],
   ["a wrong value", with_("warmupRequests: -1"), /^x.yaml:4:17, warmupRequests: must be 0 or more \(got -1\)/],
-  ["a wrong unit", with_("cancel: { percent: 1, after: 60 }"), /^x.yaml:4:30, cancel.after: must be a duration with/],
+  ["a wrong unit", with_("cancel: { share: 1 %, after: 60 }"), /^x.yaml:4:30, cancel.after: must be a duration with/],
 ];
 
 const BUILDERS: readonly Mistake[] = [
