@@ -1,9 +1,9 @@
 #!/usr/bin/env -S rampart run
-import { defineScenario, embeddedLlm, errorRate, hold, mix, outputTokensPerSec, p90, prompts } from "rampart";
+import { defineScenario, embeddedLlm, errorRate, hold, input, mix, outputTokensPerSec, p90 } from "rampart";
 
 const tokenizer = "../test/tokenize/fixtures/tiny";
 /** Short and long prompts, the same for both models. */
-const inputs = prompts({
+const inputs = input.prompts({
   lengths: [
     { isl: 16, osl: 6, share: "75 %" },
     { isl: 96, osl: 12, share: "25 %" },

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S rampart run
-import { defineScenario, embeddedLlm, errorRate, p90, prompts, sessions } from "rampart";
+import { defineScenario, embeddedLlm, errorRate, input, p90, sessions } from "rampart";
 
 /** Conversations of several turns: each turn is sent with the turns before it and their responses. */
 export default defineScenario({
@@ -11,7 +11,7 @@ export default defineScenario({
     tokenizer: "../test/tokenize/fixtures/tiny",
   }),
   load: sessions(4),
-  inputs: prompts({
+  inputs: input.prompts({
     isl: 24,
     osl: 6,
     sessions: { count: 12, turns: { mean: 3, stddev: 1 }, delay: "20 ms" },

@@ -1,10 +1,10 @@
 #!/usr/bin/env -S rampart run
-import { defineScenario, embeddedLlm, errorRate, number, p50, text, trace } from "rampart";
+import { defineScenario, embeddedLlm, errorRate, p50, param, trace } from "rampart";
 
 /** Yesterday's traffic again, at its own times and lengths: `--set speed=2` replays it in half the time. */
 export default defineScenario({
   name: "trace replay",
-  params: { file: text("data/trace.jsonl"), speed: number(1) },
+  params: { file: param.text("data/trace.jsonl"), speed: param.number(1) },
   target: embeddedLlm({
     streaming: true,
     timeToFirstToken: "8 ms",

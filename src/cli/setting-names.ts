@@ -18,7 +18,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "inputs.data": "inputs",
   "inputs.entries": "target",
   "inputs.file": "inputs.file",
-  "inputs.file=other": "use payloads(file)",
+  "inputs.file=other": "use input.payloads(file)",
   "inputs.file=rankings": "leave file out",
   "inputs.tokenizer": "target.tokenizer",
   "load.concurrency": "load",

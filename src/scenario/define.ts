@@ -77,13 +77,13 @@ export interface ScenarioDefinition<
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others, or a list of them, which run one after the other without a pause. */
   readonly load: Load<S> | LoadList<S>;
-  /** What to send. Default: `random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
+  /** What to send. Default: `input.random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
   readonly assert?: readonly Assertion<MetricOf<S, A>, WhereOf<NoInfer<G>>>[];
   /**
    * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
-   * of `json(…)` and `payloads(…)` can have their own. Default: none.
+   * of `input.json(…)` and `input.payloads(…)` can have their own. Default: none.
    */
   readonly tags?: TagsOf<G>;
   /**
@@ -160,7 +160,7 @@ export type FieldOf<T, V, R> = T | ((params: V, started: R) => T);
 /** What a scenario has besides the fields of its definition. */
 export interface ScenarioExtras<D extends ParameterTable, R> {
   /**
-   * Values that the command line and the environment can change: `{ users: integer(16) }` with `--set users=32` or `RAMPART_USERS=32`. Any
+   * Values that the command line and the environment can change: `{ users: param.integer(16) }` with `--set users=32` or `RAMPART_USERS=32`. Any
    * other field except `tags`, `check` and `onRecord` can be a function of them. Default: none.
    */
   readonly params?: D;

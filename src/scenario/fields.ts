@@ -23,14 +23,19 @@ export function spanSchema(): Schema<Duration> {
   );
 }
 
-/** Returns the schema of an integer of 1 or more. */
-export function countSchema(): Schema<number> {
-  return v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+/** Returns the schema of an integer of 1 or more. @param rule what it must be. Default: a number */
+export function countSchema(rule = "must be a number"): Schema<number> {
+  return v.pipe(v.number(rule), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
 }
 
-/** Returns the schema of a number above 0. */
-export function positiveSchema(): Schema<number> {
-  return v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.finite("must be finite"));
+/** Returns the schema of a number above 0. @param rule what it must be. Default: a number */
+export function positiveSchema(rule = "must be a number"): Schema<number> {
+  return v.pipe(v.number(rule), v.gtValue(0, "must be above 0"), v.finite("must be finite"));
+}
+
+/** Returns the schema of a number of 0 or more. */
+export function naturalSchema(): Schema<number> {
+  return v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.finite("must be finite"));
 }
 
 /** Returns the schema of text that is not empty. */

@@ -16,7 +16,7 @@ export interface MixMember<T extends Target = Target, I = Inputs> {
   readonly name: string;
   /** The server and the model to measure. */
   readonly target: T;
-  /** What to send there. Default: `random()`, or what the target's options describe; required with `openai` and `embeddedLlm`. */
+  /** What to send there. Default: `input.random()`, or what the target's options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: I;
   /** Its share of the requests is its weight over the sum of all weights: a whole number, 1 or more. Default: 1. */
   readonly weight?: number;

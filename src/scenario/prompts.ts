@@ -99,10 +99,10 @@ export interface PromptOptions {
 /**
  * Synthetic prompts with exactly the requested number of tokens, or prompts from a file.
  * @example
- * prompts({ isl: 550, osl: { mean: 128, stddev: 16 } })
+ * input.prompts({ isl: 550, osl: { mean: 128, stddev: 16 } })
  */
 export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
-  refuseMore("prompts(options)", arguments);
+  refuseMore("input.prompts(options)", arguments);
   return { kind: "prompts", files: [], options };
 }
 
@@ -110,10 +110,10 @@ export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
  * Whole request bodies from a file: an `inputs.json` as GenAI-Perf writes it, or JSON Lines (`.jsonl`) with one body per line. A relative
  * path starts at the scenario's folder.
  * @example
- * payloads("requests.jsonl")
+ * input.payloads("requests.jsonl")
  */
 export function payloads(file: string): Inputs<"payloads"> {
-  refuseMore("payloads(file)", arguments);
+  refuseMore("input.payloads(file)", arguments);
   return { kind: "payloads", files: [file], options: {} };
 }
 
@@ -194,7 +194,7 @@ function audioSchema() {
 }
 
 export const promptsBuilder = inputBuilder({
-  form: { name: "prompts" },
+  form: { name: "prompts", space: "input" },
   options: promptsSchema,
   makes: ["payloads"],
   toPlan: ({ options }, folder, { content }) => toPromptsPlan(options, content as LlmContent, folder),
@@ -213,7 +213,7 @@ export const tracedBuilder = inputBuilder({
 });
 
 export const payloadsBuilder = inputBuilder({
-  form: { name: "payloads", args: ["file"] },
+  form: { name: "payloads", space: "input", args: ["file"] },
   files: () => v.tuple([nameSchema("a file")]),
   options: () => strictOptions({}),
   makes: ["payloads"],

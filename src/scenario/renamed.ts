@@ -21,6 +21,41 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ["apiKey", 'apiKeyEnv: "NAME", the environment variable that holds it'],
 ]);
 
+const MLPERF = ["multiStream", "offline", "server", "singleStream"] as const;
+
+/** Functions of the API by their name, with a call that does the same. */
+const FUNCTIONS: ReadonlyMap<string, string> = new Map([
+  ["concurrency", "ramp(1, 64), as in findMax({ over: ramp(1, 64), … })"],
+  ["requestRate", "rateRamp(10, 500), as in findMax({ over: rateRamp(10, 500), … })"],
+  ["dynamicGrpc", "grpc(…)"],
+  ["file", "fileBody(…)"],
+  ...MLPERF.map((name) => [name, `mlperf.${name}(…)`] as const),
+  ...["choice", "duration", "flag", "integer", "number", "text"].map((name) => [name, `param.${name}(…)`] as const),
+  ...["dir", "files", "generate", "json", "payloads", "prompts", "random", "zero"].map(
+    (name) => [name, `input.${name}(…)`] as const,
+  ),
+]);
+
+/** Builders in YAML and JSON by their name, with the new one. */
+const IN_DATA: ReadonlyMap<string, string> = new Map([
+  ["concurrency", "ramp: { from: 1, to: 64 }"],
+  ["requestRate", "rateRamp: { from: 10, to: 500 }"],
+  ["dynamicGrpc", "grpc"],
+  ...MLPERF.map((name) => [name, `mlperf.${name}`] as const),
+]);
+
+/** Returns how to write a builder that YAML and JSON do not have; undefined for a name that is just unknown. */
+export function renamedInData(name: string): string | undefined {
+  const found = IN_DATA.get(name);
+  return found === undefined ? undefined : `Write ${found}.`;
+}
+
+/** Returns how to write a function that the API does not have; undefined for a name that is just unknown. */
+export function renamedFunction(name: string): string | undefined {
+  const found = FUNCTIONS.get(name);
+  return found === undefined ? undefined : `Write ${found}.`;
+}
+
 /** Returns how to write an option that the language does not have; undefined for a name that is just unknown. @param keys its path */
 export function renamedOption(keys: readonly string[]): string | undefined {
   const name = keys.at(-1) ?? "";

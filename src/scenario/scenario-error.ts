@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { word } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import { messageOf, movePath, type Problem, problem, UserError } from "../plan/problem.ts";
+import { renamedFunction } from "./renamed.ts";
 
 /** Errors of a scenario's own code, with positions in the user's files. */
 
@@ -45,14 +46,19 @@ const UNDEFINED_NAME = /: (?:Can't find variable: )?([\w$]+) is not defined$/;
 const MISSING_EXPORT =
   /named '([\w$]+)' not found in module 'rampart'|'rampart(?::\w+)?' does not provide an export named '([\w$]+)'/;
 
+/** A call of what is no function, such as `rampart.server(1)`. */
+const NO_FUNCTION = /\b\w+\.([\w$]+) is not a function/;
+
 /** Returns how to correct a name; undefined when the error is another one. */
 function hintForName(message: string, names: readonly string[]): string | undefined {
   const undefinedName = UNDEFINED_NAME.exec(message)?.[1];
   if (undefinedName !== undefined && names.includes(undefinedName))
     return `Add it to the import: import { ${undefinedName} } from "rampart".`;
   const [, inBun, inNode] = MISSING_EXPORT.exec(message) ?? [];
-  const name = undefinedName ?? inBun ?? inNode;
-  const near = name && nearestName(name, names);
+  const name = undefinedName ?? inBun ?? inNode ?? NO_FUNCTION.exec(message)?.[1] ?? "";
+  const renamed = renamedFunction(name);
+  if (renamed !== undefined) return renamed;
+  const near = name === "" || NO_FUNCTION.test(message) ? undefined : nearestName(name, names);
   return near === undefined ? undefined : `Did you mean ${near}?`;
 }
 

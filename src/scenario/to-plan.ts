@@ -20,6 +20,7 @@ import { type DefinitionData, definitionSchema } from "./definition/definition-s
 import { toProblem } from "./definition/to-problem.ts";
 import { toMs, toPct, toRatio } from "./fields.ts";
 import { callOf } from "./form.ts";
+import { describeInputs } from "./inputs.ts";
 import { type ConvertedLoad, convertLoads } from "./loads/table.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { checkRepeat, toRepeatPlan, untilOf } from "./repeat.ts";
@@ -97,7 +98,7 @@ function withInputsOf({ plain }: ConvertedLoad, definition: DefinitionData): Def
   const { inputs } = definition;
   if (inputs === undefined) return { ...definition, inputs: plain.inputs };
   const message = "the trace of the load has its requests";
-  throw userError("conflict", "inputs", message, "Leave it out.", `${inputs.kind}(…)`);
+  throw userError("conflict", "inputs", message, "Leave it out.", describeInputs(inputs));
 }
 
 function buildPlan(

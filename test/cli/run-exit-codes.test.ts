@@ -106,7 +106,7 @@ describe("rampart run exits with", () => {
   test("65 when an assertion fails at one level only", async () => {
     const { code, out } = await runText({
       // The second one takes 2 s on any machine, the first one less on all but a stalled one.
-      load: "rate([1000000, 1], { requests: 3 })",
+      load: "rateSteps([1000000, 1], { requests: 3 })",
       assert: "[throughput().above(3)]",
     });
     assert.equal(code, 65, out);

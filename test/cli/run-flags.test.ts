@@ -35,7 +35,7 @@ describe("rampart run", () => {
       const text = scenarioText({
         target: `triton("127.0.0.1:${server.port}", { model: "m" })`,
         load: "ramp(1, 4, { step: 3 })",
-        inputs: 'json("./data.json")',
+        inputs: 'input.json("./data.json")',
         assert: '[p99().below("1 ms")]',
       });
       await inFolder({ "x.ts": text }, async (cwd) => {

@@ -119,7 +119,7 @@ describe("rampart run of several targets", () => {
     const text = scenarioText({
       target: "embedded({ latency: '2 ms', errorRate: '10 %' })",
       load: "steps([1, 4])",
-      inputs: 'json("in.json")',
+      inputs: 'input.json("in.json")',
       stability: '{ window: "200 ms", within: "1000000 %" }',
       assert: "[errorRate().where({ size: 'big' }).below('90 %'), throughput().where({ size: 'big' }).below(1)]",
     });

@@ -8,10 +8,10 @@ import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { isDrawn, planOfRun } from "../../src/registry/plan-of-run.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
-import { findMax, requestRate } from "../../src/scenario/loads/find-max.ts";
+import { findMax } from "../../src/scenario/loads/find-max.ts";
 import { hold } from "../../src/scenario/loads/levels.ts";
 import { server } from "../../src/scenario/loads/mlperf.ts";
-import { rate } from "../../src/scenario/loads/rates.ts";
+import { rate, rateRamp } from "../../src/scenario/loads/rates.ts";
 import { mix } from "../../src/scenario/mix.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
@@ -76,7 +76,7 @@ describe("between-run variance of Poisson counts is that within a run", () => {
   });
 
   test("of the measurements of a search, also of one level", () => {
-    const over = requestRate(1, 100, { distribution: "poisson" });
+    const over = rateRamp(1, 100, { distribution: "poisson" });
     const { load } = planOf({ load: findMax({ over, where: [p99("latency").below("1 s")] }) });
     assertIndependent(RUNS.map((draw) => countAt(load, PER_SEC, draw)));
   });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errorRate, goodput, p90, p99, throughput } from "../../src/scenario/assertions.ts";
-import { concurrency, findMax } from "../../src/scenario/loads/find-max.ts";
+import { findMax } from "../../src/scenario/loads/find-max.ts";
 import { hold, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
 import { phase, warmup } from "../../src/scenario/loads/phases.ts";
-import { rate } from "../../src/scenario/loads/rates.ts";
+import { rateSteps } from "../../src/scenario/loads/rates.ts";
 import { mix } from "../../src/scenario/mix.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
@@ -35,7 +35,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
         warmup("100 ms", hold(2)),
         ramp(1, 4, { over: "200 ms" }),
         phase("busy", hold(4, { for: "250 ms" })),
-        phase("evening", rate([100, 50], { for: "200 ms" })),
+        phase("evening", rateSteps([100, 50], { for: "200 ms" })),
         phase("stable", hold(2)),
       ],
       stability,
@@ -53,7 +53,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
       target: MIX,
       tags,
       load: findMax({
-        over: concurrency(1, 4),
+        over: ramp(1, 4),
         where: [p90("latency").below("5 s"), errorRate().below("90 %")],
         window: "100 ms",
         settle: "20 ms",
@@ -76,7 +76,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
   ],
   [
     "repeated runs of a rate",
-    { name: "repeated", target: MIX, tags, load: rate([100, 200], { for: "200 ms" }), repeat: 2 },
+    { name: "repeated", target: MIX, tags, load: rateSteps([100, 200], { for: "200 ms" }), repeat: 2 },
   ],
 ];
 

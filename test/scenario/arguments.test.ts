@@ -8,7 +8,7 @@ import { type Problem, UserError } from "../../src/plan/problem.ts";
 type Call = (...args: readonly unknown[]) => unknown;
 
 /** Takes any number of arguments: the files. */
-const VARIADIC: ReadonlySet<string> = new Set(["json"]);
+const VARIADIC: ReadonlySet<string> = new Set(["input.json"]);
 
 function problemsOf(call: () => unknown): readonly Problem[] {
   try {
@@ -20,11 +20,22 @@ function problemsOf(call: () => unknown): readonly Problem[] {
   return [];
 }
 
-for (const [name, builder] of Object.entries(api))
+/** The functions of the API by how they are written: `hold`, `input.json`. */
+const FUNCTIONS = Object.entries(api as Readonly<Record<string, object>>).flatMap(
+  ([name, value]): [string, object][] =>
+    typeof value === "function"
+      ? [[name, value]]
+      : Object.entries(value as Readonly<Record<string, object>>).map(([inner, builder]) => [
+          `${name}.${inner}`,
+          builder,
+        ]),
+);
+
+for (const [name, builder] of FUNCTIONS)
   if (!VARIADIC.has(name))
     test(`${name} refuses more arguments than it takes`, () => {
       const [found] = problemsOf(() => (builder as Call)(...Array.from({ length: 5 }, () => ({}))));
-      assert.match(String(found?.path), new RegExp(`^${name}\\(.*\\)$`));
+      assert.match(String(found?.path), new RegExp(`^${name.replace(".", "\\.")}\\(.*\\)$`));
       assert.match(String(found?.message), /^takes (no arguments|1 argument|[23] arguments)$/);
     });
 
@@ -53,8 +64,8 @@ const CALLS: readonly (readonly [name: string, call: () => unknown, expected: st
   ],
   [
     "options of a parameter, twice",
-    () => (api.integer as Call)({ min: 1 }, { max: 2 }),
-    'integer(options): takes 1 argument (got {"max":2}). Remove what is more.',
+    () => (api.param.integer as Call)({ min: 1 }, { max: 2 }),
+    'param.integer(options): takes 1 argument (got {"max":2}). Remove what is more.',
   ],
 ];
 

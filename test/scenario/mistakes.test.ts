@@ -16,7 +16,7 @@ import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
 import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
 import { soak, warmup } from "../../src/scenario/loads/phases.ts";
-import { intervals, rate } from "../../src/scenario/loads/rates.ts";
+import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { http } from "../../src/scenario/targets/http.ts";
@@ -203,7 +203,12 @@ const targets: readonly Mistake[] = [
 ];
 
 const loads: readonly Mistake[] = [
-  ["a number for a load", { load: 16 }, "load", /ramp\(…\), hold\(…\), steps\(…\), rate\(…\), rateRamp\(…\)/],
+  [
+    "a number for a load",
+    { load: 16 },
+    "load",
+    /ramp\(…\), hold\(…\), steps\(…\), rate\(…\), rateSteps\(…\), rateRamp\(…\)/,
+  ],
   ["a concurrency of 0", { load: hold(0) }, "load.concurrency", /1 or more/],
   ["half a request", { load: hold(1.5) }, "load.concurrency", /whole number/],
   ["a ramp without an end", { load: anyRamp(1) }, "load.to", /must be a number/],
@@ -221,7 +226,7 @@ const loads: readonly Mistake[] = [
   ["an option of another load", { load: anyHold(1, { step: 2 }) }, "load.step", /not an option here/],
   ["no levels", { load: steps([]) }, "load", /must have a level/],
   ["levels that are no list", { load: anySteps(3) }, "load", /list of levels/],
-  ["a rate of 0", { load: rate([1, 0]) }, "load.perSec.1", /above 0/],
+  ["a rate of 0", { load: rateSteps([1, 0]) }, "load.perSec.1", /above 0/],
   ["a rate without end", { load: rate(Number.POSITIVE_INFINITY) }, "load.perSec", /finite/],
   ["an unknown distribution", { load: anyRate(1, { distribution: "x" }) }, "load.distribution", /"poisson"/],
   ["intervals without a file", { load: intervals("") }, "load.file", /must be a file/],
@@ -257,7 +262,7 @@ const others: readonly Mistake[] = [
     "a name for inputs",
     { inputs: "random" },
     "inputs",
-    /random\(\), zero\(\), json\(…\), files\(…\), dir\(…\), prompts\(…\), payloads\(…\) or generate\(…\)/,
+    /input\.random\(\), input\.zero\(\), input\.json\(…\), .* or input\.generate\(…\)/,
   ],
   ["no file", { inputs: untyped(json)() }, "inputs.files", /must name a file/],
   ["a list for a file", { inputs: untyped(json)(["a"]) }, "inputs.files.0", /must be a file/],

@@ -18,12 +18,12 @@ import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { dir, json, random, zero } from "../../src/scenario/inputs.ts";
 import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
-import { intervals, rate } from "../../src/scenario/loads/rates.ts";
+import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import type { ScheduleOptions } from "../../src/scenario/loads/schedules.ts";
 import { fixedSchedule, trace } from "../../src/scenario/loads/schedules.ts";
 import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
-import { dynamicGrpc } from "../../src/scenario/targets/grpc.ts";
+import { grpc as anyGrpc } from "../../src/scenario/targets/grpc.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { tfserving } from "../../src/scenario/targets/tfserving.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
@@ -121,7 +121,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
   ],
   [
     `--service-kind dynamic_grpc -i grpc -u localhost:8001 -m a.B/C --grpc-method a.B/C --proto ${FILE} --proto-path / --input-data ${FILE}`,
-    over(dynamicGrpc(at, { method: "a.B/C", proto: FILE, importPaths: ["/"], file: FILE })),
+    over(anyGrpc(at, { method: "a.B/C", proto: FILE, importPaths: ["/"], file: FILE })),
     target,
     messages,
   ],
@@ -149,7 +149,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
   ["--concurrency-range 1:9:4", under(ramp(1, 9, { step: 4 })), load, mode],
   ["-d -t 2 -c 8 -l 30 --concurrency-range 2:8", under(ramp(2, 8), { latencyLimit: "30 ms" }), load, measurement],
   ["-t 5", under(hold(5)), load],
-  ["--request-rate-range 10:30:10", under(rate([10, 20, 30])), mode],
+  ["--request-rate-range 10:30:10", under(rateSteps([10, 20, 30])), mode],
   ["--request-rate-range 10", under(rate(10, { seed: 5489 })), load],
   [
     "--request-rate-range 10 --request-distribution poisson",
@@ -277,7 +277,7 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ],
   [
     `--endpoint-type dynamic_grpc --grpc-method a.B/C --url h:9 -m a.B/C --input-file ${FILE}`,
-    over(dynamicGrpc("h:9", { method: "a.B/C", file: FILE })),
+    over(anyGrpc("h:9", { method: "a.B/C", file: FILE })),
     target,
   ],
   [
@@ -315,7 +315,7 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
 const SWEEPS: readonly (readonly [args: string, load: ScenarioDefinition["load"]])[] = [
   ["--sweep-type concurrency --sweep-range 1:8", steps([1, 2, 4, 8])],
   ["--sweep-type concurrency --sweep-list 3,5,4", steps([3, 5, 4])],
-  ["--sweep-type request_rate --sweep-range 16:64", rate([16, 32, 64])],
+  ["--sweep-type request_rate --sweep-range 16:64", rateSteps([16, 32, 64])],
 ];
 
 /** Options that have a counterpart in scenarios and no part of the plan to compare, each with the reason in a sentence. */

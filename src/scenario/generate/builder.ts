@@ -26,7 +26,7 @@ export type FormOf<Y> = Y extends GeneratedTensors ? "tensors" : Y extends Gener
  * Inputs from a function, called before the load: a generator that yields them, or a function of `{ index, random }` that returns one and is
  * called for each. Both may be asynchronous. They repeat when the load needs more.
  * @example
- * generate(function* ({ random }) {
+ * input.generate(function* ({ random }) {
  *   for (;;) yield { tensors: { INPUT0: Array.from({ length: 16 }, () => Math.floor(random() * 100)) } };
  * }, { count: 50 })
  */
@@ -34,7 +34,7 @@ export function generate<const Y extends GeneratedTensors | GeneratedPayload | G
   make: InputMaker<Y>,
   options: GenerateOptions = {},
 ): Inputs<FormOf<Y>> {
-  refuseMore("generate(make, options)", arguments);
+  refuseMore("input.generate(make, options)", arguments);
   return { kind: "generate", files: [], options: withFields(options, { make }) };
 }
 
@@ -43,7 +43,7 @@ const MOST_MADE = 100_000;
 const DEFAULT_MADE = 1000;
 
 export const generateBuilder = inputBuilder({
-  form: { name: "generate", isCodeOnly: true },
+  form: { name: "generate", space: "input", isCodeOnly: true },
   options: () =>
     strictOptions({
       make: v.custom<RegisteredFunction>((input) => typeof input === "function", "must be a function"),

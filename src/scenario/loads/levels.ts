@@ -4,26 +4,12 @@ import { problem } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
-import { checkExtent, during, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
+import { checkExtent, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
+import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 
 /** Loads that keep a number of requests in flight. */
-
-/** Options of {@link ramp}. */
-export type RampOptions =
-  | ({
-      /** Difference between two levels. Default: 1. */
-      readonly step?: number;
-      readonly over?: never;
-    } & Extent)
-  | {
-      /** Change the concurrency evenly over this time, in one measurement with a time line. Default: level by level. */
-      readonly over: Duration;
-      readonly step?: never;
-      readonly for?: never;
-      readonly requests?: never;
-    };
 
 /**
  * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`).
@@ -38,24 +24,13 @@ export function ramp(start: number, end: number, options: RampOptions = {}): Loa
 export const rampBuilder = loadBuilder({
   form: { name: "ramp", args: FROM_TO },
   values: levelsSchema,
-  options: () => strictOptions({ ...extentEntries(), step: v.optional(countSchema()), over: v.optional(spanSchema()) }),
-  check: ({ values: [start = 1, end = 1], options }) => {
-    const { over, step, for: duration, requests } = options;
-    const problems = checkExtent(options);
-    if (over !== undefined && (step !== undefined || duration !== undefined || requests !== undefined)) {
-      const message = "is the length of the whole measurement and cannot be given together with step, for or requests";
-      problems.push(problem("conflict", "load.over", message, "Leave them out."));
-    }
-    if (over !== undefined || end >= start) return problems;
-    const message = `a ramp over levels cannot fall from ${start} to ${end}`;
-    const hint = `Write ramp(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
-    return [...problems, problem("invalid-value", "load", message, hint)];
-  },
+  options: () => strictOptions(levelRampEntries(countSchema())),
+  check: (load) => checkLevelRamp("ramp", load),
   toPlan: ({ values: [start = 1, end = 1], options: { over, step = 1 } }) =>
     over === undefined
       ? toConcurrency({ kind: "range", start, end, step })
       : { kind: "concurrency-ramp", start, end, overMs: toMs(over) },
-  extent: (options) => (options.over === undefined ? toExtentPlan(options) : during(options.over)),
+  extent: rampExtent,
 });
 
 /** Options of {@link hold}. */
@@ -76,7 +51,7 @@ export function hold(concurrency: number, options: HoldOptions = {}): Load<"clos
 
 export const holdBuilder = loadBuilder({
   form: { name: "hold", args: ["concurrency"] },
-  values: levelsSchema,
+  values: () => v.array(countSchema("must be one number: steps([…]) takes several")),
   options: () => strictOptions({ ...extentEntries(), rampUp: v.optional(spanSchema()) }),
   check: ({ options }) => checkExtent(options),
   toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options.rampUp),

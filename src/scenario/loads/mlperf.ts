@@ -102,15 +102,15 @@ function lasting(count: number, duration: Duration = DEFAULT_DURATION): Measurem
 /**
  * MLPerf's single stream: one request at a time. The result is the 90th percentile of latency.
  * @example
- * singleStream({ for: "1 min" })
+ * mlperf.singleStream({ for: "1 min" })
  */
 export function singleStream(options: SingleStreamOptions = {}): Load<"closed"> {
-  refuseMore("singleStream(options)", arguments);
+  refuseMore("mlperf.singleStream(options)", arguments);
   return { kind: "single-stream", pacing: "closed", values: [], options };
 }
 
 export const singleStreamBuilder = loadBuilder({
-  form: { name: "singleStream" },
+  form: { name: "mlperf.singleStream" },
   options: () => strictOptions(queriesEntries()),
   toPlan: ({ options: { percentile = 90 } }) => ({ kind: "mlperf", scenario: "single-stream", percentile }),
   extent: ({ for: duration, queries = DEFAULT_SINGLE_QUERIES }) => lasting(queries, duration),
@@ -119,15 +119,15 @@ export const singleStreamBuilder = loadBuilder({
 /**
  * MLPerf's multi-stream: queries of 8 requests sent together, one query at a time. The result is the 99th percentile of their latency.
  * @example
- * multiStream()
+ * mlperf.multiStream()
  */
 export function multiStream(options: MultiStreamOptions = {}): Load<"closed"> {
-  refuseMore("multiStream(options)", arguments);
+  refuseMore("mlperf.multiStream(options)", arguments);
   return { kind: "multi-stream", pacing: "closed", values: [], options };
 }
 
 export const multiStreamBuilder = loadBuilder({
-  form: { name: "multiStream" },
+  form: { name: "mlperf.multiStream" },
   options: () => strictOptions({ ...queriesEntries(), samplesPerQuery: v.optional(countSchema()) }),
   toPlan: ({ options: { percentile = 99, samplesPerQuery = DEFAULT_SAMPLES_PER_QUERY } }) => ({
     kind: "mlperf",
@@ -143,15 +143,15 @@ export const multiStreamBuilder = loadBuilder({
  * MLPerf's server: a Poisson process of requests. The result is the rate, if the 99th percentile of latency, or of the times of streamed
  * tokens, is within its limit.
  * @example
- * server(100, { latency: "15 ms" })
+ * mlperf.server(100, { latency: "15 ms" })
  */
 export function server(perSec: number, options: LimitedServerOptions): Load<"scheduled"> {
-  refuseMore("server(perSec, options)", arguments);
+  refuseMore("mlperf.server(perSec, options)", arguments);
   return { kind: "server", pacing: "scheduled", values: [perSec], options };
 }
 
 export const serverBuilder = loadBuilder({
-  form: { name: "server", args: ["perSec"] },
+  form: { name: "mlperf.server", args: ["perSec"] },
   values: ratesSchema,
   options: () => {
     const seed = v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number")));
@@ -225,15 +225,15 @@ function checkServerTargets({ timeToFirstToken }: ServerLimits, targets: readonl
 /**
  * MLPerf's offline: all requests are available from the start. The result is throughput.
  * @example
- * offline()
+ * mlperf.offline()
  */
 export function offline(options: OfflineOptions = {}): Load<"closed"> {
-  refuseMore("offline(options)", arguments);
+  refuseMore("mlperf.offline(options)", arguments);
   return { kind: "offline", pacing: "closed", values: [], options };
 }
 
 export const offlineBuilder = loadBuilder({
-  form: { name: "offline" },
+  form: { name: "mlperf.offline" },
   options: () => {
     const count = v.optional(countSchema());
     return strictOptions({ for: v.optional(spanSchema()), samples: count, maxOutstanding: count });
@@ -245,3 +245,6 @@ export const offlineBuilder = loadBuilder({
   }),
   extent: ({ for: duration, samples = DEFAULT_SAMPLES }) => lasting(samples, duration),
 });
+
+/** The loads of MLPerf Inference. */
+export const mlperf = { multiStream, offline, server, singleStream };

@@ -73,7 +73,7 @@ function toPart({ from, to, startsAtFirst, speed }: Schedule): { part?: Schedule
 }
 
 /**
- * Each entry of the `json(…)` inputs once, at its field `timestamp` (milliseconds).
+ * Each entry of the `input.json(…)` inputs once, at its field `timestamp` (milliseconds).
  * @example
  * fixedSchedule({ speed: 2 })
  */

@@ -37,7 +37,7 @@ export function torchserve(url: string | readonly string[], options: TorchServeO
   return { kind: "torchserve", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }
 
-const INPUTS_HINT = 'Write files("images/*.jpg"), or files([…]).';
+const INPUTS_HINT = 'Write input.files("images/*.jpg"), or input.files([…]).';
 
 export const torchServeBuilder: TargetBuilder<TorchServeTarget> = {
   form: serverForm("torchserve"),

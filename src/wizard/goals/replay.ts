@@ -131,7 +131,7 @@ export const replayGoal: Goal = {
         { name: "target", value: target.toTarget(answers) },
         { name: "load", value: recording.toLoad(answers), comment: recording.comment },
         ...(recording.hasRequests
-          ? [{ name: "inputs", value: call(target.recorded ?? "json", pathFrom(out, file)) }]
+          ? [{ name: "inputs", value: call(`input.${target.recorded ?? "json"}`, pathFrom(out, file)) }]
           : requestsOf(answers, target)),
         assertions(answers, isScheduled),
       ],

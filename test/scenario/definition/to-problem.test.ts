@@ -4,7 +4,7 @@ import { type Problem, UserError } from "../../../src/plan/problem.ts";
 import { errorRate, type MetricLimits, p99 } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
 import { hold, ramp, steps } from "../../../src/scenario/loads/levels.ts";
-import { rate } from "../../../src/scenario/loads/rates.ts";
+import { rate, rateSteps } from "../../../src/scenario/loads/rates.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { triton } from "../../../src/scenario/targets/triton.ts";
@@ -83,7 +83,7 @@ describe("arguments of loads have their names", () => {
     [ramp(1, 0), "load.to"],
     [steps([1, 0]), "load.levels.1"],
     [rate(0), "load.perSec"],
-    [rate([1, 0]), "load.perSec.1"],
+    [rateSteps([1, 0]), "load.perSec.1"],
     [[hold(1, { for: "1 s" }), hold(0, { for: "1 s" })], "load.1.concurrency"],
   ];
   for (const [load, path] of CASES) test(path, () => assert.equal(problemOf({ load }).path, path));
