@@ -42,6 +42,11 @@ interface BunPlugins {
 /** The names of files with scenarios that are data. */
 const DATA_FILE = /\.(?:ya?ml|json)$/i;
 
+/** Whether a file's scenario is data, in YAML or JSON. */
+export function isDataFile(file: string): boolean {
+  return DATA_FILE.test(file);
+}
+
 const SIZE_HINT = "Keep data in files of its own.";
 
 /** Exit code where the scenario ends the process: wrong usage. */
@@ -63,7 +68,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     throw userError("unreadable", file, "there is no such file", hint);
   }
   if (statSync(path).size > MOST_SETTINGS_BYTES) throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), SIZE_HINT);
-  if (DATA_FILE.test(path)) {
+  if (isDataFile(path)) {
     const { loadDataScenario } = await import("./data/load-data.ts");
     return { ...loadDataScenario(path, file), file, folder: dirname(path) };
   }

@@ -215,7 +215,7 @@ test("a row of perf_analyzer's CSV agrees with itself", async () => {
 });
 
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
-const STREAM = { streaming: true, ttft: "10 ms", itl: "2 ms" } as const;
+const STREAM = { streaming: true, timeToFirstToken: "10 ms", interTokenLatency: "2 ms" } as const;
 
 const RUNS: readonly (readonly [name: string, scenario: Partial<ScenarioDefinition>])[] = [
   ["a rate for a short time, whose requests are cut off at its edges", { load: rateSteps([20], { for: "300 ms" }) }],

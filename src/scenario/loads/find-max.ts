@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { countLevels, levelAt } from "../../load/levels.ts";
+import { countLevels, levelAt, rangeOf } from "../../load/levels.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
 import { lazySchema, type Schema } from "../../plan/schema.ts";
@@ -101,7 +101,7 @@ function checkSearched(over: SearchedLoad): Problem[] {
 
 /** Returns the levels of a search: both ends, or a list. */
 function searchedLevels(levels: LevelsPlan, options: object): LevelsPlan {
-  if (levels.kind === "list" || !("step" in options)) return levels;
+  if (rangeOf(levels) === undefined || !("step" in options)) return levels;
   const count = countLevels(levels) ?? 1;
   return { kind: "list", values: Array.from({ length: count }, (_, index) => levelAt(levels, index) as number) };
 }
