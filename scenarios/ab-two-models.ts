@@ -1,12 +1,12 @@
 #!/usr/bin/env -S rampart run
-import { defineScenario, embeddedLlm, errorRate, hold, mix, outputTokensPerSec, p90, prompts } from "rampart";
+import { defineScenario, embeddedLlm, errorRate, hold, input, mix, outputTokensPerSec, p90 } from "rampart";
 
 const tokenizer = "../test/tokenize/fixtures/tiny";
 /** Short and long prompts, the same for both models. */
-const inputs = prompts({
-  mix: [
-    { isl: 16, osl: 6, share: 75 },
-    { isl: 96, osl: 12, share: 25 },
+const inputs = input.prompts({
+  lengths: [
+    { isl: 16, osl: 6, share: "75 %" },
+    { isl: 96, osl: 12, share: "25 %" },
   ],
   count: 24,
 });
@@ -17,13 +17,13 @@ export default defineScenario({
   target: mix([
     {
       name: "current",
-      target: embeddedLlm({ streaming: true, ttft: "8 ms", itl: "2 ms", tokenizer }),
+      target: embeddedLlm({ streaming: true, timeToFirstToken: "8 ms", interTokenLatency: "2 ms", tokenizer }),
       inputs,
       weight: 9,
     },
     {
       name: "candidate",
-      target: embeddedLlm({ streaming: true, ttft: "12 ms", itl: "1 ms", tokenizer }),
+      target: embeddedLlm({ streaming: true, timeToFirstToken: "12 ms", interTokenLatency: "1 ms", tokenizer }),
       inputs,
       weight: 1,
     },

@@ -1,18 +1,20 @@
 #!/usr/bin/env -S rampart run
-import { defineScenario, errorRate, goodput, integer, openai, p90, prompts, steps, text } from "rampart";
+import { defineScenario, errorRate, goodput, input, openai, p90, param, steps } from "rampart";
 
 /** A chat model behind OpenAI's API: how many requests per second keep all limits, and are the responses responses at all? */
 export default defineScenario({
   name: "chat with goodput",
   params: {
-    url: text("localhost:8000"),
-    model: text("mock-llm"),
-    tokenizer: text("o200k_base", { description: "A folder, a model of Hugging Face's hub, or a tiktoken encoding." }),
-    requests: integer(100, { description: "Requests at each concurrency." }),
+    url: param.text("localhost:8000"),
+    model: param.text("mock-llm"),
+    tokenizer: param.text("o200k_base", {
+      description: "A folder, a model of Hugging Face's hub, or a tiktoken encoding.",
+    }),
+    requests: param.integer(100, { description: "Requests at each concurrency." }),
   },
   target: ({ url, model, tokenizer }) => openai(url, { model, tokenizer, streaming: true }),
   load: ({ requests }) => steps([1, 4], { requests }),
-  inputs: prompts({ isl: { mean: 64, stddev: 8 }, osl: 12, extra: { temperature: 0 } }),
+  inputs: input.prompts({ isl: { mean: 64, stddev: 8 }, osl: 12, extra: { temperature: 0 } }),
   check: ({ content }) => content.trim() !== "" || "the response is empty",
   assert: [
     goodput({ timeToFirstToken: "2 s", interTokenLatency: "500 ms" }).atLeast(1),

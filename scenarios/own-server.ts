@@ -1,5 +1,5 @@
 #!/usr/bin/env -S rampart run
-import { defineScenario, duration, errorRate, hold, integer, p99, random, triton } from "rampart";
+import { defineScenario, errorRate, hold, input, p99, param, triton } from "rampart";
 
 /**
  * A server that the scenario starts and stops: here `rampart mock`, with a latency that the command line can change
@@ -9,8 +9,8 @@ import { defineScenario, duration, errorRate, hold, integer, p99, random, triton
 export default defineScenario({
   name: "own server",
   params: {
-    users: integer(4, { min: 1, description: "Requests in flight." }),
-    latency: duration("2 ms", { description: "Time before each response of the server." }),
+    users: param.integer(4, { min: 1, description: "Requests in flight." }),
+    latency: param.duration("2 ms", { description: "Time before each response of the server." }),
   },
   setup: async ({ start, waitUntilReady, rampart, params }) => {
     const server = await start(
@@ -23,6 +23,6 @@ export default defineScenario({
   },
   target: (_params, { url }) => triton(url, { model: "simple" }),
   load: ({ users }) => hold(users, { requests: 500 }),
-  inputs: random(),
+  inputs: input.random(),
   assert: [p99("latency").below("500 ms"), errorRate().is(0)],
 });

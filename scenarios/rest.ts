@@ -1,12 +1,12 @@
 #!/usr/bin/env -S rampart run
-import { defineScenario, errorRate, extracted, generate, hold, http, integer, p90, text } from "rampart";
+import { defineScenario, errorRate, extracted, hold, http, input, p90, param } from "rampart";
 
 /** Any HTTP API: bodies from a function, the same in every run, and values of the responses in the report. */
 export default defineScenario({
   name: "REST",
-  params: { url: text("localhost:8000/v1/completions"), requests: integer(500) },
+  params: { url: param.text("localhost:8000/v1/completions"), requests: param.integer(500) },
   target: ({ url }) => http(url, { headers: { "X-Team": "search" }, extract: { tokens: "usage.completion_tokens" } }),
-  inputs: generate(
+  inputs: input.generate(
     ({ index, random }) => {
       const length = 4 + Math.floor(random() * 8);
       const body = { model: "mock-llm", prompt: `Question ${index}`, max_tokens: length };

@@ -5,6 +5,7 @@ import { createProcessIo } from "./cli/process-io.ts";
 import type { GivenTags } from "./inputs/tagged-input.ts";
 import { endProcess, guardExit } from "./runtime/process-end/exit-guard.ts";
 import { entryModule } from "./runtime/runtime.ts";
+import { refuseMore } from "./scenario/arguments.ts";
 import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads/load.ts";
 import type { ParameterTable } from "./scenario/params/parameter.ts";
@@ -55,6 +56,7 @@ export {
   metric,
   min,
   outputTokensPerSec,
+  type Percentile,
   p50,
   p90,
   p95,
@@ -75,7 +77,7 @@ export type {
   ServerTraceOptions,
   StabilityOptions,
 } from "./scenario/define.ts";
-export { type FormOf, type GenerateOptions, generate } from "./scenario/generate/builder.ts";
+export type { FormOf, GenerateOptions } from "./scenario/generate/builder.ts";
 export type {
   HookContext,
   ReadyOptions,
@@ -88,11 +90,12 @@ export type {
   TeardownContext,
 } from "./scenario/hooks/hook-types.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
-export { dir, files, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
+export { input, type TextOptions } from "./scenario/inputs.ts";
 export type { Extent } from "./scenario/loads/extent.ts";
-export type { FindMaxOptions, SearchedLoad } from "./scenario/loads/find-max.ts";
-export { concurrency, findMax, requestRate } from "./scenario/loads/find-max.ts";
-export type { HoldOptions, PeriodicOptions, RampOptions } from "./scenario/loads/levels.ts";
+export type { FindMaxOptions } from "./scenario/loads/find-max.ts";
+export { findMax } from "./scenario/loads/find-max.ts";
+export type { RampOptions } from "./scenario/loads/level-ramp.ts";
+export type { HoldOptions, PeriodicOptions } from "./scenario/loads/levels.ts";
 export { hold, periodic, ramp, sessions, steps } from "./scenario/loads/levels.ts";
 export type { Load, LoadKind, LoadList } from "./scenario/loads/load.ts";
 export type {
@@ -103,36 +106,24 @@ export type {
   ServerOptions,
   SingleStreamOptions,
 } from "./scenario/loads/mlperf.ts";
-export { multiStream, offline, server, singleStream } from "./scenario/loads/mlperf.ts";
+export { mlperf } from "./scenario/loads/mlperf.ts";
 export { phase, type SoakOptions, type SpikeOptions, soak, spike, warmup } from "./scenario/loads/phases.ts";
-export type { ArrivalOptions, RateOptions, RateRampOptions } from "./scenario/loads/rates.ts";
-export { intervals, rate, rateRamp } from "./scenario/loads/rates.ts";
+export type { ArrivalOptions, RateOptions, RateRampOptions, RateStepsOptions } from "./scenario/loads/rates.ts";
+export { intervals, rate, rateRamp, rateSteps } from "./scenario/loads/rates.ts";
 export type { ScheduleOptions, TraceOptions } from "./scenario/loads/schedules.ts";
 export { fixedSchedule, trace } from "./scenario/loads/schedules.ts";
 export { type MembersOf, type MixMember, type MixOf, mix } from "./scenario/mix.ts";
 export {
-  choice,
-  duration,
-  flag,
-  integer,
   type NumberParameterOptions,
-  number,
   type Parameter,
   type ParameterOptions,
   type ParameterTable,
   type ParameterValue,
+  param,
   type TextParameterOptions,
-  text,
   type ValuesOf,
 } from "./scenario/params/parameter.ts";
-export {
-  type AudioOptions,
-  type ImageOptions,
-  type Length,
-  type PromptOptions,
-  payloads,
-  prompts,
-} from "./scenario/prompts.ts";
+export type { AudioOptions, ImageOptions, Length, PromptOptions } from "./scenario/prompts.ts";
 export type { Repeat, RepeatOptions } from "./scenario/repeat.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export type { TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
@@ -143,14 +134,8 @@ export {
   defineTarget,
 } from "./scenario/targets/custom.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
-export {
-  type DynamicGrpcOptions,
-  dynamicGrpc,
-  type GrpcMessage,
-  type GrpcOptions,
-  grpc,
-} from "./scenario/targets/grpc.ts";
-export { file, type HttpOptions, http, multipart, type SuccessRule } from "./scenario/targets/http.ts";
+export { type GrpcMessage, type GrpcOptions, grpc } from "./scenario/targets/grpc.ts";
+export { fileBody, type HttpOptions, http, multipart, type SuccessRule } from "./scenario/targets/http.ts";
 export {
   type EmbeddedEndpoint,
   type EmbeddedLlmOptions,
@@ -201,6 +186,7 @@ export function defineScenario<
   R = undefined,
   const G extends GivenTags = GivenTags,
 >(definition: ScenarioSource<P, S, A, D, R, G>): Scenario<ScenarioSource<P, S, A, D, R, G>> {
+  refuseMore("defineScenario(definition)", arguments);
   const scenario = define(definition);
   const entry = entryModule();
   const frames = (new Error().stack ?? "").split("\n");

@@ -378,7 +378,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       }
 
       export const textsBuilder = inputBuilder({
-        form: { name: "texts", args: ["file"] },
+        form: { name: "texts", space: "input", args: ["file"] },
         files: filesSchema,
         options: () => strictOptions({}),
         makes: ["payloads"],
@@ -386,15 +386,15 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       });`,
     "scenario/inputs.ts": [
       {
-        after: 'import { generateBuilder } from "./generate/builder.ts";',
-        added: 'import { textsBuilder } from "./texts.ts";',
+        after: 'import { generate, generateBuilder } from "./generate/builder.ts";',
+        added: 'import { texts, textsBuilder } from "./texts.ts";',
       },
       {
         after: "const INPUT_BUILDERS: Readonly<Record<string, InputBuilder>> = {",
         added: "  texts: textsBuilder,",
       },
+      { after: "export const input = {", added: "  texts," },
     ],
-    "index.ts": [{ after: EXPORTS, added: 'export { texts } from "./scenario/texts.ts";' }],
   },
   "a builder of assertions": {
     "scenario/assertions.ts": [
@@ -487,10 +487,10 @@ function addLine(text: string, { after: line, added }: Line): string {
 
 const { embedded } = await import("../src/scenario/targets/embedded.ts");
 const { embeddedLlm } = await import("../src/scenario/targets/llm.ts");
-const { hold } = await import("../src/scenario/loads/levels.ts");
+const { hold, ramp } = await import("../src/scenario/loads/levels.ts");
 const { prompts } = await import("../src/scenario/prompts.ts");
 const { defineScenario } = await import("../src/scenario/define.ts");
-const { concurrency, findMax } = await import("../src/scenario/loads/find-max.ts");
+const { findMax } = await import("../src/scenario/loads/find-max.ts");
 
 function planOf(change: Partial<ScenarioDefinition>): Plan {
   const definition = { name: "a test", target: embedded(), load: hold(1, { requests: 10 }), ...change };
@@ -672,7 +672,7 @@ test(
     assert.throws(() => wrong({ target: { ...typed.target, options: { colour: 1 } } }), /target\.colour/);
     assert.throws(() => wrong({ load: bursts(0, { every: "20 ms" }) }), /load\.size.*must be 1 or more/);
     assert.throws(() => wrong({ inputs: { kind: "texts", files: [], options: {} } }), /must name a file/);
-    assert.throws(() => wrong({ inputs: { kind: "others" } }), /must be texts\(…\), random\(\)/);
+    assert.throws(() => wrong({ inputs: { kind: "others" } }), /must be input\.texts\(…\), input\.random\(\)/);
     const schema = JSON.stringify(doors.scenarioJsonSchema());
     for (const name of ["lines", "bursts", "texts"]) assert.ok(schema.includes(`"${name}":{`), name);
   },
@@ -786,7 +786,7 @@ test(
         assert.match(cells, / GPU temperature 65 C 70 C /);
       }
 
-      const search = findMax({ over: concurrency(1, 2), where, settle: "50 ms", window: "200 ms", atMost: "400 ms" });
+      const search = findMax({ over: ramp(1, 2), where, settle: "50 ms", window: "200 ms", atMost: "400 ms" });
       assert.match(await runCopy(planOf({ load: search, metrics })), /highest load that keeps the limits: .* 2/);
     } finally {
       await gpus.stop();
@@ -866,12 +866,12 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
   assert.equal(await runTypesCommand([own], "rampart types", silentIo()), 0);
   writeFileSync(
     join(own, "scenario.ts"),
-    `import { average, bursts, defineScenario, embedded, hold, lines, max, metric, openAtEnd, texts } from "rampart";
+    `import { average, bursts, defineScenario, embedded, hold, input, lines, max, metric, openAtEnd } from "rampart";
     export const added = defineScenario({
       name: "of made-up builders",
       target: lines("localhost:7000", { model: "m" }),
       load: bursts(5, { every: "20 ms" }),
-      inputs: texts("some.jsonl"),
+      inputs: input.texts("some.jsonl"),
       assert: [openAtEnd().below(1000)],
     });
     // @ts-expect-error It needs its time.
@@ -898,7 +898,7 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
   const reference = formatScenarioReference();
   for (const key of METRIC_KEYS) assert.match(reference, new RegExp(`^\\| \`"${key}"\` \\|`, "m"));
   assert.match(reference, /^\| `label` \| `string` \| the method \| Name in reports\. \|$/m);
-  for (const call of ["lines(url, options)", "bursts(size, options)", "texts(file)", "openAtEnd()"])
+  for (const call of ["lines(url, options)", "bursts(size, options)", "input.texts(file)", "openAtEnd()"])
     assert.ok(reference.includes(`\n| \`${call}\` | `), call);
 });
 

@@ -11,8 +11,8 @@ import * as api from "../../src/index.ts";
 import { findEntry, METRIC_KEYS } from "../../src/measure/metrics/catalogue.ts";
 import type { Metric } from "../../src/measure/metrics/metric.ts";
 import { entryOf, findLimited, LIMITED_NAMES, type TokenMetric } from "../../src/measure/tokens/metrics.ts";
+import { codeNameOf } from "../../src/scenario/form.ts";
 import { inputForms } from "../../src/scenario/inputs.ts";
-import { SEARCHED_FORMS } from "../../src/scenario/loads/find-max.ts";
 import { loadForms } from "../../src/scenario/loads/table.ts";
 import { PARAMETER_KINDS } from "../../src/scenario/params/kinds.ts";
 import { targetForms } from "../../src/scenario/targets/table.ts";
@@ -25,13 +25,11 @@ import { formatTable } from "./table.ts";
 
 /** Functions of the scenario API by what they make, in the order of their tables. */
 function listBuilders(types: ScenarioTypes): readonly (readonly [title: string, names: readonly string[]])[] {
-  const searched = Object.values(SEARCHED_FORMS).map(({ form }) => form.name);
-  const loads = loadForms().flatMap(({ form }) => (form.parts?.["over"] ? [form.name, ...searched] : [form.name]));
   return [
     ["Targets", targetForms().map(([, form]) => form.name)],
-    ["Loads", loads],
-    ["Inputs", inputForms().map(({ form }) => form.name)],
-    ["Parameters", Object.keys(PARAMETER_KINDS)],
+    ["Loads", loadForms().map(({ form }) => form.name)],
+    ["Inputs", inputForms().map(({ form }) => codeNameOf(form))],
+    ["Parameters", Object.values(PARAMETER_KINDS).map(({ form }) => codeNameOf(form))],
     ["Assertions", types.functionsIn("src/scenario/assertions.ts").filter((name) => name in api)],
   ];
 }
@@ -45,8 +43,8 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`metrics`", "MetricsOptions"],
   ["`cancel`", "CancelOptions"],
   ["`tls` of a target", "TlsOptions"],
-  ["`images` of `prompts`", "ImageOptions"],
-  ["`audio` of `prompts`", "AudioOptions"],
+  ["`images` of `input.prompts`", "ImageOptions"],
+  ["`audio` of `input.prompts`", "AudioOptions"],
   ["Options of `start`", "StartOptions"],
   ["Second argument of a target made by `defineTarget`", "CustomTargetOptions"],
   ["Input of a function for `tags`", "TaggedInput"],
@@ -86,8 +84,16 @@ export function formatScenarioReference(): string {
   ].join("\n\n");
 }
 
+/** Returns the name of a function without the object of the API that has it. */
+function functionOf(name: string): string {
+  return name.split(".").at(-1) as string;
+}
+
 function formatBuilders(types: ScenarioTypes, names: readonly string[]): string {
-  const rows = names.map((name) => [`\`${name}(${types.paramsOf(name).join(", ")})\``, types.docOf(name)]);
+  const rows = names.map((name) => {
+    const own = functionOf(name);
+    return [`\`${name}(${types.paramsOf(own).join(", ")})\``, types.docOf(own)];
+  });
   return formatTable(["function", "meaning"], rows);
 }
 
@@ -106,7 +112,7 @@ function groupByOptions(
 ): [types: readonly string[], users: string[]][] {
   const groups = new Map<string, [readonly string[], string[]]>();
   for (const name of builders) {
-    const taken = types.optionTypesOf(name);
+    const taken = types.optionTypesOf(functionOf(name));
     if (taken.length === 0) continue;
     const group = groups.get(taken.join()) ?? [taken, []];
     group[1].push(`\`${name}\``);

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { holdsFunctions } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
-import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
+import { registerArguments } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
@@ -13,7 +13,7 @@ import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.t
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
-import { type LoadedScenario, loadScenario, withReadFields } from "../scenario/load-module.ts";
+import { isDataFile, type LoadedScenario, loadScenario, withReadFields } from "../scenario/load-module.ts";
 import {
   describeParameters,
   type GivenValues,
@@ -26,6 +26,7 @@ import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { checkFields, toPlan } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
+import { announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
@@ -161,12 +162,15 @@ function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
 /** Runs a plan, or prints it. */
 async function runPlan(plan: Plan, functions: FunctionsSource, flags: FlagValues, io: CommandIo): Promise<number> {
   const { file } = functions.context;
+  const notation = isDataFile(file) ? "data" : "code";
   const unreadable = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
   if (unreadable.length > 0) throw new UserError(unreadable);
   if (flags.has("dry-run")) {
-    io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
+    io.out(formatDryRun(plan, notation));
+    announceTime(plan, notation, io);
     return EXIT.passed;
   }
+  if (!flags.has("quiet")) announceTime(plan, notation, io);
   if (holdsFunctions()) await prepareSecondSignal();
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>

@@ -46,6 +46,8 @@ export function countLevels(levels: LevelsPlan): number | undefined {
 export function describeLevels(levels: LevelsPlan, search?: SearchPlan): string {
   if (search === "highest" && levels.kind === "range")
     return `between ${levels.start} and ${levels.end}, the highest that keeps the limits`;
+  if (search === "highest" && levels.kind === "list")
+    return `${levels.values.join(", ")}, the highest that keeps the limits`;
   if (levels.kind === "list") return levels.values.join(", ");
   return `${levels.start} to ${levels.end ?? "the limit"} by ${levels.step}`;
 }

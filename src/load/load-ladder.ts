@@ -43,6 +43,7 @@ export function createLadder(
 /** Returns the ladder of a load's levels. */
 export function ladderOf({ levels, search, unit }: LevelSearch): LevelLadder {
   if (search === "linear") return climbInOrder(levels);
+  if (search === "highest" && levels.kind === "list") return { ...climbList(levels.values), levelAt: (level) => level };
   if (levels.kind !== "range" || levels.end === null) throw new Error(`a ${search} search needs a range with an end`);
   const { start, end, step } = levels;
   const { isWhole } = LEVEL_UNITS[unit];

@@ -38,6 +38,19 @@ export function durationHint(typed: unknown, otherwise: string): string {
   return near === undefined ? otherwise : `Write "${near}".`;
 }
 
+/** Suggests the percentage for a number without its sign, or for a ratio: `1 %` for 0.01 and for 1. Undefined when there is none. */
+export function nearestPercent(typed: unknown): string | undefined {
+  const number = typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed;
+  if (typeof number !== "number" || !(number > 0) || number === Infinity) return undefined;
+  return `${Number((number < 1 ? 100 * number : number).toPrecision(6))} %`;
+}
+
+/** Returns how to correct a percentage without its sign. @param otherwise the hint when no percentage can be suggested */
+export function percentHint(typed: unknown, otherwise: string): string {
+  const near = nearestPercent(typed);
+  return near === undefined ? otherwise : `Write "${near}".`;
+}
+
 /** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

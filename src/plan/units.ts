@@ -1,27 +1,52 @@
-/** A duration with its unit: `"250 us"`, `"25 ms"`, `"5 s"`, `"2 min"`. A number without unit is not allowed. */
-export type Duration = `${number} ${"us" | "ms" | "s" | "min" | "h"}` | `${number}${"us" | "ms" | "s" | "min" | "h"}`;
+type TimeUnit = "us" | "ms" | "s" | "m" | "min" | "h";
 
-/** A percentage: `"5 %"`. */
+/**
+ * A duration with its unit: `"250 us"`, `"500ms"`, `"5 s"`, `"2 min"`, `"1m"`, `"1m30s"`, `"1 h 30 min"`. A number without unit is not
+ * allowed.
+ */
+export type Duration =
+  | `${number} ${TimeUnit}`
+  | `${number}${TimeUnit}`
+  | `${number}${"m" | "min"}${number}s`
+  | `${number}h${number}${"m" | "min"}`
+  | `${number}h${number}m${number}s`
+  | `${number} min ${number} s`
+  | `${number} h ${number} min`;
+
+/** A percentage with its sign: `"5 %"`, `"0.1%"`. A number without sign is not allowed. */
 export type Percent = `${number} %` | `${number}%`;
 
-const NS_PER_UNIT: Readonly<Record<string, number>> = { us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
+/** Nanoseconds per unit, from the largest to the smallest: the order of the parts of a duration. */
+const UNITS: readonly (readonly [spelling: string, ns: number])[] = [
+  ["h", 3600e9],
+  ["(?:min|m)", 60e9],
+  ["s", 1e9],
+  ["ms", 1e6],
+  ["(?:us|µs)", 1e3],
+];
 
-const DURATION = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*(us|µs|ms|s|min|h)\s*$/;
+const PARTS = UNITS.map(([spelling]) => `(?:(\\d+(?:\\.\\d+)?|\\.\\d+)\\s*${spelling}\\s*)?`);
 
 /** The form of durations, as a regular expression. */
-export const DURATION_PATTERN = DURATION.source;
+export const DURATION_PATTERN = `^\\s*(?=[\\d.])${PARTS.join("")}$`;
+
+const DURATION = new RegExp(DURATION_PATTERN);
 
 /** Parses a duration into nanoseconds. Returns undefined when it is not valid: without unit, negative, or not a number. */
 export function parseDurationNs(text: string): number | undefined {
-  const match = DURATION.exec(text);
-  if (match === null) return undefined;
-  const unit = match[2] === "µs" ? "us" : (match[2] as string);
-  return Number(match[1]) * (NS_PER_UNIT[unit] as number);
+  const [whole, ...counts] = DURATION.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  return UNITS.reduce((sum, [, ns], index) => sum + Number(counts[index] ?? 0) * ns, 0);
 }
+
+const PERCENT = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*$/;
+
+/** The form of percentages, as a regular expression. */
+export const PERCENT_PATTERN = PERCENT.source;
 
 /** Parses a percentage with its sign, such as `"5 %"`; undefined when it is not valid. */
 export function parsePercent(text: string): number | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*$/.exec(text);
+  const match = PERCENT.exec(text);
   return match === null ? undefined : Number(match[1]);
 }
 

@@ -39,7 +39,8 @@ function nameSchema(): Schema<string> {
   return v.pipe(v.string("must be a name in extract"), v.nonEmpty("must be a name in extract"));
 }
 
-function percentileSchema(): Schema<number> {
+/** Returns the schema of a percentile: from 1 to below 100. */
+export function percentileSchema(): Schema<number> {
   return v.pipe(
     v.number("must have a number as percentile"),
     v.ltValue(100, "must have a percentile below 100"),

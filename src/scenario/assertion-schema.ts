@@ -14,7 +14,7 @@ import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { metricSchemaOf } from "../registry/metric-schema.ts";
 import type { AnyAssertion, AnyPrecision, AssertedMetric, Assertion, GoodputLimits } from "./assertion.ts";
-import { durationSchema, percentSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { durationSchema, percentSchema, shareSchema, spanSchema, strictOptions, toMs, toRatio } from "./fields.ts";
 import { givenTagsSchema, toTexts } from "./tags.ts";
 
 /** Checks assertions of untyped callers, and converts assertions to those of plans. */
@@ -38,12 +38,8 @@ export function assertionSchema(): Schema<AnyAssertion> {
 
 /** Returns the schema of a precision. */
 export function precisionSchema(): Schema<AnyPrecision> {
-  const within = v.pipe(
-    v.string('must be a percentage such as "5 %"'),
-    v.check((text) => (parsePercent(text) ?? 0) > 0, 'must be a percentage above 0, such as "5 %"'),
-  );
   return schemaByMetric<AnyPrecision>('must be a precision such as p99().within("5 %")', (metric) =>
-    v.object({ metric, within, where: v.optional(givenTagsSchema()) }),
+    v.object({ metric, within: percentSchema(), where: v.optional(givenTagsSchema()) }),
   );
 }
 
@@ -72,7 +68,7 @@ function schemaByMetric<T>(
 /** The limit of a metric by what it counts. Only extracted numbers may be negative. */
 function limitSchema({ quantity, needs }: Metric): v.GenericSchema {
   if (quantity === "time") return durationSchema();
-  if (quantity === "ratio") return percentSchema();
+  if (quantity === "ratio") return shareSchema();
   const number = v.number("must be a number");
   return quantity === "number" && needs === undefined ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
 }
@@ -91,7 +87,7 @@ function goodputLimitsSchema(): Schema<GoodputLimits> {
 /** Converts a precision to that of a plan. */
 export function toPrecisionPlan({ metric, within, where }: AnyPrecision): PrecisionPlan {
   const tags = where === undefined ? {} : { where: toTexts(where) };
-  return { metric: toMetricPlan(metric), ratio: (parsePercent(within) as number) / 100, ...tags };
+  return { metric: toMetricPlan(metric), ratio: toRatio(within), ...tags };
 }
 
 /** Converts an assertion to that of a plan: its limit in the base unit. */

@@ -2,6 +2,7 @@ import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { NameWith, SingleName } from "../measure/metrics/catalogue.ts";
 import type { Comparison } from "../plan/assertions.ts";
 import type { Duration, Percent } from "../plan/units.ts";
+import { refuseMore } from "./arguments.ts";
 import type {
   AbortableAssertion,
   AssertedMetric,
@@ -39,13 +40,23 @@ export interface ExtractedLimits<W = never> extends MetricLimits<"extracted", W>
   where<const X extends GivenTags>(tags: X): ExtractedLimits<X>;
 }
 
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+
+/** A percentile: a number from 1 to below 100. A ratio such as 0.99 does not compile. */
+export type Percentile<P extends number = number> = `${P}` extends
+  | `0${string}`
+  | `-${string}`
+  | `${Digit}${Digit}${Digit}${string}`
+  ? never
+  : P;
+
 /** Statistics of the numbers that a target extracts from its responses. */
 export interface ExtractedMetric {
   average(): ExtractedLimits;
   min(): ExtractedLimits;
   max(): ExtractedLimits;
   /** @param value from 1 to below 100 */
-  percentile(value: number): ExtractedLimits;
+  percentile<const P extends number>(value: P & Percentile<P>): ExtractedLimits;
 }
 
 /**
@@ -54,10 +65,11 @@ export interface ExtractedMetric {
  * @example
  * percentile(99.9).below("80 ms")
  */
-export function percentile<const N extends NameWith<"percentiles"> = "latency">(
-  value: number,
+export function percentile<const P extends number, const N extends NameWith<"percentiles"> = "latency">(
+  value: P & Percentile<P>,
   of?: N,
 ): MetricLimits<N> {
+  refuseMore("percentile(value, of)", arguments);
   return limitsOf({ key: (of ?? "latency") as N, statistic: value });
 }
 
@@ -67,6 +79,7 @@ export function percentile<const N extends NameWith<"percentiles"> = "latency">(
  * p50("timeToFirstToken").below("200 ms")
  */
 export function p50<const N extends NameWith<"percentiles"> = "latency">(of?: N): MetricLimits<N> {
+  refuseMore("p50(of)", arguments);
   return percentile(50, of);
 }
 
@@ -76,6 +89,7 @@ export function p50<const N extends NameWith<"percentiles"> = "latency">(of?: N)
  * p90("latency").below("20 ms")
  */
 export function p90<const N extends NameWith<"percentiles"> = "latency">(of?: N): MetricLimits<N> {
+  refuseMore("p90(of)", arguments);
   return percentile(90, of);
 }
 
@@ -85,6 +99,7 @@ export function p90<const N extends NameWith<"percentiles"> = "latency">(of?: N)
  * p95("scheduledLatency").below("30 ms")
  */
 export function p95<const N extends NameWith<"percentiles"> = "latency">(of?: N): MetricLimits<N> {
+  refuseMore("p95(of)", arguments);
   return percentile(95, of);
 }
 
@@ -94,6 +109,7 @@ export function p95<const N extends NameWith<"percentiles"> = "latency">(of?: N)
  * p99("latency").below("50 ms")
  */
 export function p99<const N extends NameWith<"percentiles"> = "latency">(of?: N): MetricLimits<N> {
+  refuseMore("p99(of)", arguments);
   return percentile(99, of);
 }
 
@@ -103,6 +119,7 @@ export function p99<const N extends NameWith<"percentiles"> = "latency">(of?: N)
  * average("serverQueue").below("10 ms")
  */
 export function average<const N extends NameWith<"average"> = "latency">(of?: N): MetricLimits<N> {
+  refuseMore("average(of)", arguments);
   return limitsOf({ key: (of ?? "latency") as N, statistic: "average" });
 }
 
@@ -112,6 +129,7 @@ export function average<const N extends NameWith<"average"> = "latency">(of?: N)
  * min("outputTokens").atLeast(10)
  */
 export function min<const N extends NameWith<"min"> = "latency">(of?: N): MetricLimits<N> {
+  refuseMore("min(of)", arguments);
   return limitsOf({ key: (of ?? "latency") as N, statistic: "min" });
 }
 
@@ -121,6 +139,7 @@ export function min<const N extends NameWith<"min"> = "latency">(of?: N): Metric
  * max("latency").below("1 s")
  */
 export function max<const N extends NameWith<"max"> = "latency">(of?: N): MetricLimits<N> {
+  refuseMore("max(of)", arguments);
   return limitsOf({ key: (of ?? "latency") as N, statistic: "max" });
 }
 
@@ -130,6 +149,7 @@ export function max<const N extends NameWith<"max"> = "latency">(of?: N): Metric
  * metric("serverCacheHits").atLeast("50 %")
  */
 export function metric<const N extends SingleName>(name: N): MetricLimits<N> {
+  refuseMore("metric(name)", arguments);
   return limitsOf({ key: name });
 }
 
@@ -139,6 +159,7 @@ export function metric<const N extends SingleName>(name: N): MetricLimits<N> {
  * throughput().atLeast(1000)
  */
 export function throughput(): MetricLimits<"throughput"> {
+  refuseMore("throughput()", arguments);
   return metric("throughput");
 }
 
@@ -148,6 +169,7 @@ export function throughput(): MetricLimits<"throughput"> {
  * errorRate().atMost("1 %")
  */
 export function errorRate(): ErrorRateLimits {
+  refuseMore("errorRate()", arguments);
   return limitsOf({ key: "errorRate" });
 }
 
@@ -157,6 +179,7 @@ export function errorRate(): ErrorRateLimits {
  * outputTokensPerSec().atLeast(2000)
  */
 export function outputTokensPerSec(): MetricLimits<"outputTokensPerSec"> {
+  refuseMore("outputTokensPerSec()", arguments);
   return metric("outputTokensPerSec");
 }
 
@@ -166,6 +189,7 @@ export function outputTokensPerSec(): MetricLimits<"outputTokensPerSec"> {
  * goodput({ timeToFirstToken: "200 ms", interTokenLatency: "20 ms" }).atLeast(10)
  */
 export function goodput(limits: GoodputLimits): MetricLimits<"goodput"> {
+  refuseMore("goodput(limits)", arguments);
   return limitsOf({ key: "goodput", limits });
 }
 
@@ -175,13 +199,16 @@ export function goodput(limits: GoodputLimits): MetricLimits<"goodput"> {
  * extracted("tokens").average().above(10)
  */
 export function extracted(name: string): ExtractedMetric {
-  const of = (statistic: AssertedMetric["statistic"]): ExtractedLimits =>
-    limitsOf({ key: "extracted", name, statistic });
+  refuseMore("extracted(name)", arguments);
+  const of = (call: string, given: readonly unknown[], statistic: AssertedMetric["statistic"]): ExtractedLimits => {
+    refuseMore(call, given);
+    return limitsOf({ key: "extracted", name, statistic });
+  };
   return {
-    average: () => of("average"),
-    min: () => of("min"),
-    max: () => of("max"),
-    percentile: (value) => of(value),
+    average: (...given) => of("average()", given, "average"),
+    min: (...given) => of("min()", given, "min"),
+    max: (...given) => of("max()", given, "max"),
+    percentile: (...given) => of("percentile(value)", given, given[0]),
   };
 }
 
@@ -194,10 +221,14 @@ interface AllLimits<N extends MetricName, W> extends Omit<MetricLimits<N, W>, "w
 export function limitsOf<N extends MetricName, W = never>(metric: AssertedMetric<N>, where?: W): AllLimits<N, W> {
   const tags = where === undefined ? {} : { where };
   const compare =
-    (comparison: Comparison) =>
-    (limit: LimitOf<N>): AbortableAssertion<N, W> => {
-      const assertion = { metric, comparison, limit, ...tags };
-      const abortAfter = (time: Duration): Assertion<N, W> => ({ ...assertion, abortAfter: time });
+    (name: string, comparison: Comparison) =>
+    (...given: readonly [limit: LimitOf<N>]): AbortableAssertion<N, W> => {
+      refuseMore(`${name}(limit)`, given);
+      const assertion = { metric, comparison, limit: given[0], ...tags };
+      const abortAfter = (...times: readonly [time: Duration]): Assertion<N, W> => {
+        refuseMore("abortAfter(time)", times);
+        return { ...assertion, abortAfter: times[0] };
+      };
       // Not enumerable: the data of an assertion has no functions.
       return Object.defineProperty(assertion, "abortAfter", { value: abortAfter }) as unknown as AbortableAssertion<
         N,
@@ -205,12 +236,18 @@ export function limitsOf<N extends MetricName, W = never>(metric: AssertedMetric
       >;
     };
   return {
-    where: (chosen) => limitsOf(metric, chosen),
-    is: compare("is"),
-    below: compare("below"),
-    atMost: compare("at-most"),
-    above: compare("above"),
-    atLeast: compare("at-least"),
-    within: (percent) => ({ metric, within: percent, ...tags }),
+    where: (...given) => {
+      refuseMore("where(tags)", given);
+      return limitsOf(metric, given[0]);
+    },
+    is: compare("is", "is"),
+    below: compare("below", "below"),
+    atMost: compare("atMost", "at-most"),
+    above: compare("above", "above"),
+    atLeast: compare("atLeast", "at-least"),
+    within: (...given) => {
+      refuseMore("within(percent)", given);
+      return { metric, within: given[0], ...tags };
+    },
   };
 }

@@ -1,13 +1,13 @@
 import * as v from "valibot";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { OutputOf } from "../plan/schema.ts";
-import type { Duration } from "../plan/units.ts";
-import { durationSchema, positiveSchema, strictOptions, toMs } from "./fields.ts";
+import type { Duration, Percent } from "../plan/units.ts";
+import { durationSchema, percentSchema, strictOptions, toMs, toPct, toRatio } from "./fields.ts";
 
 /** Requests to cancel on purpose, like users who do not wait. */
 export interface CancelOptions {
-  /** Share of the requests to cancel, in percent, above 0 to 100. */
-  readonly percent: number;
+  /** Share of the requests to cancel, above 0: `"5 %"`. */
+  readonly share: Percent;
   /** Time from the end of the send to the cancellation. A request that ends earlier is not cancelled. Default: `"0 ms"`. */
   readonly after?: Duration;
   /** Seed that selects the requests. Default: 0. */
@@ -17,13 +17,16 @@ export interface CancelOptions {
 /** Returns the schema of these options. */
 export function cancelSchema() {
   return strictOptions({
-    percent: v.pipe(positiveSchema(), v.maxValue(100, "must be 100 or less")),
+    share: v.pipe(
+      percentSchema(),
+      v.check((share) => toRatio(share) <= 1, "must be 100 % or less"),
+    ),
     after: v.optional(durationSchema()),
     seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
   });
 }
 
 /** Converts these options to those of a plan. */
-export function toCancellationPlan({ percent, after, seed = 0 }: OutputOf<typeof cancelSchema>): CancellationPlan {
-  return { sharePct: percent, delayMs: after === undefined ? 0 : toMs(after), seed };
+export function toCancellationPlan({ share, after, seed = 0 }: OutputOf<typeof cancelSchema>): CancellationPlan {
+  return { sharePct: toPct(share), delayMs: after === undefined ? 0 : toMs(after), seed };
 }

@@ -7,7 +7,7 @@ import type { RequestForm } from "../service/service.ts";
 import type { Assertion } from "./assertion.ts";
 import { callOf } from "./form.ts";
 import type { Inputs } from "./input-data.ts";
-import { canBe, isPlain, promptOptionsOf } from "./inputs.ts";
+import { canBe, describeInputs, isPlain, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
 import { type PromptsData, toAudioPlan } from "./prompts.ts";
 import { responseTypeOf } from "./targets/llm-content.ts";
@@ -31,8 +31,10 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
   if (inputs === undefined || !canBe(inputs, "payloads") || isPlain(inputs)) {
-    const hint = "Write prompts({ isl: 550, osl: 128 }), or payloads(file).";
-    problems.push(problem("conflict", "inputs", "the target takes prompts(…) or payloads(…)", hint, inputs?.kind));
+    const hint = "Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).";
+    problems.push(
+      problem("conflict", "inputs", "the target takes input.prompts(…) or input.payloads(…)", hint, inputs?.kind),
+    );
   } else if (prompts !== undefined && prompts.file === undefined && content.tokenizer === "none") {
     const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
     problems.push(problem("missing", "target.tokenizer", "is needed to generate prompts", hint));
@@ -75,7 +77,7 @@ const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "ranki
 
 /** Returns options that conflict, or that an endpoint's requests do not support. */
 function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[] {
-  const { images, audio, batch, osl, isl, mix, count, file, fileFormat, delayRatio, sessions } = options;
+  const { images, audio, batch, osl, isl, lengths, count, file, fileFormat, delayFactor, sessions } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].responses);
   const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
     [
@@ -109,22 +111,27 @@ function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[
       `Use one of ${WITH_BATCHES.join(", ")} as the endpoint.`,
     ],
     [
-      (osl !== undefined || mix !== undefined) && !isAnswered,
-      osl === undefined ? "mix" : "osl",
+      (osl !== undefined || lengths !== undefined) && !isAnswered,
+      osl === undefined ? "lengths" : "osl",
       `responses of ${endpoint} have no tokens`,
       "Leave it out.",
     ],
-    [mix !== undefined && (isl ?? osl) !== undefined, "mix", "has its own lengths", "Leave isl and osl out."],
     [
-      file !== undefined && (isl ?? mix ?? count ?? images ?? audio) !== undefined,
+      lengths !== undefined && (isl ?? osl) !== undefined,
+      "lengths",
+      "has its own isl and osl",
+      "Leave isl and osl out.",
+    ],
+    [
+      file !== undefined && (isl ?? lengths ?? count ?? images ?? audio) !== undefined,
       "file",
       "already has the prompts, so none are generated",
-      "Leave isl, mix, count, images and audio out.",
+      "Leave isl, lengths, count, images and audio out.",
     ],
     [file === undefined && fileFormat !== undefined, "fileFormat", "is that of a file", "Give file, or leave it out."],
     [
-      delayRatio !== undefined && fileFormat === undefined,
-      "delayRatio",
+      delayFactor !== undefined && fileFormat === undefined,
+      "delayFactor",
       "scales the pauses in a file of conversations",
       'Add fileFormat: "mooncake" or "conversations", or leave it out.',
     ],
@@ -141,7 +148,7 @@ function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load:
     if (!isLoad || (file !== undefined && fileFormat !== undefined)) return [];
     const hint =
       file === undefined
-        ? "Write sessions: { count: 10, turns: 3 } in prompts(…)."
+        ? "Write sessions: { count: 10, turns: 3 } in input.prompts(…)."
         : 'Add fileFormat: "mooncake" or "conversations" if the file has conversations.';
     return [problem("missing", "inputs.sessions", "is required by the load sessions(…)", hint)];
   }
@@ -156,8 +163,8 @@ function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load:
 
 /** How to give requests of a form, up to the other way. */
 const OWN_HINTS: Readonly<Record<Exclude<RequestForm, "mixed">, string>> = {
-  tensors: "Use random(), or l",
-  payloads: "Use payloads(file), or l",
+  tensors: "Use input.random(), or l",
+  payloads: "Use input.payloads(file), or l",
   messages: "L",
 };
 
@@ -173,7 +180,7 @@ function checkOwnRequests(
   if (inputs !== undefined && (!canBe(inputs, form) || promptOptionsOf(inputs) !== undefined)) {
     const hint =
       builder.inputsHint ?? `${OWN_HINTS[form]}eave inputs out and describe the request in the target's options.`;
-    problems.push(problem("conflict", "inputs", `${call} takes ${form}`, hint, `${inputs.kind}(…)`));
+    problems.push(problem("conflict", "inputs", `${call} takes ${form}`, hint, describeInputs(inputs)));
   }
   for (const [index, { metric }] of assert.entries())
     if (needsTokens(metric)) {
@@ -190,8 +197,8 @@ function checkTensors(
 ): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined && !canBe(inputs, "tensors")) {
-    const hint = "Use random(), zero() or json(…), or an openai(…) target.";
-    problems.push(problem("conflict", "inputs", `${call} takes tensors`, hint, `${inputs.kind}(…)`));
+    const hint = "Use input.random(), input.zero() or input.json(…), or an openai(…) target.";
+    problems.push(problem("conflict", "inputs", `${call} takes tensors`, hint, describeInputs(inputs)));
   }
   for (const [index, { metric }] of assert.entries())
     if (needsTokens(metric)) {

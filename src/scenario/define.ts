@@ -1,5 +1,5 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
-import type { Duration } from "../plan/units.ts";
+import type { Duration, Percent } from "../plan/units.ts";
 import type { OnRecord } from "../result/finished-request.ts";
 import type { CheckResponse } from "../service/scenario-response.ts";
 import type { Assertion, MetricOf } from "./assertion.ts";
@@ -19,8 +19,8 @@ export interface StabilityOptions {
   readonly window?: Duration;
   /** Requests in a window, instead of a time; it lasts whole seconds, as in perf_analyzer. Not with `window`. Default: windows of time. */
   readonly requests?: number;
-  /** Largest difference between the last three windows, in percent of the lowest. Default: 10. */
-  readonly percent?: number;
+  /** Largest difference between the last three windows, as a part of the lowest. Default: `"10 %"`. */
+  readonly within?: Percent;
   /** Windows after which a level is unstable. Default: 10. */
   readonly trials?: number;
   /** The latency percentile that must be stable. Default: the average. */
@@ -34,7 +34,7 @@ export interface ServerTraceOptions {
   /** What is traced. */
   readonly levels?: readonly ("OFF" | "TIMESTAMPS" | "TENSORS")[];
   /** One in this many requests is traced. */
-  readonly rate?: number;
+  readonly oneIn?: number;
   /** Most requests to trace; -1: no limit. */
   readonly count?: number;
   /** Traces after which the file is written; 0 is at the end. */
@@ -77,13 +77,13 @@ export interface ScenarioDefinition<
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others, or a list of them, which run one after the other without a pause. */
   readonly load: Load<S> | LoadList<S>;
-  /** What to send. Default: `random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
+  /** What to send. Default: `input.random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
   readonly assert?: readonly Assertion<MetricOf<S, A>, WhereOf<NoInfer<G>>>[];
   /**
    * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
-   * of `json(…)` and `payloads(…)` can have their own. Default: none.
+   * of `input.json(…)` and `input.payloads(…)` can have their own. Default: none.
    */
   readonly tags?: TagsOf<G>;
   /**
@@ -126,8 +126,8 @@ export interface ScenarioDefinition<
    * Default: none.
    */
   readonly latencyLimit?: Duration;
-  /** The run ends when it is certain that a larger share of requests, 0 to 1, fails. Default: no limit; failures are counted. */
-  readonly maxFailureRatio?: number;
+  /** The run ends when it is certain that a larger share of requests fails: `"1 %"`. Default: no limit; failures are counted. */
+  readonly maxErrorRate?: Percent | 0;
   /** Requests to cancel on purpose. They are counted apart from failures. Default: none. */
   readonly cancel?: CancelOptions;
   /** Library that sends the requests: Rampart's own, `"undici"` (HTTP) or `"grpc-js"` (gRPC). Default: `"own"`. */
@@ -135,7 +135,7 @@ export interface ScenarioDefinition<
   /** A request fails when no byte arrives for this long. Default: `"60 s"`. */
   readonly stallTimeout?: Duration;
   /** A request fails when its response is not complete after this long, however often bytes arrive. Default: no limit. */
-  readonly requestTimeout?: Duration;
+  readonly timeout?: Duration;
   /** A request fails when its response is longer: its body, or all its messages, decompressed. Default: 268,435,456 (256 MiB). */
   readonly maxResponseBytes?: number;
   /**
@@ -162,7 +162,7 @@ export type FieldOf<T, V, R> = T | ((params: V, started: R) => T);
 /** What a scenario has besides the fields of its definition. */
 export interface ScenarioExtras<D extends ParameterTable, R> {
   /**
-   * Values that the command line and the environment can change: `{ users: integer(16) }` with `--set users=32` or `RAMPART_USERS=32`. Any
+   * Values that the command line and the environment can change: `{ users: param.integer(16) }` with `--set users=32` or `RAMPART_USERS=32`. Any
    * other field except `tags`, `check` and `onRecord` can be a function of them. Default: none.
    */
   readonly params?: D;

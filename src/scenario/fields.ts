@@ -23,14 +23,19 @@ export function spanSchema(): Schema<Duration> {
   );
 }
 
-/** Returns the schema of an integer of 1 or more. */
-export function countSchema(): Schema<number> {
-  return v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+/** Returns the schema of an integer of 1 or more. @param rule what it must be. Default: a number */
+export function countSchema(rule = "must be a number"): Schema<number> {
+  return v.pipe(v.number(rule), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
 }
 
-/** Returns the schema of a number above 0. */
-export function positiveSchema(): Schema<number> {
-  return v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.finite("must be finite"));
+/** Returns the schema of a number above 0. @param rule what it must be. Default: a number */
+export function positiveSchema(rule = "must be a number"): Schema<number> {
+  return v.pipe(v.number(rule), v.gtValue(0, "must be above 0"), v.finite("must be finite"));
+}
+
+/** Returns the schema of a number of 0 or more. */
+export function naturalSchema(): Schema<number> {
+  return v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.finite("must be finite"));
 }
 
 /** Returns the schema of text that is not empty. */
@@ -38,16 +43,37 @@ export function nameSchema(what: string): Schema<string> {
   return v.pipe(v.string(`must be ${what}`), v.nonEmpty(`must be ${what}`));
 }
 
-/** Returns the schema of a limit of a ratio: a percentage with its sign, or 0. */
-export function percentSchema(): Schema<Percent | 0> {
-  return v.custom<Percent | 0>(
-    (input) => input === 0 || (typeof input === "string" && (parsePercent(input) ?? 101) <= 100),
-    ({ input }) => {
-      const rule = 'must be a percentage with its sign, such as "1 %"';
-      if (typeof input !== "number" || !(input > 0)) return rule;
-      return `${rule}: write "${Number((input < 1 ? 100 * input : input).toPrecision(6))} %"`;
-    },
+/** The message for what is not a percentage. */
+export const PERCENT_RULE = 'must be a percentage with its sign, such as "1 %"';
+
+/** Returns the schema of a share: a percentage with its sign up to `"100 %"`, or 0. */
+export function shareSchema(): Schema<Percent | 0> {
+  return v.pipe(
+    v.custom<Percent | 0>((input) => input === 0 || isPercent(input), PERCENT_RULE),
+    v.check((share) => toRatio(share) <= 1, "must be 100 % or less"),
   );
+}
+
+/** Returns the schema of a percentage above 0: of requests, or of a difference. */
+export function percentSchema(): Schema<Percent> {
+  return v.pipe(
+    v.custom<Percent>(isPercent, PERCENT_RULE),
+    v.check((percent) => toRatio(percent) > 0, "must be above 0 %"),
+  );
+}
+
+function isPercent(input: unknown): input is Percent {
+  return typeof input === "string" && parsePercent(input) !== undefined;
+}
+
+/** Converts a valid percentage to a ratio: `"5 %"` to 0.05. */
+export function toRatio(share: Percent | 0): number {
+  return toPct(share) / 100;
+}
+
+/** Converts a valid percentage to a number of percent: `"5 %"` to 5. */
+export function toPct(share: Percent | 0): number {
+  return share === 0 ? 0 : (parsePercent(share) as number);
 }
 
 /** Converts a valid duration to milliseconds. */

@@ -1,21 +1,14 @@
 /** How a builder is written in a scenario that is data, in YAML or JSON: `{ ramp: { from: 1, to: 8, step: 1 } }`. */
 
 /** What an argument or an option of a builder is, when it is made by other builders. */
-export type PartKind =
-  | "target"
-  | "load"
-  | "loads"
-  | "steady-load"
-  | "inputs"
-  | "searched"
-  | "assertions"
-  | "members"
-  | "body";
+export type PartKind = "target" | "load" | "loads" | "steady-load" | "inputs" | "assertions" | "members" | "body";
 
 /** The form of a builder: its name, and the names of what its function takes by position. Its options keep their names. */
 export interface DataForm {
-  /** As in a scenario: `triton`. */
+  /** As in data: `triton`. */
   readonly name: string;
+  /** The object of the API that has the function: `input` of `input.json(…)`. Absent: the function stands alone, under `name`. */
+  readonly space?: string;
   /** Names of the positional arguments. The first one may be written alone: `hold: 16`. Absent: it has none. */
   readonly args?: readonly string[];
   /** Whether its only argument is a list, or may be one. Absent: each argument is a value. */
@@ -34,7 +27,12 @@ export interface DataForm {
 
 /** Returns the call of a builder as messages name it: `triton(…)`, unless the builder says it in another way. */
 export function callOf({ form, call }: { readonly form: DataForm; readonly call?: string }): string {
-  return call ?? `${form.name}(…)`;
+  return call ?? `${codeNameOf(form)}(…)`;
+}
+
+/** Returns the name of a builder's function in code: `input.json`. */
+export function codeNameOf({ name, space }: DataForm): string {
+  return space === undefined ? name : `${space}.${name}`;
 }
 
 /** Lists builders for a message: `triton(…), openai(…) or mix(…)`. */

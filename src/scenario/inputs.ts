@@ -3,12 +3,13 @@ import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import { kindSchema, type Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
+import { refuseMore } from "./arguments.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import { type DataForm, listCalls } from "./form.ts";
-import { generateBuilder } from "./generate/builder.ts";
+import { generate, generateBuilder } from "./generate/builder.ts";
 import { filesSchema, type InputBuilder, inputBuilder, type TakenInputs } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
-import { type PromptsData, payloadsBuilder, promptsBuilder, tracedBuilder } from "./prompts.ts";
+import { type PromptsData, payloads, payloadsBuilder, prompts, promptsBuilder, tracedBuilder } from "./prompts.ts";
 
 const DEFAULT_STRING_LENGTH = 128;
 
@@ -23,9 +24,10 @@ export interface TextOptions {
 /**
  * Random tensors, the same in every run.
  * @example
- * random({ stringLength: 32 })
+ * input.random({ stringLength: 32 })
  */
 export function random(options: TextOptions = {}): Inputs<"tensors"> {
+  refuseMore("input.random(options)", arguments);
   return { kind: "random", files: [], options };
 }
 
@@ -34,9 +36,10 @@ const randomBuilder = generatedBuilder("random");
 /**
  * Zeros. Inputs of type BYTES get strings, as with {@link random}.
  * @example
- * zero()
+ * input.zero()
  */
 export function zero(options: TextOptions = {}): Inputs<"tensors"> {
+  refuseMore("input.zero(options)", arguments);
   return { kind: "zero", files: [], options };
 }
 
@@ -44,8 +47,8 @@ const zeroBuilder = generatedBuilder("zero");
 
 function generatedBuilder(kind: "random" | "zero") {
   return inputBuilder({
-    call: `${kind}()`,
-    form: { name: kind },
+    call: `input.${kind}()`,
+    form: { name: kind, space: "input" },
     options: textSchema,
     makes: ["tensors"],
     toPlan: ({ options: { stringLength = DEFAULT_STRING_LENGTH, stringData = "" } }) => ({
@@ -63,14 +66,14 @@ function textSchema() {
 /**
  * Tensors from JSON files in perf_analyzer's format. A relative path starts at the scenario's folder.
  * @example
- * json("inputs.json")
+ * input.json("inputs.json")
  */
 export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"> {
   return { kind: "json", files, options: {} };
 }
 
 const jsonBuilder = inputBuilder({
-  form: { name: "json", args: ["files"], takes: "one-or-list" },
+  form: { name: "json", space: "input", args: ["files"], takes: "one-or-list" },
   files: filesSchema,
   options: textSchema,
   makes: ["tensors"],
@@ -85,14 +88,15 @@ const jsonBuilder = inputBuilder({
  * Files, each of which is the input of a request, in this order. `*` and `?` in a name stand for the files that match. A relative path
  * starts at the scenario's folder.
  * @example
- * files("images/*.jpg")
+ * input.files("images/*.jpg")
  */
 export function files(paths: string | readonly [string, ...string[]]): Inputs<"files"> {
+  refuseMore("input.files(paths)", arguments);
   return { kind: "files", files: typeof paths === "string" ? [paths] : paths, options: {} };
 }
 
 const filesBuilder = inputBuilder({
-  form: { name: "files", args: ["files"], takes: "one-or-list" },
+  form: { name: "files", space: "input", args: ["files"], takes: "one-or-list" },
   files: filesSchema,
   options: () => strictOptions({}),
   makes: ["payloads"],
@@ -108,14 +112,15 @@ const filesBuilder = inputBuilder({
  * All inputs of a folder: for tensors a file for each input, with its bytes (of BYTES a text on each line); for JSON APIs the files of
  * payloads; for targets of files each file, by name. A relative path starts at the scenario's folder.
  * @example
- * dir("images")
+ * input.dir("images")
  */
 export function dir(path: string): Inputs<never> {
+  refuseMore("input.dir(path)", arguments);
   return { kind: "dir", files: [path], options: {} };
 }
 
 const dirBuilder = inputBuilder({
-  form: { name: "dir", args: ["path"] },
+  form: { name: "dir", space: "input", args: ["path"] },
   files: () => v.tuple([nameSchema("a folder")]),
   options: () => strictOptions({}),
   makes: ["tensors", "payloads"],
@@ -126,6 +131,18 @@ const dirBuilder = inputBuilder({
     return { kind: "payloads", file: path, isFolder: true, readsTags: true };
   },
 });
+
+/** What to send: the functions that make a scenario's `inputs`. */
+export const input = {
+  dir,
+  files,
+  generate,
+  json,
+  payloads,
+  prompts,
+  random,
+  zero,
+};
 
 /** The builders of inputs by the `kind` of what they return. To add one, add it to a file and a line here. */
 const INPUT_BUILDERS: Readonly<Record<string, InputBuilder>> = {
@@ -194,4 +211,9 @@ export function promptOptionsOf(inputs: Inputs): PromptsData | undefined {
 /** Converts inputs to those of a plan. @param folder base of relative paths */
 export function toInputsPlan(inputs: Inputs, folder: string, taken: TakenInputs): InputsPlan {
   return builderOf(inputs).toPlan(inputs, folder, taken);
+}
+
+/** Returns the call that made inputs, for messages: `input.json(…)`. */
+export function describeInputs({ kind }: Inputs): string {
+  return `input.${kind}(…)`;
 }

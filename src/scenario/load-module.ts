@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from "node:f
 import * as nodeModule from "node:module";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Problem, UserError, unreadable, userError } from "../plan/problem.ts";
+import { type Problem, unreadable, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
 import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { guardExit } from "../runtime/process-end/exit-guard.ts";
@@ -42,6 +42,11 @@ interface BunPlugins {
 /** The names of files with scenarios that are data. */
 const DATA_FILE = /\.(?:ya?ml|json)$/i;
 
+/** Whether a file's scenario is data, in YAML or JSON. */
+export function isDataFile(file: string): boolean {
+  return DATA_FILE.test(file);
+}
+
 const SIZE_HINT = "Keep data in files of its own.";
 
 /** Exit code where the scenario ends the process: wrong usage. */
@@ -63,7 +68,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     throw userError("unreadable", file, "there is no such file", hint);
   }
   if (statSync(path).size > MOST_SETTINGS_BYTES) throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), SIZE_HINT);
-  if (DATA_FILE.test(path)) {
+  if (isDataFile(path)) {
     const { loadDataScenario } = await import("./data/load-data.ts");
     return { ...loadDataScenario(path, file), file, folder: dirname(path) };
   }
@@ -77,7 +82,6 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     refuseChanges(builtIns, file);
   } catch (error) {
     builtIns.restore();
-    if (error instanceof UserError) throw error;
     throw toLoadError(error, file, source, Object.keys(api));
   } finally {
     release();

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { TargetPlan } from "../plan/plan.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
 import type { MixMemberPlan, MixTargetPlan } from "../plan/split/mix.ts";
+import { refuseMore } from "./arguments.ts";
 import type { InputsOf } from "./define.ts";
 import { strictOptions } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
@@ -15,7 +16,7 @@ export interface MixMember<T extends Target = Target, I = Inputs> {
   readonly name: string;
   /** The server and the model to measure. */
   readonly target: T;
-  /** What to send there. Default: `random()`, or what the target's options describe; required with `openai` and `embeddedLlm`. */
+  /** What to send there. Default: `input.random()`, or what the target's options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: I;
   /** Its share of the requests is its weight over the sum of all weights: a whole number, 1 or more. Default: 1. */
   readonly weight?: number;
@@ -48,6 +49,7 @@ export type MixOf<M extends readonly MixMember[]> =
 export function mix<const M extends readonly [MixMember, MixMember, ...MixMember[]]>(
   members: M & MembersOf<M>,
 ): MixOf<M> {
+  refuseMore("mix(members)", arguments);
   const target: Target & { readonly values: readonly unknown[] } = {
     kind: "mix",
     url: "",

@@ -3,9 +3,10 @@ import * as v from "valibot";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
-import type { Duration } from "../plan/units.ts";
+import type { Duration, Percent } from "../plan/units.ts";
 import { msToSec } from "../plan/units.ts";
-import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
+import { refuseMore } from "./arguments.ts";
+import { countSchema, durationSchema, nameSchema, shareSchema, strictOptions, toMs, toPct } from "./fields.ts";
 import { inputBuilder } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
@@ -47,8 +48,8 @@ export interface PromptOptions {
   readonly isl?: Length;
   /** Most tokens of a response. Default: the server decides. */
   readonly osl?: Length;
-  /** A mix of lengths instead of `isl` and `osl`; shares are percentages that add up to 100. Default: none. */
-  readonly mix?: readonly { readonly isl: Length; readonly osl: Length; readonly share: number }[];
+  /** Several lengths instead of `isl` and `osl`, each with its share of the prompts; the shares add up to 100 %. Default: none. */
+  readonly lengths?: readonly { readonly isl: Length; readonly osl: Length; readonly share: Percent | 0 }[];
   /** Number of different requests. They repeat when the load needs more. Default: 100. */
   readonly count?: number;
   /** Seed of the prompts. The same seed and tokenizer give the same prompts on every runtime. Default: 0. */
@@ -85,7 +86,7 @@ export interface PromptOptions {
    */
   readonly fileFormat?: "mooncake" | "conversations";
   /** Factor for the pauses in a file of conversations: 0.5 halves them. Default: 1. */
-  readonly delayRatio?: number;
+  readonly delayFactor?: number;
   /**
    * Ask for the server's own token counts in streams of chats and completions (`stream_options.include_usage`); some servers refuse it.
    * Default: true.
@@ -98,9 +99,10 @@ export interface PromptOptions {
 /**
  * Synthetic prompts with exactly the requested number of tokens, or prompts from a file.
  * @example
- * prompts({ isl: 550, osl: { mean: 128, stddev: 16 } })
+ * input.prompts({ isl: 550, osl: { mean: 128, stddev: 16 } })
  */
 export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
+  refuseMore("input.prompts(options)", arguments);
   return { kind: "prompts", files: [], options };
 }
 
@@ -108,9 +110,10 @@ export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
  * Whole request bodies from a file: an `inputs.json` as GenAI-Perf writes it, or JSON Lines (`.jsonl`) with one body per line. A relative
  * path starts at the scenario's folder.
  * @example
- * payloads("requests.jsonl")
+ * input.payloads("requests.jsonl")
  */
 export function payloads(file: string): Inputs<"payloads"> {
+  refuseMore("input.payloads(file)", arguments);
   return { kind: "payloads", files: [file], options: {} };
 }
 
@@ -133,19 +136,19 @@ function promptsSchema() {
     [tokens, strictOptions({ mean: v.pipe(least(1), v.maxValue(MOST_PROMPT_TOKENS)), stddev: least(0) })],
     `must be tokens from 1 to ${MOST_PROMPT_TOKENS}, or { mean, stddev }`,
   );
-  const share = v.pipe(least(0), v.maxValue(100, "must be 100 at most"));
-  const mix = v.pipe(
+  const share = shareSchema();
+  const lengths = v.pipe(
     v.array(strictOptions({ isl: inputLength, osl: length, share }), "must be a list of { isl, osl, share }"),
     v.nonEmpty("must have a kind of request"),
     v.check((parts) => {
-      const sum = parts.reduce((total, part) => total + part.share, 0);
+      const sum = parts.reduce((total, part) => total + toPct(part.share), 0);
       return Math.abs(sum - 100) <= 0.5;
-    }, "must have shares that add up to 100"),
+    }, "must have shares that add up to 100 %"),
   );
   return strictOptions({
     isl: v.optional(inputLength),
     osl: v.optional(length),
-    mix: v.optional(mix),
+    lengths: v.optional(lengths),
     count: v.optional(countSchema()),
     seed: v.optional(whole),
     prefix: v.optional(strictOptions({ count: countSchema(), tokens })),
@@ -163,7 +166,7 @@ function promptsSchema() {
     audio: v.optional(audioSchema()),
     file: v.optional(nameSchema("a file")),
     fileFormat: v.optional(v.picklist(["mooncake", "conversations"], 'must be "mooncake" or "conversations"')),
-    delayRatio: v.optional(least(0)),
+    delayFactor: v.optional(least(0)),
     usage: v.optional(v.boolean("must be true or false")),
     extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
   });
@@ -191,7 +194,7 @@ function audioSchema() {
 }
 
 export const promptsBuilder = inputBuilder({
-  form: { name: "prompts" },
+  form: { name: "prompts", space: "input" },
   options: promptsSchema,
   makes: ["payloads"],
   toPlan: ({ options }, folder, { content }) => toPromptsPlan(options, content as LlmContent, folder),
@@ -210,7 +213,7 @@ export const tracedBuilder = inputBuilder({
 });
 
 export const payloadsBuilder = inputBuilder({
-  form: { name: "payloads", args: ["file"] },
+  form: { name: "payloads", space: "input", args: ["file"] },
   files: () => v.tuple([nameSchema("a file")]),
   options: () => strictOptions({}),
   makes: ["payloads"],
@@ -218,7 +221,7 @@ export const payloadsBuilder = inputBuilder({
 });
 
 function toPromptsPlan(given: PromptsData, content: LlmContent, folder: string): PromptsPlan {
-  const { prefix = null, images, mix = [], file, fileFormat, delayRatio } = given;
+  const { prefix = null, images, lengths = [], file, fileFormat, delayFactor } = given;
   return {
     kind: "prompts",
     format: content.endpoint.format,
@@ -228,16 +231,16 @@ function toPromptsPlan(given: PromptsData, content: LlmContent, folder: string):
     revision: content.revision,
     file: file === undefined ? "" : resolve(folder, file),
     ...(fileFormat === undefined ? {} : { fileFormat }),
-    ...(delayRatio === undefined ? {} : { delayRatio }),
+    ...(delayFactor === undefined ? {} : { delayRatio: delayFactor }),
     seed: given.seed ?? 0,
     count: given.count ?? DEFAULT_COUNT,
     inputTokens: toLengthPlan(given.isl ?? DEFAULT_ISL),
     outputTokens: given.osl === undefined ? null : toLengthPlan(given.osl),
-    mix: mix.map(
+    mix: lengths.map(
       ({ isl, osl, share }): MixPartPlan => ({
         input: toLengthPlan(isl),
         output: toLengthPlan(osl),
-        sharePct: share,
+        sharePct: toPct(share),
       }),
     ),
     prefix,
@@ -252,8 +255,8 @@ function toPromptsPlan(given: PromptsData, content: LlmContent, folder: string):
 }
 
 /** Whether prompts ask for a response length. */
-export function asksLength({ osl, mix = [] }: PromptsData): boolean {
-  return osl !== undefined || mix.length > 0;
+export function asksLength({ osl, lengths = [] }: PromptsData): boolean {
+  return osl !== undefined || lengths.length > 0;
 }
 
 function toSessionsPlan(sessions: PromptsData["sessions"]): PromptsPlan["sessions"] {

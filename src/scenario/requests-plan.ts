@@ -4,7 +4,7 @@ import { TARGET_TAG } from "../plan/split/tags.ts";
 import type { AnyAssertion } from "./assertion.ts";
 import { checkLlm } from "./check-llm.ts";
 import type { Inputs } from "./input-data.ts";
-import { promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
+import { describeInputs, promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
 import type { RequestsPlan } from "./mix.ts";
 import { toMixPlan } from "./mix.ts";
@@ -72,7 +72,9 @@ export function checkRequests(
   );
   if (inputs !== undefined) {
     const hint = "Give each member its inputs.";
-    problems.push(problem("conflict", "inputs", "each target of mix(…) has its own inputs", hint, `${inputs.kind}(…)`));
+    problems.push(
+      problem("conflict", "inputs", "each target of mix(…) has its own inputs", hint, describeInputs(inputs)),
+    );
   }
   return [...problems, ...assert.flatMap((assertion, index) => checkAssertion(assertion, index, parts, load))];
 }

@@ -1,7 +1,7 @@
 import { UserError } from "../plan/problem.ts";
 import { type Scenario, scenarioOf } from "./define.ts";
 import type { ParameterValue } from "./params/parameter.ts";
-import { toFieldProblem } from "./scenario-error.ts";
+import { toFieldProblem, withPlace } from "./scenario-error.ts";
 
 /** Fields that are not part of a plan. */
 const OTHER_FIELDS: ReadonlySet<string> = new Set(["params", "setup", "teardown"]);
@@ -50,8 +50,8 @@ export function resolveFields({ definition }: Scenario, { values, started, file,
     try {
       fields.push([name, isCalled(name, field) ? field(values, started?.value) : field]);
     } catch (error) {
-      // Fields of scenarios in YAML and JSON have problems of their own.
-      if (error instanceof UserError) problems.push(...error.problems);
+      // Builders, and the fields of scenarios in YAML and JSON, have problems of their own.
+      if (error instanceof UserError) problems.push(...withPlace(error, file, path));
       else problems.push(toFieldProblem(error, name, file, path));
     }
   }

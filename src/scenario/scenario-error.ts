@@ -2,7 +2,8 @@ import { basename, dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { word } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
-import { messageOf, type Problem, problem, UserError } from "../plan/problem.ts";
+import { messageOf, movePath, type Problem, problem, UserError } from "../plan/problem.ts";
+import { renamedFunction } from "./renamed.ts";
 
 /** Errors of a scenario's own code, with positions in the user's files. */
 
@@ -17,6 +18,7 @@ const HINT = "Correct the file.";
  * @param names exports of `"rampart"`
  */
 export function toLoadError(error: unknown, file: string, path: string, names: readonly string[] = []): UserError {
+  if (error instanceof UserError) return new UserError(withPlace(error, file, path));
   // Bun reports several errors in one file together, each with its position.
   const parts = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
   return new UserError(
@@ -25,6 +27,13 @@ export function toLoadError(error: unknown, file: string, path: string, names: r
       return { ...found, hint: hintForName(word(found.message), names) ?? found.hint };
     }),
   );
+}
+
+/** Returns the problems of an error of Rampart's builders, with the place in the scenario's code from which they were called. */
+export function withPlace(error: UserError, file: string, path: string): readonly Problem[] {
+  const place = placeOf(error, path);
+  if (place === undefined) return error.problems;
+  return error.problems.map((found) => movePath(found, (named) => `${formatPlace(place, file, path)}: ${named}`));
 }
 
 /** Describes that a scenario's code ended the process. @param when such as `during its run` */
@@ -37,14 +46,19 @@ const UNDEFINED_NAME = /: (?:Can't find variable: )?([\w$]+) is not defined$/;
 const MISSING_EXPORT =
   /named '([\w$]+)' not found in module 'rampart'|'rampart(?::\w+)?' does not provide an export named '([\w$]+)'/;
 
+/** A call of what is no function, such as `rampart.server(1)`. */
+const NO_FUNCTION = /\b\w+\.([\w$]+) is not a function/;
+
 /** Returns how to correct a name; undefined when the error is another one. */
 function hintForName(message: string, names: readonly string[]): string | undefined {
   const undefinedName = UNDEFINED_NAME.exec(message)?.[1];
   if (undefinedName !== undefined && names.includes(undefinedName))
     return `Add it to the import: import { ${undefinedName} } from "rampart".`;
   const [, inBun, inNode] = MISSING_EXPORT.exec(message) ?? [];
-  const name = undefinedName ?? inBun ?? inNode;
-  const near = name && nearestName(name, names);
+  const name = undefinedName ?? inBun ?? inNode ?? NO_FUNCTION.exec(message)?.[1] ?? "";
+  const renamed = renamedFunction(name);
+  if (renamed !== undefined) return renamed;
+  const near = name === "" || NO_FUNCTION.test(message) ? undefined : nearestName(name, names);
   return near === undefined ? undefined : `Did you mean ${near}?`;
 }
 
@@ -81,9 +95,12 @@ function toProblem(error: unknown, what: string, file: string, path: string, rea
   const place = placeOf(error, path);
   const message = `${what}: ${reason.replace(PLACE_IN_MESSAGE, "").replace(/^SyntaxError: |\.+$/g, "")}`;
   if (place === undefined) return problem("exception", file, message, HINT);
+  return problem("exception", formatPlace(place, file, path), message, HINT);
+}
+
+function formatPlace(place: Place, file: string, path: string): string {
   const shown = place.path === path ? file : basename(place.path);
-  const column = place.column === undefined ? "" : `:${place.column}`;
-  return problem("exception", `${shown}:${place.line}${column}`, message, HINT);
+  return `${shown}:${place.line}${place.column === undefined ? "" : `:${place.column}`}`;
 }
 
 interface Place {

@@ -2,14 +2,15 @@ import * as v from "valibot";
 import type { OutputOf } from "../plan/schema.ts";
 import type { SequencesPlan } from "../plan/sequences.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
-import { countSchema, strictOptions } from "./fields.ts";
+import type { Percent } from "../plan/units.ts";
+import { countSchema, shareSchema, strictOptions, toPct } from "./fields.ts";
 
 /** How requests form sequences. Only sequence models use it. */
 export interface SequenceOptions {
   /** Requests per sequence. Default: the length of its data stream, or 20. */
   readonly length?: number;
-  /** Largest deviation of a sequence from `length`, in percent. Default: 20. */
-  readonly variation?: number;
+  /** Largest deviation of a sequence from `length`. Default: `"20 %"`. */
+  readonly variation?: Percent | 0;
   /** Correlation ids: the first, and the one after the last. They repeat from the first. Default: from 1, without an end. */
   readonly ids?: readonly [first: number, end: number];
   /** Active sequences with request rates and schedules. With concurrency, each request in flight has its own sequence. Default: 4. */
@@ -26,7 +27,7 @@ export function sequenceOptionsSchema() {
   );
   return strictOptions({
     length: v.optional(countSchema()),
-    variation: v.optional(v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"))),
+    variation: v.optional(shareSchema()),
     ids: v.optional(ids),
     concurrent: v.optional(countSchema()),
     serial: v.optional(v.boolean("must be true or false")),
@@ -44,7 +45,7 @@ export function toSequencesPlan({
   const [startId, endId] = ids ?? [DEFAULT_SEQUENCES.startId, undefined];
   return {
     length: length ?? DEFAULT_SEQUENCES.length,
-    lengthVariationPct: variation ?? DEFAULT_SEQUENCES.lengthVariationPct,
+    lengthVariationPct: variation === undefined ? DEFAULT_SEQUENCES.lengthVariationPct : toPct(variation),
     startId,
     idCount: endId === undefined ? DEFAULT_SEQUENCES.idCount : endId - startId,
     concurrent: concurrent ?? DEFAULT_SEQUENCES.concurrent,

@@ -18,8 +18,9 @@ import { toCancellationPlan } from "./cancel.ts";
 import type { Scenario } from "./define.ts";
 import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
 import { toProblem } from "./definition/to-problem.ts";
-import { toMs } from "./fields.ts";
+import { toMs, toPct, toRatio } from "./fields.ts";
 import { callOf } from "./form.ts";
+import { describeInputs } from "./inputs.ts";
 import { type ConvertedLoad, convertLoads } from "./loads/table.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { checkRepeat, toRepeatPlan, untilOf } from "./repeat.ts";
@@ -97,7 +98,7 @@ function withInputsOf({ plain }: ConvertedLoad, definition: DefinitionData): Def
   const { inputs } = definition;
   if (inputs === undefined) return { ...definition, inputs: plain.inputs };
   const message = "the trace of the load has its requests";
-  throw userError("conflict", "inputs", message, "Leave it out.", `${inputs.kind}(…)`);
+  throw userError("conflict", "inputs", message, "Leave it out.", describeInputs(inputs));
 }
 
 function buildPlan(
@@ -106,7 +107,8 @@ function buildPlan(
   folder: string,
   overrides: PlanOverrides,
 ): Plan {
-  const { stability, stallTimeout, requestTimeout, maxOutstanding, latencyLimit, warmupFor, cancel, seed } = definition;
+  const { stability, stallTimeout, timeout, maxOutstanding, latencyLimit, warmupFor, cancel, maxErrorRate, seed } =
+    definition;
   const warmupMs = warmupFor === undefined ? plain?.search?.settleMs : toMs(warmupFor);
   const mode = plain?.extent ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
@@ -133,13 +135,13 @@ function buildPlan(
       callMode: isAsync ? "async" : "auto",
       maxLanes: null,
       stallTimeoutMs: stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout),
-      ...(requestTimeout === undefined ? {} : { requestTimeoutMs: toMs(requestTimeout) }),
+      ...(timeout === undefined ? {} : { requestTimeoutMs: toMs(timeout) }),
       ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
       ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
       ...(definition.workers === undefined ? {} : { workers: definition.workers }),
       isMpi: false,
     },
-    failures: { maxRatio: definition.maxFailureRatio ?? null },
+    failures: { maxRatio: maxErrorRate === undefined ? null : toRatio(maxErrorRate) },
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: {
       metrics: toMetricsPlan(definition.metrics, overrides.urls?.[0] ?? definition.target.url),
@@ -177,19 +179,19 @@ function toMetricsPlan(metrics: DefinitionData["metrics"], targetUrl: string): M
 
 function toTracePlan(trace: DefinitionData["serverTrace"]): Plan["telemetry"]["trace"] {
   if (trace === undefined) return null;
-  const { file = NO_TRACE.file, levels = NO_TRACE.levels, rate = NO_TRACE.rate } = trace;
+  const { file = NO_TRACE.file, levels = NO_TRACE.levels, oneIn = NO_TRACE.rate } = trace;
   const { count = NO_TRACE.count, logFrequency = NO_TRACE.logFrequency } = trace;
-  return { file, levels, rate, count, logFrequency };
+  return { file, levels, rate: oneIn, count, logFrequency };
 }
 
 function toStabilityMode({
   window,
   requests,
-  percent,
+  within,
   trials,
 }: NonNullable<DefinitionData["stability"]>): MeasurementModePlan {
   const rule = {
-    stabilityPct: percent ?? DEFAULT_WINDOWS.stabilityPct,
+    stabilityPct: within === undefined ? DEFAULT_WINDOWS.stabilityPct : toPct(within),
     maxTrials: trials ?? DEFAULT_WINDOWS.maxTrials,
   };
   if (requests !== undefined) return { kind: "count-windows", requestsPerWindow: requests, ...rule };

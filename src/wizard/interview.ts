@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type NameOf, word } from "../plan/messages.ts";
 import { messageOf, type Problem, problem, RunError, UserError, wordError } from "../plan/problem.ts";
+import { describeTime } from "../registry/run-time.ts";
 import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import { loadTokenizer, nearestTokenizer } from "../tokenize/load-tokenizer.ts";
@@ -17,7 +18,6 @@ import {
 import { findFolderProblem, readText } from "./paths.ts";
 import type { Detected, Question, Surroundings } from "./question.ts";
 import { nextQuestion } from "./questions.ts";
-import { describeTime } from "./run-time.ts";
 import { timeOf } from "./scenario-text.ts";
 import { wizardTargetOf } from "./targets.ts";
 import { askQuestion, askWay, explainKeys, inform, type Reply, warn } from "./terminal-prompts.ts";

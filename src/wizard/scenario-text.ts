@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { Plan } from "../plan/plan.ts";
+import { estimateTime, type RunTime } from "../registry/run-time.ts";
 import { type Scenario, scenarioOf } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
 import type { Answers } from "./answers.ts";
@@ -7,7 +8,6 @@ import type { Goal } from "./goals/goal.ts";
 import { GOALS, goalOf } from "./goals/goals.ts";
 import type { Surroundings } from "./question.ts";
 import { filesBeside, scenarioName } from "./questions.ts";
-import { estimateTime, type RunTime } from "./run-time.ts";
 import { evaluate } from "./source/evaluate.ts";
 import { formatFile, type ScenarioFile } from "./source/format.ts";
 import { WIZARD_TARGETS, type WizardTarget, wizardTargetOf } from "./targets.ts";

@@ -115,7 +115,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
         streaming: true,
         ...(tokenizer === model ? {} : { tokenizer: tokenizer.startsWith(".") ? pathFrom(out, tokenizer) : tokenizer }),
       }),
-    toInputs: ({ isl, osl }) => call("prompts", { isl: Number(isl), osl: Number(osl) }),
+    toInputs: ({ isl, osl }) => call("input.prompts", { isl: Number(isl), osl: Number(osl) }),
     recorded: "payloads",
     isStreaming: true,
     commandLine: "genai-perf",
@@ -138,7 +138,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     asks: ["url", "model", "files"],
     usualUrl: "localhost:8080",
     toTarget: ({ url = "", model = "" }) => call("torchserve", url, { model }),
-    toInputs: ({ files: pattern = "", out = "" }) => call("files", pathFrom(out, pattern)),
+    toInputs: ({ files: pattern = "", out = "" }) => call("input.files", pathFrom(out, pattern)),
     commandLine: "perf_analyzer",
     probe: ({ url = "" }) => ({
       kind: "torchserve",

@@ -21,14 +21,14 @@ const OWN_TARGET = `defineTarget({ name: "own", protocol: "http", inputs: [1], e
 
 function scenario(fields: Readonly<Record<string, string>>): string {
   const lines = Object.entries({ ...PASSING, ...fields }).map(([name, text]) => `  ${name}: ${text},`);
-  return `import { defineScenario, defineTarget, embedded, generate, hold } from "rampart";
+  return `import { defineScenario, defineTarget, embedded, input, hold } from "rampart";
 export default defineScenario({\n${lines.join("\n")}\n});\n`;
 }
 
 const BLOCKED: readonly (readonly [where: string, fields: Readonly<Record<string, string>>])[] = [
   ["check", { check: `() => ${BLOCK}` }],
   ["onRecord", { onRecord: `() => ${BLOCK}` }],
-  ["generate", { inputs: `generate(() => ${BLOCK})` }],
+  ["generate", { inputs: `input.generate(() => ${BLOCK})` }],
   ["encode of an own target", { target: OWN_TARGET }],
   ["teardown", { load: "hold(1, { requests: 3 })", teardown: `() => ${BLOCK}` }],
 ];

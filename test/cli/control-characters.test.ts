@@ -47,7 +47,7 @@ const PROFILE = `genai-perf profile -m tiny --endpoint-type chat --osl 2 --reque
 const target = (url: string, more = ""): string =>
   scenarioText({
     target: `openai("${url}", { model: "m", tokenizer: "none"${more} })`,
-    inputs: 'payloads("./in.json")',
+    inputs: 'input.payloads("./in.json")',
     load: "hold(1, { requests: 1 })",
   });
 

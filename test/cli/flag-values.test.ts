@@ -11,6 +11,7 @@ const FLAGS: readonly Flag[] = [{ name: "for", value: "DURATION", default: "60s"
 for (const [args, duration, ms] of [
   [["--for", "1500ms"], "1500ms", 1500],
   [["--for", "2min"], "2min", 120_000],
+  [["--for", "1m30s"], "1m30s", 90_000],
   [[], undefined, undefined],
 ] as const)
   test(`${args.join(" ") || "no flag"} is ${ms} ms`, () => {

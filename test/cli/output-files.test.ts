@@ -39,7 +39,7 @@ const PAYLOADS = JSON.stringify({ data: [{ payload: [{ model: "m", messages: [{ 
 const scenario = (url: string): string =>
   scenarioText({
     target: `openai("${url}", { model: "m", tokenizer: "none" })`,
-    inputs: 'payloads("./in.json")',
+    inputs: 'input.payloads("./in.json")',
     load: "hold(1, { requests: 2 })",
   });
 const perf = (url: string): string[] =>

@@ -20,12 +20,12 @@ export default defineScenario({
   assert: [errorRate().is(0), throughput().above(1e9)],
 });
 `;
-const LLM = `import { defineScenario, embeddedLlm, hold, prompts } from "rampart";
+const LLM = `import { defineScenario, embeddedLlm, hold, input } from "rampart";
 export default defineScenario({
   name: "tokens",
-  target: embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms", tokenizer: ${JSON.stringify(TINY)} }),
+  target: embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", interTokenLatency: "1 ms", tokenizer: ${JSON.stringify(TINY)} }),
   load: hold(2, { requests: 10 }),
-  inputs: prompts({ isl: 8, osl: 5 }),
+  inputs: input.prompts({ isl: 8, osl: 5 }),
 });
 `;
 

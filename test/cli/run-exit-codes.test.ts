@@ -35,14 +35,14 @@ describe("rampart run exits with", () => {
   });
 
   test("0 without assertions, and failed requests are counted", async () => {
-    const { code, out } = await runText({ target: "embedded({ errorRatio: 0.5 })" });
+    const { code, out } = await runText({ target: "embedded({ errorRate: '50 %' })" });
     assert.equal(code, 0, out);
     assert.match(out, /^MEASURED .*10 requests\n/m);
     assert.match(out, /^ +1 .* 5$/m);
   });
 
   test("69 when no request succeeds, whatever is asserted", async () => {
-    const { code, out, err } = await runText({ target: "embedded({ errorRatio: 1 })" });
+    const { code, out, err } = await runText({ target: "embedded({ errorRate: '100 %' })" });
     assert.equal(code, 69, out);
     assert.match(out, /^FAILED .*10 requests\n {2}all 10 requests failed[^\n]*$/m);
     assert.match(out, /^ +1 +0 +10 +0$/m);
@@ -65,7 +65,7 @@ describe("rampart run exits with", () => {
   });
 
   test("the CSV is written when every request failed", async () => {
-    await inFolder({ "x.ts": scenarioText({ target: "embedded({ errorRatio: 1 })" }) }, async (cwd) => {
+    await inFolder({ "x.ts": scenarioText({ target: "embedded({ errorRate: '100 %' })" }) }, async (cwd) => {
       const { code } = await runRampart(["run", "x.ts", "--csv", "levels.csv"], { cwd });
       assert.equal(code, 69);
       const [header = "", row = ""] = readFileSync(join(cwd, "levels.csv"), "utf8").split("\n");
@@ -87,7 +87,7 @@ describe("rampart run exits with", () => {
   test("0 when a level is stable", async () => {
     const { code, out } = await runText({
       load: "hold(1)",
-      stability: '{ window: "100 ms", percent: 1000000, trials: 50 }',
+      stability: '{ window: "100 ms", within: "1000000 %", trials: 50 }',
     });
     assert.equal(code, 0, out);
     assert.doesNotMatch(out, /UNSTABLE/);
@@ -106,7 +106,7 @@ describe("rampart run exits with", () => {
   test("65 when an assertion fails at one level only", async () => {
     const { code, out } = await runText({
       // The second one takes 2 s on any machine, the first one less on all but a stalled one.
-      load: "rate([1000000, 1], { requests: 3 })",
+      load: "rateSteps([1000000, 1], { requests: 3 })",
       assert: "[throughput().above(3)]",
     });
     assert.equal(code, 65, out);
@@ -114,7 +114,7 @@ describe("rampart run exits with", () => {
   });
 
   test("65 when requests fail and none may", async () => {
-    const { code, out } = await runText({ target: "embedded({ errorRatio: 1 })", assert: "[errorRate().is(0)]" });
+    const { code, out } = await runText({ target: "embedded({ errorRate: '100 %' })", assert: "[errorRate().is(0)]" });
     assert.equal(code, 65, out);
     assert.match(out, /100 %/);
   });
@@ -123,7 +123,7 @@ describe("rampart run exits with", () => {
     const { code, out } = await runText({
       target: 'embedded({ latency: "exponential:3ms" })',
       load: "hold(1)",
-      stability: '{ window: "250 ms", percent: 0.000001, trials: 3 }',
+      stability: '{ window: "250 ms", within: "0.000001 %", trials: 3 }',
       assert: "[errorRate().is(0)]",
     });
     assert.equal(code, 66, out);
@@ -154,9 +154,9 @@ describe("rampart run exits with", () => {
 
   test("69 when more requests fail than may", async () => {
     const { code, out, err } = await runText({
-      target: "embedded({ errorRatio: 1 })",
+      target: "embedded({ errorRate: '100 %' })",
       load: "hold(1, { requests: 1000 })",
-      maxFailureRatio: "0.5",
+      maxErrorRate: '"50 %"',
     });
     assert.equal(code, 69, out + err);
     assert.match(out, /^PARTIAL {2}.*\n {2}the run ended early: /m);

@@ -63,11 +63,7 @@ describe("findMax", () => {
   }
 
   test("finds the highest concurrency whose requests succeed", async () => {
-    const { code, out, report } = await search(
-      "api.concurrency(1, 64)",
-      '[errorRate().below("5 %")]',
-      "[errorRate().is(0)]",
-    );
+    const { code, out, report } = await search("api.ramp(1, 64)", '[errorRate().below("5 %")]', "[errorRate().is(0)]");
     assert.equal(code, 0, out);
     assert.deepEqual(report.findMax, {
       unit: "concurrency",
@@ -93,11 +89,7 @@ describe("findMax", () => {
   });
 
   test("ends with 65 when the lowest load breaks a limit", async () => {
-    const { code, out, report } = await search(
-      "api.concurrency(2, 8)",
-      '[average().below("1 us")]',
-      "[errorRate().is(0)]",
-    );
+    const { code, out, report } = await search("api.ramp(2, 8)", '[average().below("1 us")]', "[errorRate().is(0)]");
     assert.equal(code, 65, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next], [null, 2]);
     assert.match(out, /no load keeps the limit\n\nconcurrency 2 breaks the limit: average latency /);
@@ -107,7 +99,7 @@ describe("findMax", () => {
   test("ends with 66 when the lowest load cannot be decided", async () => {
     // No percentile of so few requests has an upper bound.
     const { code, out, report, markdown } = await search(
-      "api.concurrency(1, 8)",
+      "api.ramp(1, 8)",
       '[p99("latency").below("10 min")]',
       "[errorRate().is(0)]",
       "500 ms",
@@ -125,7 +117,7 @@ describe("findMax", () => {
 
   test("says that the highest load of the range keeps the limits", async () => {
     const { code, out, report } = await search(
-      "api.concurrency(1, 4)",
+      "api.ramp(1, 4)",
       '[average().below("10 min"), errorRate().below("50 %")]',
     );
     assert.equal(code, 0, out);
@@ -136,21 +128,21 @@ describe("findMax", () => {
 
 describe("findMax refuses", () => {
   const cases: readonly (readonly [name: string, load: string, problem: RegExp])[] = [
-    ["a range without loads", "api.findMax({ over: api.concurrency(8, 8), where: [errorRate().is(0)] })", /load\.over/],
-    ["no limits", "api.findMax({ over: api.concurrency(1, 8), where: [] })", /load\.where.*must have a limit/],
+    ["a range without loads", "api.findMax({ over: api.ramp(8, 4), where: [errorRate().is(0)] })", /load\.over/],
+    ["no limits", "api.findMax({ over: api.ramp(1, 8), where: [] })", /load\.where.*must have a limit/],
     [
       "scheduled latency without a schedule",
-      'api.findMax({ over: api.concurrency(1, 8), where: [errorRate().is(0), p99("scheduledLatency").below("1 s")] })',
+      'api.findMax({ over: api.ramp(1, 8), where: [errorRate().is(0), p99("scheduledLatency").below("1 s")] })',
       /load\.where\.1.*needs a load with a schedule/,
     ],
     [
       "tokens of tensors",
-      'api.findMax({ over: api.concurrency(1, 8), where: [p99("timeToFirstToken").below("1 s")] })',
+      'api.findMax({ over: api.ramp(1, 8), where: [p99("timeToFirstToken").below("1 s")] })',
       /load\.where\.0/,
     ],
     [
       "a time below two windows",
-      'api.findMax({ over: api.requestRate(1, 8), where: [errorRate().is(0)], atMost: "1 s", window: "1 s" })',
+      'api.findMax({ over: api.rateRamp(1, 8), where: [errorRate().is(0)], atMost: "1 s", window: "1 s" })',
       /load\.atMost.*shorter than two windows/,
     ],
   ];

@@ -35,7 +35,7 @@ describe("rampart run", () => {
       const text = scenarioText({
         target: `triton("127.0.0.1:${server.port}", { model: "m" })`,
         load: "ramp(1, 4, { step: 3 })",
-        inputs: 'json("./data.json")',
+        inputs: 'input.json("./data.json")',
         assert: '[p99().below("1 ms")]',
       });
       await inFolder({ "x.ts": text }, async (cwd) => {
@@ -156,7 +156,7 @@ describe("rampart run", () => {
   }
 
   test("--stall-timeout and --timeout replace the scenario's", async () => {
-    const text = scenarioText({ stallTimeout: '"2 s"', requestTimeout: '"1 min"' });
+    const text = scenarioText({ stallTimeout: '"2 s"', timeout: '"1 min"' });
     await inFolder({ "x.ts": text }, async (cwd) => {
       const limitsOf = async (...flags: string[]): Promise<(number | undefined)[]> => {
         const { out } = await runRampart(["run", "x.ts", "--dry-run", ...flags], { cwd });
@@ -178,7 +178,7 @@ describe("rampart run", () => {
       "unstable.ts": scenarioText({
         target: 'embedded({ latency: "exponential:20ms" })',
         load: "hold(2)",
-        stability: '{ window: "60 ms", percent: 0.001, trials: 3 }',
+        stability: '{ window: "60 ms", within: "0.001 %", trials: 3 }',
       }),
     };
     await inFolder(files, async (cwd) => {
@@ -229,7 +229,7 @@ describe("rampart run", () => {
   });
 
   test("-v prints each window", async () => {
-    const text = scenarioText({ load: "hold(1)", stability: '{ window: "100 ms", percent: 1000000, trials: 50 }' });
+    const text = scenarioText({ load: "hold(1)", stability: '{ window: "100 ms", within: "1000000 %", trials: 50 }' });
     await inFolder({ "x.ts": text }, async (cwd) => {
       const { code, out, err } = await runRampart(["run", "x.ts", "-v"], { cwd });
       assert.equal(code, 0, out);

@@ -46,8 +46,8 @@ describe("rampart run of a language model", () => {
 
   test("exits with 65 where an assertion of tokens is not met", async () => {
     const text = scenarioText({
-      target: `embeddedLlm({ streaming: true, ttft: "30 ms", tokenizer: ${JSON.stringify(TINY)} })`,
-      inputs: "prompts({ isl: 5, osl: 2 })",
+      target: `embeddedLlm({ streaming: true, timeToFirstToken: "30 ms", tokenizer: ${JSON.stringify(TINY)} })`,
+      inputs: "input.prompts({ isl: 5, osl: 2 })",
       assert: '[p99("timeToFirstToken").below("5 ms")]',
     });
     await inFolder({ "x.ts": text }, async (cwd) => {
@@ -60,7 +60,7 @@ describe("rampart run of a language model", () => {
   test("sends the payloads of a file in turn", async () => {
     const text = scenarioText({
       target: "embeddedLlm({ endpoint: 'completions' })",
-      inputs: 'payloads("./inputs.json")',
+      inputs: 'input.payloads("./inputs.json")',
     });
     await inFolder({ "x.ts": text }, async (cwd) => {
       const data = [{ payload: [{ prompt: "a", max_tokens: 3 }] }, { payload: [{ prompt: "b", max_tokens: 5 }] }];
@@ -78,7 +78,7 @@ describe("rampart run of a language model", () => {
   test("reports a missing tokenizer, and sends nothing", async () => {
     const text = scenarioText({
       target: 'openai("127.0.0.1:1", { model: "m", tokenizer: "./missing" })',
-      inputs: "prompts()",
+      inputs: "input.prompts()",
     });
     await inFolder({ "x.ts": text }, async (cwd) => {
       const { code, err } = await runRampart(["run", "x.ts"], { cwd });

@@ -117,10 +117,10 @@ describe("rampart run of several targets", () => {
 
   test("windows until stable, levels, failures and entries without a tag have groups that add up", async () => {
     const text = scenarioText({
-      target: "embedded({ latency: '2 ms', errorRatio: 0.1 })",
+      target: "embedded({ latency: '2 ms', errorRate: '10 %' })",
       load: "steps([1, 4])",
-      inputs: 'json("in.json")',
-      stability: '{ window: "200 ms", percent: 1000000 }',
+      inputs: 'input.json("in.json")',
+      stability: '{ window: "200 ms", within: "1000000 %" }',
       assert: "[errorRate().where({ size: 'big' }).below('90 %'), throughput().where({ size: 'big' }).below(1)]",
     });
     const entry = (value: number) => ({ INPUT0: Array(16).fill(value), INPUT1: Array(16).fill(1) });

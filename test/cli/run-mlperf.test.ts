@@ -33,7 +33,7 @@ type TimesJson = Readonly<
 
 type LevelJson = Found["level"] & Pick<Found, "mlperf">;
 
-const PROMPTS = 'prompts({ file: "prompts.jsonl" })';
+const PROMPTS = 'input.prompts({ file: "prompts.jsonl" })';
 
 function run(load: string, given: string | Readonly<Record<string, string>> = "embedded()"): Promise<Found> {
   const parts = typeof given === "string" ? { target: given } : given;
@@ -48,7 +48,7 @@ function run(load: string, given: string | Readonly<Record<string, string>> = "e
 
 describe("rampart run measures MLPerf's", () => {
   test("single stream, and says VALID", async () => {
-    const { code, mlperf, level, out } = await run('singleStream({ for: "50 ms", queries: 70 })');
+    const { code, mlperf, level, out } = await run('mlperf.singleStream({ for: "50 ms", queries: 70 })');
     assert.equal(code, 0, out);
     assert.equal(mlperf.isValid, true);
     assert.ok(mlperf.queryCount >= 70);
@@ -58,7 +58,7 @@ describe("rampart run measures MLPerf's", () => {
 
   test("multi-stream, in whole queries", async () => {
     const { code, mlperf, level, out } = await run(
-      'multiStream({ for: "1 ms", queries: 70, samplesPerQuery: 3, percentile: 90 })',
+      'mlperf.multiStream({ for: "1 ms", queries: 70, samplesPerQuery: 3, percentile: 90 })',
     );
     assert.equal(code, 0, out);
     assert.equal(mlperf.sampleCount, 3 * mlperf.queryCount);
@@ -68,7 +68,7 @@ describe("rampart run measures MLPerf's", () => {
 
   test("server, and ends with 65 when the limit is broken", async () => {
     const { code, mlperf, out } = await run(
-      'server(1000, { latency: "1 ms", for: "50 ms", queries: 50 })',
+      'mlperf.server(1000, { latency: "1 ms", for: "50 ms", queries: 50 })',
       'embedded({ latency: "3 ms" })',
     );
     assert.equal(code, 65, out);
@@ -78,7 +78,7 @@ describe("rampart run measures MLPerf's", () => {
   });
 
   test("offline, whose throughput is that of the level", async () => {
-    const { code, mlperf, level, out } = await run('offline({ for: "1 ms", samples: 500, maxOutstanding: 8 })');
+    const { code, mlperf, level, out } = await run('mlperf.offline({ for: "1 ms", samples: 500, maxOutstanding: 8 })');
     assert.equal(code, 0, out);
     assert.equal(mlperf.sampleCount, level.requests);
     assert.equal(mlperf.latency, undefined);
@@ -87,10 +87,10 @@ describe("rampart run measures MLPerf's", () => {
   });
 
   for (const load of [
-    'singleStream({ for: "120 ms", queries: 11, percentile: 50 })',
-    'multiStream({ for: "120 ms", queries: 11, percentile: 50, samplesPerQuery: 2 })',
-    'server(200, { latency: "1 min", for: "120 ms", queries: 11, percentile: 50 })',
-    'offline({ for: "120 ms", samples: 1, maxOutstanding: 2 })',
+    'mlperf.singleStream({ for: "120 ms", queries: 11, percentile: 50 })',
+    'mlperf.multiStream({ for: "120 ms", queries: 11, percentile: 50, samplesPerQuery: 2 })',
+    'mlperf.server(200, { latency: "1 min", for: "120 ms", queries: 11, percentile: 50 })',
+    'mlperf.offline({ for: "120 ms", samples: 1, maxOutstanding: 2 })',
   ])
     test(`${load} in 20 runs, all of them VALID`, async () => {
       // One server for all runs: an embedded one is started for each.
@@ -112,8 +112,11 @@ describe("rampart run measures MLPerf's", () => {
 
   test("server with limits of tokens, which are also in the metrics of tokens", async () => {
     const load =
-      'server(300, { timeToFirstToken: "2 s", timePerOutputToken: "1 s", for: "1 ms", queries: 120, percentile: 90 })';
-    const llm = { target: 'embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms" })', inputs: PROMPTS };
+      'mlperf.server(300, { timeToFirstToken: "2 s", timePerOutputToken: "1 s", for: "1 ms", queries: 120, percentile: 90 })';
+    const llm = {
+      target: 'embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", interTokenLatency: "1 ms" })',
+      inputs: PROMPTS,
+    };
     const { code, mlperf, level, out } = await run(load, llm);
     assert.equal(code, 0, out);
     const { timeToFirstToken, timePerOutputToken } = mlperf.tokens as unknown as TimesJson;
@@ -129,8 +132,12 @@ describe("rampart run measures MLPerf's", () => {
   });
 
   test("server with limits of tokens that are broken, and names each", async () => {
-    const load = 'server(300, { timeToFirstToken: "1 ms", timePerOutputToken: "1 us", for: "1 ms", queries: 70 })';
-    const llm = { target: 'embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms" })', inputs: PROMPTS };
+    const load =
+      'mlperf.server(300, { timeToFirstToken: "1 ms", timePerOutputToken: "1 us", for: "1 ms", queries: 70 })';
+    const llm = {
+      target: 'embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", interTokenLatency: "1 ms" })',
+      inputs: PROMPTS,
+    };
     const { code, mlperf } = await run(load, llm);
     assert.equal(code, 65);
     for (const label of ["time to first token", "time per output token"])
@@ -138,7 +145,7 @@ describe("rampart run measures MLPerf's", () => {
   });
 
   test("offline, with the tokens per second of a language model", async () => {
-    const { code, mlperf, level, out } = await run('offline({ for: "1 ms", samples: 100, maxOutstanding: 8 })', {
+    const { code, mlperf, level, out } = await run('mlperf.offline({ for: "1 ms", samples: 100, maxOutstanding: 8 })', {
       target: "embeddedLlm({ outputTokens: 5 })",
       inputs: PROMPTS,
     });
@@ -150,8 +157,8 @@ describe("rampart run measures MLPerf's", () => {
 
   test("failures as invalid results", async () => {
     const { code, mlperf, level, out } = await run(
-      'singleStream({ for: "1 ms", queries: 200 })',
-      "embedded({ errorRatio: 0.2 })",
+      'mlperf.singleStream({ for: "1 ms", queries: 200 })',
+      "embedded({ errorRate: '20 %' })",
     );
     assert.equal(code, 65, out);
     assert.equal(mlperf.queryCount, level.requests + level.failed);

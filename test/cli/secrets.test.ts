@@ -135,7 +135,7 @@ const RECORDS = ["--records", "records.jsonl", "--generate-plots"];
 const target = (url: string, more = ""): string =>
   scenarioText({
     target: `openai("${url}", { model: "m", tokenizer: "none", apiKeyEnv: "${ENV}", headers: { "X-Api-Key": ${JSON.stringify(KEY)}, Cookie: "a=${COOKIE}" }${more} })`,
-    inputs: 'payloads("./in.json")',
+    inputs: 'input.payloads("./in.json")',
     load: "hold(1, { requests: 2 })",
   });
 const REPORTS = ["--json", "r.json", "--csv", "r.csv", "--profile-export-file", "p.json", "--verbose"];

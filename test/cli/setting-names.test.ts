@@ -242,7 +242,7 @@ test("errors and problems are worded whole, and keep what else they have, in ano
 
 /** What a scenario's text must not have, and what a command line's must not. */
 const FLAG = /(?<![\w-])--?[a-z]/i;
-const FIELD = /maxFailureRatio|stallTimeout|requestTimeout|apiKeyEnv|openai\(|tls: |\[object/;
+const FIELD = /maxErrorRate|stallTimeout|timeout|apiKeyEnv|openai\(|tls: |\[object/;
 
 /** The same failure, and how each front door says what to change. */
 interface FailureCase {
@@ -285,8 +285,8 @@ const FAILURES: readonly FailureCase[] = [
     name: "more requests fail than are allowed",
     answer: (response) => response.writeHead(500).end("no luck"),
     flags: ["--max-error-rate", "10%"],
-    fields: ", maxFailureRatio: 0.1",
-    scenario: /more than the 10 % allowed.* Raise maxFailureRatio or look at the server\./,
+    fields: ", maxErrorRate: '10 %'",
+    scenario: /more than the 10 % allowed.* Raise maxErrorRate or look at the server\./,
     perfAnalyzer: /^Raise --max-error-rate or look at the server\.$/m,
     genaiPerf: /more than the 10 % allowed[\s\S]*Raise --max-error-rate or look at the server\./,
   },

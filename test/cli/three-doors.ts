@@ -22,9 +22,9 @@ export function runGenaiPerf(url: string, more: readonly string[] = []): Promise
 
 /** A scenario. @param options more options of its target @param fields more fields of the scenario */
 export function runScenario(url: string, options = "", fields = ""): Promise<ProcessResult> {
-  const text = `import { defineScenario, hold, openai, payloads } from "rampart";
+  const text = `import { defineScenario, hold, openai, input } from "rampart";
 export default defineScenario({ name: "x", target: openai("${url}", { model: "m", tokenizer: "none"${options} }),
-  inputs: payloads("in.json"), load: hold(1, { requests: 2 })${fields} });`;
+  inputs: input.payloads("in.json"), load: hold(1, { requests: 2 })${fields} });`;
   return inFolder({ "x.ts": text, "in.json": PAYLOADS }, (cwd) =>
     runRampart(["run", "x.ts"], { cwd, env: { HINT_KEY: "k" } }),
   );

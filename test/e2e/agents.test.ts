@@ -73,13 +73,13 @@ function writeScenario(url: string, load: string): string {
   const row = { INPUT0: Array(16).fill(3), INPUT1: Array(16).fill(4) };
   writeFileSync(join(folder, "data.json"), JSON.stringify({ data: [row] }));
   writeFileSync(join(folder, "limit.ts"), "export const MOST_FAILED: number = 0;\n");
-  const text = `import { defineScenario, errorRate, hold, json, triton } from "rampart";
+  const text = `import { defineScenario, errorRate, hold, input, triton } from "rampart";
 import { MOST_FAILED } from "./limit.ts";
 export default defineScenario({
   name: "agents",
   target: triton("${url}", { model: "simple" }),
   load: ${load},
-  inputs: json("./data.json"),
+  inputs: input.json("./data.json"),
   check: () => (MOST_FAILED === 0 ? undefined : "wrong limit"),
   assert: [errorRate().is(0)],
 });

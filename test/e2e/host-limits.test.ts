@@ -61,7 +61,7 @@ let count = 0;
 async function run(load: string, given: Given = {}): Promise<Ended> {
   const { protocol = "http", url = addresses[protocol], interruptAfterMs, ulimit = "-c 0", flags = [] } = given;
   const name = join(folder, `load-${count++}`);
-  const scenario = `import { concurrency, defineScenario, findMax, hold, p50, ramp, rate, requestRate, steps, triton } from "rampart";
+  const scenario = `import { ramp, defineScenario, findMax, hold, p50, rate, rateRamp, steps, triton } from "rampart";
 export default defineScenario({ name: "impossible", target: triton("${url}", { protocol: "${protocol}", model: "simple" }), load: ${load} });
 `;
   writeFileSync(`${name}.ts`, scenario);
@@ -128,7 +128,7 @@ for (const [protocol, perSec] of [
 
     test("a search up to a billion requests/s ends", async () => {
       const options = 'where: [p50("latency").below("1 min")], window: "100 ms", settle: "50 ms", atMost: "200 ms"';
-      const { code } = await run(`findMax({ over: requestRate(50000, 1e9), ${options} })`, { protocol });
+      const { code } = await run(`findMax({ over: rateRamp(50000, 1e9), ${options} })`, { protocol });
       assert.equal(code, 66);
     });
 

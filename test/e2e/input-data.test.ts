@@ -197,7 +197,7 @@ describe("input data", () => {
     const target = `triton("${triton.http}", { model: "simple" })`;
     write(cwd, {
       "empty.json": { data: [] },
-      "x.ts": `import { defineScenario, hold, json, triton } from "rampart";\nexport default defineScenario({ name: "x", target: ${target}, load: hold(1, { requests: 5 }), inputs: json("./empty.json") });\n`,
+      "x.ts": `import { defineScenario, hold, input, triton } from "rampart";\nexport default defineScenario({ name: "x", target: ${target}, load: hold(1, { requests: 5 }), inputs: input.json("./empty.json") });\n`,
     });
     const { code, stderr } = await runRampart(["run", join(cwd, "x.ts")], { cwd });
     assert.equal(code, 64, stderr);

@@ -77,7 +77,7 @@ describe("scenarios/soak.ts", () => {
     const { code, report, stdout, stderr } = await run(
       "soak",
       "--set",
-      "maxDrift=10000",
+      "maxDrift=10000%",
       "--set",
       "time=1500ms",
       "--set",

@@ -16,7 +16,7 @@ function writeScenario(name: string, fields: string): string {
   const file = join(folder, `${name}.ts`);
   writeFileSync(
     file,
-    `import { defineScenario, embedded, errorRate, hold, http, json, mix } from "rampart";\nexport default defineScenario({\n  name: "${name}",\n${fields}\n});\n`,
+    `import { defineScenario, embedded, errorRate, hold, http, input, mix } from "rampart";\nexport default defineScenario({\n  name: "${name}",\n${fields}\n});\n`,
   );
   return file;
 }
@@ -36,7 +36,7 @@ describe("responses of a scenario", () => {
     const file = writeScenario(
       "checked",
       `  target: embedded(),
-  inputs: json("data.json"),
+  inputs: input.json("data.json"),
   load: hold(1, { requests: 40 }),
   check: ({ tensors: { OUTPUT0 }, request: { tags } }) => OUTPUT0?.values()[0] === 2 || \`\${OUTPUT0?.values()[0]} for \${tags.n}\`,
   onRecord: ({ outcome, tags, failure }) => console.error(\`\${outcome} \${tags.n} \${failure?.kind}\`),

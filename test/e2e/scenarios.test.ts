@@ -22,7 +22,7 @@ function writeScenario(name: string, body: string): string {
   const file = join(folder, `${name}.ts`);
   writeFileSync(
     file,
-    `import * as rampart from "rampart";\nconst { defineScenario, embedded, errorRate, average, hold, json, p99, ramp, random, rate, steps, throughput, triton, zero } = rampart;\nexport default defineScenario(${body});\n`,
+    `import * as rampart from "rampart";\nconst { defineScenario, embedded, errorRate, average, hold, input, p99, ramp, rate, steps, throughput, triton } = rampart;\nexport default defineScenario(${body});\n`,
   );
   return file;
 }
@@ -53,7 +53,7 @@ describe("scenarios against Triton: totals equal its statistics", () => {
       protocol: "grpc",
       options: "",
       load: "steps([2, 4], { requests: 60 })",
-      inputs: "zero()",
+      inputs: "input.zero()",
       count: 120,
     },
     {
@@ -69,7 +69,7 @@ describe("scenarios against Triton: totals equal its statistics", () => {
       protocol: "http",
       options: "",
       load: "rate(200, { requests: 60 })",
-      inputs: 'json("./inputs.json")',
+      inputs: 'input.json("./inputs.json")',
       count: 60,
     },
   ];
@@ -122,7 +122,7 @@ describe("scenarios against the embedded target", () => {
   test("errors are counted by kind, and an assertion decides the exit code", async () => {
     const file = writeScenario(
       "errors",
-      '{ name: "errors", target: embedded({ errorRatio: 1 }), load: hold(2, { requests: 50 }), assert: [errorRate().below("10 %")] }',
+      '{ name: "errors", target: embedded({ errorRate: "100 %" }), load: hold(2, { requests: 50 }), assert: [errorRate().below("10 %")] }',
     );
     const { code, report, stdout } = await runWithReport(["run", file], { cwd: folder });
     assert.equal(code, 65, stdout);

@@ -171,8 +171,8 @@ describe("system memory with a real Triton", () => {
     const target = `triton("${triton.grpc}", { protocol: "grpc", model: "simple", sharedMemory: "system", outputSharedMemoryBytes: 64 })`;
     writeFileSync(
       file,
-      `import { defineScenario, errorRate, hold, json, triton } from "rampart";
-export default defineScenario({ name: "shared", target: ${target}, inputs: json("${validFile}"), load: hold(4, { requests: 200 }), assert: [errorRate().is(0)] });
+      `import { defineScenario, errorRate, hold, input, triton } from "rampart";
+export default defineScenario({ name: "shared", target: ${target}, inputs: input.json("${validFile}"), load: hold(4, { requests: 200 }), assert: [errorRate().is(0)] });
 `,
     );
     const { code, stdout, stderr } = await runRampart(["run", file]);

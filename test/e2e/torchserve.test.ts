@@ -142,12 +142,12 @@ describe("a scenario with torchserve(…)", () => {
     const file = join(folder, "scenario.ts");
     writeFileSync(
       file,
-      `import { defineScenario, errorRate, files, hold, torchserve } from "rampart";
+      `import { defineScenario, errorRate, input, hold, torchserve } from "rampart";
 export default defineScenario({
   name: "x",
   target: torchserve("127.0.0.1:${server.httpPort}", { model: "${model}"${options} }),
   load: hold(2, { requests: 9 }),
-  inputs: files("*.txt"),
+  inputs: input.files("*.txt"),
   assert: [errorRate().is(0)],
 });
 `,

@@ -57,13 +57,13 @@ describe("FP16 elements as numbers", () => {
     test(`of a JSON file, over ${wire}`, LIMIT, async () => {
       const data = { data: [{ HALF: { content: NUMBERS, shape: [6] } }] };
       writeFileSync(join(folder, "halves.json"), JSON.stringify(data));
-      const fields = `target: ${targetOf(wire, "half_to_float")}, inputs: json("./halves.json"), load: hold(1, { requests: 3 })`;
+      const fields = `target: ${targetOf(wire, "half_to_float")}, inputs: input.json("./halves.json"), load: hold(1, { requests: 3 })`;
       await runScenario(`json-${wire}`, `${fields}, ${CHECK}`);
     });
 
-    test(`of generate(…), over ${wire}`, LIMIT, async () => {
+    test(`of input.generate(…), over ${wire}`, LIMIT, async () => {
       const made = `() => ({ tensors: { HALF: { content: ${JSON.stringify(NUMBERS)}, shape: [6] } } })`;
-      const fields = `target: ${targetOf(wire, "half_to_float")}, inputs: generate(${made}, { count: 2 }), load: hold(1, { requests: 3 })`;
+      const fields = `target: ${targetOf(wire, "half_to_float")}, inputs: input.generate(${made}, { count: 2 }), load: hold(1, { requests: 3 })`;
       await runScenario(`made-${wire}`, `${fields}, ${CHECK}`);
     });
   }
@@ -87,7 +87,7 @@ describe("sequences whose ids are texts", () => {
     for (const wire of WIRES)
       await runScenario(
         `ids-${wire}`,
-        `target: ${targetOf(wire, "text_sequence")}, inputs: json("./ones.json"), load: hold(1, { requests: 9 }), sequences: { ids: [10, 13] }, ${check}`,
+        `target: ${targetOf(wire, "text_sequence")}, inputs: input.json("./ones.json"), load: hold(1, { requests: 9 }), sequences: { ids: [10, 13] }, ${check}`,
       );
   });
 

@@ -105,7 +105,7 @@ const CASES: readonly Case[] = [
     args: () =>
       scenario(
         chat(),
-        'load: sessions(4), inputs: prompts({ isl: 24, osl: 6, sessions: { count: 9, turns: 3, delay: "2 ms" } }), seed: 3',
+        'load: sessions(4), inputs: input.prompts({ isl: 24, osl: 6, sessions: { count: 9, turns: 3, delay: "2 ms" } }), seed: 3',
       ),
     count: 27,
     got: bodies,
@@ -120,7 +120,7 @@ const CASES: readonly Case[] = [
           payload: [{ model: "x", messages: [{ role: "user", content: `${at}` }] }],
         });
       writeFileSync(file, Array.from({ length: 11 }, entry).join("\n"));
-      return scenario(chat(), `load: fixedSchedule(), inputs: payloads(${JSON.stringify(file)})`);
+      return scenario(chat(), `load: fixedSchedule(), inputs: input.payloads(${JSON.stringify(file)})`);
     },
     count: 11,
     got: bodies,
@@ -138,12 +138,15 @@ const CASES: readonly Case[] = [
   {
     name: "MLPerf's lowest number of queries",
     args: () =>
-      scenario(plain(), 'load: server(200, { queries: 60, for: "10 ms", latency: "10 s" }), maxFailureRatio: 1'),
+      scenario(
+        plain(),
+        'load: mlperf.server(200, { queries: 60, for: "10 ms", latency: "10 s" }), maxErrorRate: "100 %"',
+      ),
     count: 60,
   },
   {
     name: "MLPerf with one request in flight",
-    args: () => scenario(plain(), 'load: singleStream({ queries: 40, for: "1 ms" })'),
+    args: () => scenario(plain(), 'load: mlperf.singleStream({ queries: 40, for: "1 ms" })'),
     count: 40,
   },
 ];

@@ -54,7 +54,7 @@ async function run(line: string, stdin?: string): Promise<BoundedResult> {
 
 const PA = "perf_analyzer -m m --request-count 1 -u URL";
 const GENAI = "genai-perf profile -m m --endpoint-type chat --artifact-dir DIR/artifacts --request-count 1 -u URL";
-const SCENARIO = `import { defineScenario, triton, hold, json, directory } from "rampart";`;
+const SCENARIO = `import { defineScenario, triton, hold, input, directory } from "rampart";`;
 
 /** Options that check for a file themselves have the original's words. */
 const DEVICE = /it is a device, not a file|must be a valid file path|Template file not found/;

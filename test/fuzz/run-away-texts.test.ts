@@ -56,7 +56,7 @@ async function run(line: string, mostMiB = 900): Promise<BoundedResult> {
 }
 
 const scenario = (fields: string): string =>
-  `import { defineScenario, embedded, generate, hold, http, prompts } from "rampart";\nconst LONG = "x".repeat(${LONG.length});\n` +
+  `import { defineScenario, embedded, input, hold, http } from "rampart";\nconst LONG = "x".repeat(${LONG.length});\n` +
   `export default defineScenario({ name: "x", load: hold(1, { requests: 3 }), ${fields} } as any);\n`;
 
 /** What a scenario's code says at length. */
@@ -71,7 +71,7 @@ const CODE: readonly (readonly [name: string, fields: string, said: RegExp])[] =
   ],
   [
     "an error of generate",
-    'target: http("URL"), inputs: generate(() => { throw new Error(LONG); })',
+    'target: http("URL"), inputs: input.generate(() => { throw new Error(LONG); })',
     /throws: xxx.*xxx…/,
   ],
   [
@@ -163,7 +163,7 @@ describe("numbers and files that ask for too much", () => {
     "genai-perf profile -m m --endpoint-type chat --tokenizer o200k_base -u KSERVE --artifact-dir DIR/artifacts";
 
   test("prompts of 1e9 tokens in a scenario", LIMIT, async () => {
-    const fields = 'target: embedded({ protocol: "http" }), inputs: prompts({ isl: 1e9, systemTokens: 1e9 })';
+    const fields = 'target: embedded({ protocol: "http" }), inputs: input.prompts({ isl: 1e9, systemTokens: 1e9 })';
     await writeFile(join(folder, "isl.ts"), scenario(fields));
     const { err } = await run("run DIR/isl.ts");
     assert.match(err, /inputs.isl: must be 10000000 or less/);

@@ -12,7 +12,7 @@ import { fewerRuns } from "./bounds.ts";
 
 /** Scenarios of untyped callers: a plan or problems with their places, whatever stands where. */
 
-const { embedded, embeddedLlm, hold, openai, p99, periodic, prompts, ramp, rate, sessions, steps, triton } = api;
+const { embedded, embeddedLlm, hold, openai, p99, periodic, input, ramp, rate, sessions, steps, triton } = api;
 
 const circular: { self?: unknown } = {};
 circular.self = circular;
@@ -74,22 +74,22 @@ const BASES: readonly object[] = [
     target: triton("localhost:1", { model: "m", shapes: { A: [1] }, headers: { a: "b" }, composingModels: ["a"] }),
     load: ramp(1, 4, { for: "1 s" }),
     assert: [p99().below("5 ms"), api.errorRate().is(0)],
-    stability: { window: "5 s", percent: 1, trials: 3, percentile: 99 },
+    stability: { window: "5 s", within: "1 %", trials: 3, percentile: 99 },
     metrics: { url: "h:1/m", every: "1 s" },
-    cancel: { percent: 5, after: "1 s", seed: 1 },
+    cancel: { share: "5 %", after: "1 s", seed: 1 },
     sequences: { length: 5 },
-    inputs: api.json("a.json"),
+    inputs: api.input.json("a.json"),
   },
   {
     name: "n",
     target: openai("localhost:1", { model: "m", tokenizer: "none", streaming: true }),
     load: rate(5, { requests: 5 }),
-    inputs: prompts({ isl: 5, osl: 5 }),
+    inputs: input.prompts({ isl: 5, osl: 5 }),
     assert: [api.goodput({ timeToFirstToken: "5 ms" }).above(1)],
   },
-  { name: "n", target: embeddedLlm(), load: sessions(1), inputs: prompts({ sessions: { count: 2, turns: 3 } }) },
+  { name: "n", target: embeddedLlm(), load: sessions(1), inputs: input.prompts({ sessions: { count: 2, turns: 3 } }) },
   { name: "n", target: embedded(), load: periodic(1, 5, { step: 1, period: 5, requests: 10 } as never) },
-  { name: "n", target: embedded(), load: steps([1, 2]), inputs: api.zero() },
+  { name: "n", target: embedded(), load: steps([1, 2]), inputs: api.input.zero() },
 ];
 
 type Path = readonly (string | number)[];

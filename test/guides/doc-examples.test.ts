@@ -12,7 +12,10 @@ import { readExamples, toModule } from "./doc-examples.ts";
 
 /** The public API shows how each function is used, and the examples work. */
 
-const FUNCTIONS = Object.entries(api).flatMap(([name, value]) => (typeof value === "function" ? [name] : []));
+/** The functions of the API, also those in its objects: `json` of `input`. */
+const FUNCTIONS = Object.entries(api).flatMap(([name, value]) =>
+  typeof value === "function" ? [name] : Object.keys(value),
+);
 const examples = readExamples().filter(({ name }) => FUNCTIONS.includes(name));
 
 describe("the examples of the public API", () => {
@@ -34,8 +37,8 @@ describe("the examples of the public API", () => {
       const index = join(ROOT, "src", "index.ts");
       const paths = examples.map((example, at) => {
         const name = `${at}-${example.name}.ts`;
-        writeFileSync(join(types, name), toModule(example, "rampart", FUNCTIONS));
-        writeFileSync(join(folder, name), toModule(example, index, FUNCTIONS));
+        writeFileSync(join(types, name), toModule(example, "rampart", Object.keys(api)));
+        writeFileSync(join(folder, name), toModule(example, index, Object.keys(api)));
         return join(folder, name);
       });
       // Every function is imported, whether or not the example uses it.

@@ -8,10 +8,10 @@ import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { isDrawn, planOfRun } from "../../src/registry/plan-of-run.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
-import { findMax, requestRate } from "../../src/scenario/loads/find-max.ts";
+import { findMax } from "../../src/scenario/loads/find-max.ts";
 import { hold } from "../../src/scenario/loads/levels.ts";
 import { server } from "../../src/scenario/loads/mlperf.ts";
-import { rate } from "../../src/scenario/loads/rates.ts";
+import { rate, rateRamp } from "../../src/scenario/loads/rates.ts";
 import { mix } from "../../src/scenario/mix.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
@@ -76,19 +76,19 @@ describe("between-run variance of Poisson counts is that within a run", () => {
   });
 
   test("of the measurements of a search, also of one level", () => {
-    const over = requestRate(1, 100, { distribution: "poisson" });
+    const over = rateRamp(1, 100, { distribution: "poisson" });
     const { load } = planOf({ load: findMax({ over, where: [p99("latency").below("1 s")] }) });
     assertIndependent(RUNS.map((draw) => countAt(load, PER_SEC, draw)));
   });
 });
 
 test("the first run draws as the parts of the plan say, and a root seed changes all of them", () => {
-  const target = embeddedLlm({ ttft: "exponential:5ms", tokenizer: "x.json" });
+  const target = embeddedLlm({ timeToFirstToken: "exponential:5ms", tokenizer: "x.json" });
   const plan = planOf({
     target,
     load: rate(10, { distribution: "poisson", for: "1 s", seed: 7 }),
     inputs: prompts({ isl: 10, seed: 3 }),
-    cancel: { percent: 10, seed: 5 },
+    cancel: { share: "10 %", seed: 5 },
   } as never);
   assert.equal(planOfRun(plan, 1), plan);
   const [again, other, rooted] = [planOfRun(plan, 2), planOfRun(plan, 3), planOfRun({ ...plan, seed: 9 }, 1)];

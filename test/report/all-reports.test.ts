@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errorRate, goodput, p90, p99, throughput } from "../../src/scenario/assertions.ts";
-import { concurrency, findMax } from "../../src/scenario/loads/find-max.ts";
+import { findMax } from "../../src/scenario/loads/find-max.ts";
 import { hold, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
 import { phase, warmup } from "../../src/scenario/loads/phases.ts";
-import { rate } from "../../src/scenario/loads/rates.ts";
+import { rateSteps } from "../../src/scenario/loads/rates.ts";
 import { mix } from "../../src/scenario/mix.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
@@ -15,14 +15,20 @@ import { TINY, type Written, writeReports } from "./html/make-report.ts";
 /** All reports of one run, of loads that have everything at once: no two numbers contradict each other. */
 
 const LIMIT = { timeout: 180_000 };
-const STREAM = { streaming: true, ttft: "4 ms", itl: "1 ms", tokenizer: TINY, errorRatio: 0.05 } as const;
+const STREAM = {
+  streaming: true,
+  timeToFirstToken: "4 ms",
+  interTokenLatency: "1 ms",
+  tokenizer: TINY,
+  errorRate: "5 %",
+} as const;
 const MIX = mix([
   { name: "chat", target: embeddedLlm(STREAM), inputs: prompts({ isl: 12, osl: 5, count: 4 }), weight: 1 },
-  { name: "tensors", target: embedded({ latency: "1 ms", errorRatio: 0.02 }), weight: 2 },
+  { name: "tensors", target: embedded({ latency: "1 ms", errorRate: "2 %" }), weight: 2 },
 ]);
 const tags = ({ index }: { readonly index: number }): object => ({ size: index % 2 === 0 ? "small" : "large" });
 /** Windows that agree whatever the machine does meanwhile: a level that does not is in no CSV. */
-const stability = { window: "70 ms", percent: 1e6 };
+const stability = { window: "70 ms", within: "1000000 %" } as const;
 
 const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
   [
@@ -35,7 +41,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
         warmup("100 ms", hold(2)),
         ramp(1, 4, { over: "200 ms" }),
         phase("busy", hold(4, { for: "250 ms" })),
-        phase("evening", rate([100, 50], { for: "200 ms" })),
+        phase("evening", rateSteps([100, 50], { for: "200 ms" })),
         phase("stable", hold(2)),
       ],
       stability,
@@ -53,7 +59,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
       target: MIX,
       tags,
       load: findMax({
-        over: concurrency(1, 4),
+        over: ramp(1, 4),
         where: [p90("latency").below("5 s"), errorRate().below("90 %")],
         window: "100 ms",
         settle: "20 ms",
@@ -76,7 +82,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
   ],
   [
     "repeated runs of a rate",
-    { name: "repeated", target: MIX, tags, load: rate([100, 200], { for: "200 ms" }), repeat: 2 },
+    { name: "repeated", target: MIX, tags, load: rateSteps([100, 200], { for: "200 ms" }), repeat: 2 },
   ],
 ];
 
@@ -128,7 +134,7 @@ test("records outside of measured windows have a window of no level, or none", L
 test("conversations have a table in the console, in Markdown and on the page", LIMIT, async () => {
   const written = await writeReports({
     name: "conversations",
-    target: embeddedLlm({ ...STREAM, errorRatio: 0.15 }),
+    target: embeddedLlm({ ...STREAM, errorRate: "15 %" }),
     inputs: prompts({ isl: 12, osl: 5, sessions: { count: 12, turns: 3 } }),
     load: sessions(4),
     tags,

@@ -20,7 +20,7 @@ import { startPlan } from "../../src/run/run-plan.ts";
 import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { hold, steps } from "../../src/scenario/loads/levels.ts";
-import { rate, rateRamp } from "../../src/scenario/loads/rates.ts";
+import { rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
@@ -215,18 +215,18 @@ test("a row of perf_analyzer's CSV agrees with itself", async () => {
 });
 
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
-const STREAM = { streaming: true, ttft: "10 ms", itl: "2 ms" } as const;
+const STREAM = { streaming: true, timeToFirstToken: "10 ms", interTokenLatency: "2 ms" } as const;
 
 const RUNS: readonly (readonly [name: string, scenario: Partial<ScenarioDefinition>])[] = [
-  ["a rate for a short time, whose requests are cut off at its edges", { load: rate([20], { for: "300 ms" }) }],
+  ["a rate for a short time, whose requests are cut off at its edges", { load: rateSteps([20], { for: "300 ms" }) }],
   ["a rate that rises", { load: rateRamp(10, 60, { over: "400 ms" }) }],
   ["concurrencies for a number of requests", { load: steps([1, 3], { requests: 12 }) }],
-  ["stable windows", { load: hold(2), stability: { window: "60 ms", percent: 1e6 } }],
+  ["stable windows", { load: hold(2), stability: { window: "60 ms", within: "100000000 %" } }],
   [
     "failures and broken streams",
     {
       load: hold(2, { requests: 40 }),
-      target: embeddedLlm({ ...STREAM, tokenizer: TINY, errorRatio: 0.3, cutRatio: 0.2 }),
+      target: embeddedLlm({ ...STREAM, tokenizer: TINY, errorRate: "30 %", cutRate: "20 %" }),
     },
   ],
 ];

@@ -17,11 +17,11 @@ const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url)
 
 test("what a run measures goes through a clone and through JSON and comes back equal", LIMIT, async () => {
   const target = mix([
-    { name: "tensors", target: embedded({ errorRatio: 0.2 }), weight: 2 },
+    { name: "tensors", target: embedded({ errorRate: "20 %" }), weight: 2 },
     { name: "stream", target: embedded({ protocol: "grpc", streaming: true }) },
     {
       name: "chat",
-      target: embeddedLlm({ streaming: true, ttft: "2 ms", tokenizer: TINY }),
+      target: embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", tokenizer: TINY }),
       inputs: prompts({ isl: 8, osl: 4, count: 3 }),
       tags: ({ isl }) => ({ isl }),
     },

@@ -187,7 +187,7 @@ describe("onRecord of a run", () => {
     const { levels, phased } = await run(
       defineScenario({
         name: "x",
-        target: embeddedLlm({ tokenizer, streaming: true, ttft: "10 ms", itl: "2 ms" }),
+        target: embeddedLlm({ tokenizer, streaming: true, timeToFirstToken: "10 ms", interTokenLatency: "2 ms" }),
         inputs: prompts({ isl: 12, osl: 5, count: 4 }),
         load: [warmup({ requests: 4 }, hold(2)), phase("busy", steps([2, 1], { requests: 6 }))],
         onRecord: async (record) => void records.push(record),

@@ -51,7 +51,7 @@ function tokensOf(level: LevelResult | undefined) {
 
 describe("a run of a language model", () => {
   test("measures the tokens of each level's requests", LIMIT, async () => {
-    const llm = { streaming: true, ttft: "20 ms", itl: "4 ms" } as const;
+    const llm = { streaming: true, timeToFirstToken: "20 ms", interTokenLatency: "4 ms" } as const;
     const { levels } = await run(planOf(llm, { load: steps([1, 2], { requests: 6 }) }));
     assert.equal(levels.length, 2);
     for (const level of levels) {
@@ -122,7 +122,9 @@ describe("a run of a language model", () => {
 
   test("counts failed and truncated responses, and measures the rest", LIMIT, async () => {
     const load = hold(2, { requests: 40 });
-    const { levels, failedCount } = await run(planOf({ streaming: true, errorRatio: 0.2, cutRatio: 0.2 }, { load }));
+    const { levels, failedCount } = await run(
+      planOf({ streaming: true, errorRate: "20 %", cutRate: "20 %" }, { load }),
+    );
     const { count, failedCount: failedAnswers } = tokensOf(levels[0]);
     assert.ok(failedCount > 2 && failedCount < 38, `${failedCount} failed`);
     assert.deepEqual([count + failedAnswers, failedAnswers], [40, failedCount]);
@@ -140,7 +142,7 @@ describe("a run of a language model", () => {
   });
 
   test("measures the windows of a stable level", LIMIT, async () => {
-    const stability = { window: "50 ms", percent: 1e6 } as const;
+    const stability = { window: "50 ms", within: "1000000 %" } as const;
     const { levels } = await run(planOf({ streaming: true }, { load: hold(1), stability }));
     assert.equal(levels[0]?.outcome, "measured");
     assert.equal(tokensOf(levels[0]).count, levels[0]?.window.requestCount);
@@ -162,7 +164,7 @@ describe("a run of a language model", () => {
 
   test("assertions are judged by the measurements", LIMIT, async () => {
     const plan = planOf(
-      { streaming: true, ttft: "20 ms" },
+      { streaming: true, timeToFirstToken: "20 ms" },
       {
         load: hold(1, { requests: 10 }),
         assert: [
@@ -188,7 +190,10 @@ describe("a run of a language model", () => {
   test("has no rate per user where tokens share a read, and says why", LIMIT, async () => {
     const rate = average("outputTokensPerSecPerUser").above(1);
     const load = hold(1, { requests: 4 });
-    const bunched = planOf({ streaming: true, tokensPerEvent: 5, itl: "2 ms" }, { load, assert: [rate], inputs: LONG });
+    const bunched = planOf(
+      { streaming: true, tokensPerEvent: 5, interTokenLatency: "2 ms" },
+      { load, assert: [rate], inputs: LONG },
+    );
     const { levels } = await run(bunched);
     const tokens = tokensOf(levels[0]);
     assert.equal(sketchOf(tokens, "outputTokensPerSecPerUser"), undefined);
@@ -337,7 +342,7 @@ test(
 
 describe("an assertion on tokens that may end the run", () => {
   const early = async (assertions: ScenarioDefinition["assert"], tags?: ScenarioDefinition["tags"]) => {
-    const llm = { streaming: true, ttft: "20 ms", itl: "2 ms" } as const;
+    const llm = { streaming: true, timeToFirstToken: "20 ms", interTokenLatency: "2 ms" } as const;
     const change = {
       load: hold(2, { for: "1 min" }),
       assert: assertions ?? [],

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { dir, embedded, embeddedLlm, generate, hold, http, openai, torchserve, trace } from "../../src/index.ts";
+import { embedded, embeddedLlm, hold, http, input, openai, torchserve, trace } from "../../src/index.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { loadInputs } from "../../src/registry/input-kinds.ts";
 import type { Scenario } from "../../src/scenario/define.ts";
@@ -33,7 +33,7 @@ const llm = embeddedLlm({ streaming: true, tokenizer: join(import.meta.dirname, 
 
 describe("generate", () => {
   test("makes tensors from a generator, bounded by the number of requests", async () => {
-    const inputs = generate(function* ({ tensors }) {
+    const inputs = input.generate(function* ({ tensors }) {
       for (let n = 0; ; n++) yield { tensors: { [tensors[0]?.name ?? ""]: [n, n] }, tags: { n } };
     });
     const steps = await stepsOf({ target: embedded(), inputs });
@@ -49,14 +49,14 @@ describe("generate", () => {
       new Uint8Array([1, 0, 0, 0, 2, 0, 0, 0]),
       { content: [1, 2], shape: [2] },
     ];
-    const inputs = generate(({ index }) => ({ tensors: { IN: elements[index] as Int32Array } }));
+    const inputs = input.generate(({ index }) => ({ tensors: { IN: elements[index] as Int32Array } }));
     for (const { inputs: made } of await stepsOf({ target: embedded(), inputs }))
       assert.deepEqual([...(made.get("IN")?.bytes ?? [])], [1, 0, 0, 0, 2, 0, 0, 0]);
   });
 
   test("makes bodies, asynchronously too, with the same random numbers in every run", async () => {
     const make = (seed: number) =>
-      generate(async ({ index, random }) => ({ body: { index, random: random() } }), { count: 2, seed });
+      input.generate(async ({ index, random }) => ({ body: { index, random: random() } }), { count: 2, seed });
     const bodies = async (seed: number) =>
       (await stepsOf({ target: http("localhost:1"), inputs: make(seed) })).map(({ payload }) => textOf(payload));
     const first = await bodies(1);
@@ -66,7 +66,7 @@ describe("generate", () => {
   });
 
   test("writes a prompt as the endpoint of a language model takes it", async () => {
-    const inputs = generate(() => ({ prompt: "Hi", maxTokens: 4 }), { count: 1 });
+    const inputs = input.generate(() => ({ prompt: "Hi", maxTokens: 4 }), { count: 1 });
     const [step] = await stepsOf({ target: llm, inputs });
     const body = JSON.parse(textOf(step?.payload)) as { messages: { content: string }[]; stream: boolean };
     assert.equal(body.messages[0]?.content, "Hi");
@@ -74,7 +74,7 @@ describe("generate", () => {
   });
 
   test("makes files", async () => {
-    const inputs = generate(() => ({ file: Uint8Array.of(1, 2) }), { count: 1 });
+    const inputs = input.generate(() => ({ file: Uint8Array.of(1, 2) }), { count: 1 });
     const [step] = await stepsOf({ target: torchserve("localhost:1", { model: "m" }), inputs });
     assert.deepEqual([...(step?.payload ?? [])], [1, 2]);
   });
@@ -100,14 +100,14 @@ describe("generate", () => {
   ];
   for (const { name, target = embedded(), make, message } of wrong)
     test(`refuses ${name}`, () =>
-      assert.rejects(stepsOf({ target, inputs: generate(make as () => { body: object }) }), message));
+      assert.rejects(stepsOf({ target, inputs: input.generate(make as () => { body: object }) }), message));
 });
 
 describe("dir", () => {
   test("is a file for each tensor, the files of payloads, or each file, as the target takes them", async () => {
     writeFileSync(join(folder, "IN"), Uint8Array.of(7, 0, 0, 0, 8, 0, 0, 0));
     assert.deepEqual(
-      [...((await stepsOf({ target: embedded(), inputs: dir(".") }))[0]?.inputs.get("IN")?.bytes ?? [])].filter(
+      [...((await stepsOf({ target: embedded(), inputs: input.dir(".") }))[0]?.inputs.get("IN")?.bytes ?? [])].filter(
         Boolean,
       ),
       [7, 8],
@@ -117,15 +117,15 @@ describe("dir", () => {
     writeFileSync(join(folder, "a.json"), '{"data": [{"payload": [{"n": 1}]}]}');
     for (const target of [http("localhost:1"), openai("localhost:1", { model: "m", tokenizer: "none" })])
       assert.deepEqual(
-        (await stepsOf({ target, inputs: dir(".") })).map(({ payload }) => textOf(payload)),
+        (await stepsOf({ target, inputs: input.dir(".") })).map(({ payload }) => textOf(payload)),
         ['{"n":1}', '{"n":2}', '{"n":3}'],
       );
-    const files = await stepsOf({ target: torchserve("localhost:1", { model: "m" }), inputs: dir(".") });
+    const files = await stepsOf({ target: torchserve("localhost:1", { model: "m" }), inputs: input.dir(".") });
     assert.equal(files.length, 2);
   });
 
   test("that has no payloads is an error", () =>
-    assert.rejects(stepsOf({ target: http("localhost:1"), inputs: dir("nowhere") }), /nowhere.*cannot be read/));
+    assert.rejects(stepsOf({ target: http("localhost:1"), inputs: input.dir("nowhere") }), /nowhere.*cannot be read/));
 });
 
 describe("trace", () => {
@@ -152,7 +152,7 @@ describe("trace", () => {
     await assert.rejects(stepsOf({ target: llm, load: trace("t.jsonl") }), /has no timestamp/);
     assert.throws(() => planOf({ target: embedded(), load: trace("t.jsonl") }), /takes tensors/);
     assert.throws(
-      () => planOf({ target: llm, load: trace("t.jsonl"), inputs: generate(() => ({ prompt: "x" })) }),
+      () => planOf({ target: llm, load: trace("t.jsonl"), inputs: input.generate(() => ({ prompt: "x" })) }),
       /inputs: the trace of the load has its requests/,
     );
   });

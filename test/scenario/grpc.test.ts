@@ -9,7 +9,7 @@ import { errorRate } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { random } from "../../src/scenario/inputs.ts";
 import { hold } from "../../src/scenario/loads/levels.ts";
-import { type DynamicGrpcOptions, dynamicGrpc, type GrpcOptions, grpc } from "../../src/scenario/targets/grpc.ts";
+import { type GrpcOptions, grpc } from "../../src/scenario/targets/grpc.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { demoProto, startGoDynamic } from "../servers/dynamic.ts";
 
@@ -119,7 +119,7 @@ describe("a scenario's gRPC method", () => {
     });
 });
 
-describe("dynamicGrpc(…) takes perf_analyzer's inputs", () => {
+describe("grpc(…) takes perf_analyzer's inputs", () => {
   const address = `127.0.0.1:${server.port}`;
 
   test("of a JSON file in the scenario's folder", async () => {
@@ -127,7 +127,7 @@ describe("dynamicGrpc(…) takes perf_analyzer's inputs", () => {
     try {
       const data = [{ messages: [{ text: "a" }, { text: "b" }] }, { message: {} }];
       await writeFile(join(folder, "in.json"), JSON.stringify({ data }));
-      const target = dynamicGrpc(address, { method: `${TEXT}/Collect`, file: "in.json" });
+      const target = grpc(address, { method: `${TEXT}/Collect`, file: "in.json" });
       const { completedCount, counter, example } = await runPlan(planFor(target, {}, folder));
       assert.equal(completedCount, 12, example);
       assert.deepEqual(counter, { calls: 12, received: 18, sent: 12, cancelled: 0 });
@@ -138,19 +138,18 @@ describe("dynamicGrpc(…) takes perf_analyzer's inputs", () => {
 
   test("of a message generator", async () => {
     const generator = `printf '${"\\003\\000\\000\\000\\n\\001"}x'`;
-    const target = dynamicGrpc(address, { method: `${TEXT}/Echo`, generator, success: { where: "text == 'x'" } });
+    const target = grpc(address, { method: `${TEXT}/Echo`, generator, success: { where: "text == 'x'" } });
     const { completedCount, failedCount, example } = await runPlan(planFor(target));
     assert.deepEqual([completedCount, failedCount], [12, 0], example);
   });
 
   for (const [name, options, more, expected] of [
-    ["neither of them", {}, {}, /target: must have one of file, generator/],
-    ["both", { file: "x", generator: "y" }, {}, /must have one of file, generator/],
-    ["messages of the scenario", { message: {} }, {}, /target\.message/],
-    ["inputs beside them", { file: "x" }, { inputs: random() }, /inputs: dynamicGrpc\(…\) takes messages/],
+    ["neither of them", {}, {}, /target: must have one of message, messages, calls, file, generator/],
+    ["both", { file: "x", generator: "y" }, {}, /must have one of message, messages, calls, file, generator/],
+    ["inputs beside them", { file: "x" }, { inputs: random() }, /inputs: grpc\(…\) takes messages/],
   ] as const)
     test(`and is refused with ${name}`, () => {
-      const target = dynamicGrpc(address, { method: "a.B/C", ...options } as unknown as DynamicGrpcOptions);
+      const target = grpc(address, { method: "a.B/C", ...options } as GrpcOptions);
       assert.throws(
         () => planFor(target, more),
         (error: unknown) => error instanceof UserError && expected.test(error.message),

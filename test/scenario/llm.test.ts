@@ -130,13 +130,13 @@ describe("the plan of a generative model", () => {
     const inputsOf = (endpoint: LlmEndpointName, options: PromptOptions): object =>
       planOf({ target: openai("h", { model: "m", endpoint }), inputs: prompts(options) }).inputs;
     const parts = [
-      { isl: 5, osl: 6, share: 25 },
-      { isl: 7, osl: { mean: 8, stddev: 1 }, share: 75 },
-    ];
+      { isl: 5, osl: 6, share: "25 %" },
+      { isl: 7, osl: { mean: 8, stddev: 1 }, share: "75 %" },
+    ] as const;
     const images = { count: 2, width: 64, height: { mean: 32, stddev: 4 } };
     for (const [inputs, expected] of [
       [
-        inputsOf("chat", { mix: parts }),
+        inputsOf("chat", { lengths: parts }),
         {
           mix: [
             { input: { mean: 5, stddev: 0 }, output: { mean: 6, stddev: 0 }, sharePct: 25 },
@@ -188,13 +188,13 @@ describe("the plan of a generative model", () => {
     const target = embeddedLlm({
       endpoint: "messages",
       streaming: true,
-      ttft: "uniform:1ms:9ms",
-      itl: "2 ms",
+      timeToFirstToken: "uniform:1ms:9ms",
+      interTokenLatency: "2 ms",
       outputTokens: 3,
       tokensPerEvent: 2,
       reasoningTokens: 1,
-      errorRatio: 0.1,
-      cutRatio: 0.2,
+      errorRate: "10 %",
+      cutRate: "20 %",
       tokenizer: "./tiny",
     });
     const plan = planOf({ target, inputs: payloads("a.json") });
@@ -255,7 +255,7 @@ describe("the plan of a generative model", () => {
 
   test("has the conversations of a file", () => {
     for (const fileFormat of ["mooncake", "conversations"] as const) {
-      const inputs = prompts({ file: "talk.jsonl", fileFormat, delayRatio: 0.5 });
+      const inputs = prompts({ file: "talk.jsonl", fileFormat, delayFactor: 0.5 });
       const plan = planOf({ inputs, load: sessions(2) });
       assert.ok(plan.inputs.kind === "prompts");
       assert.deepEqual([plan.inputs.fileFormat, plan.inputs.delayRatio], [fileFormat, 0.5]);
@@ -296,7 +296,7 @@ const vectors = openai("h", { model: "m", endpoint: "embeddings" });
 const retrieval = openai("h", { model: "m", endpoint: "imageRetrieval" });
 const multimodal = openai("h", { model: "m", endpoint: "multimodal" });
 const held = { count: 2, turns: 3 };
-const mix = [{ isl: 1, osl: 1, share: 100 }];
+const lengths = [{ isl: 1, osl: 1, share: "100 %" }] as const;
 const tensors = { target: triton("h", { model: "m" }), inputs: random() };
 const [anyOpenAi, anyPrompts, anyGoodput] = [untyped(openai), untyped(prompts), untyped(goodput)];
 const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown>, path: string, says: RegExp])[] = [
@@ -346,7 +346,7 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
     "inputs.sessions",
     /already sets the number of requests/,
   ],
-  ["lengths beside a mix", { inputs: prompts({ isl: 1, mix }) }, "inputs.mix", /has its own lengths/],
+  ["a length beside several", { inputs: prompts({ isl: 1, lengths }) }, "inputs.lengths", /has its own isl and osl/],
   ["lengths beside a file", { inputs: prompts({ isl: 1, file: "p.jsonl" }) }, "inputs.file", /already has the prompts/],
   [
     "conversations of a file with prompts",
@@ -357,12 +357,17 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
   ["a format of no file", { inputs: prompts({ fileFormat: "mooncake" }) }, "inputs.fileFormat", /is that of a file/],
   [
     "a factor for pauses of prompts",
-    { inputs: prompts({ file: "p.jsonl", delayRatio: 2 }) },
-    "inputs.delayRatio",
+    { inputs: prompts({ file: "p.jsonl", delayFactor: 2 }) },
+    "inputs.delayFactor",
     /in a file of conversations/,
   ],
-  ["no inputs", { inputs: undefined }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
-  ["tensors for a language model", { inputs: json("a.json") }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
+  ["no inputs", { inputs: undefined }, "inputs", /takes input\.prompts\(…\) or input\.payloads\(…\)/],
+  [
+    "tensors for a language model",
+    { inputs: json("a.json") },
+    "inputs",
+    /takes input\.prompts\(…\) or input\.payloads\(…\)/,
+  ],
   ["prompts for tensors", { ...tensors, inputs: prompts() }, "inputs", /takes tensors/],
   ["prompts without a tokenizer", { target: plain }, "target.tokenizer", /is needed to generate prompts/],
   ["no model", { target: anyOpenAi("h", {}) }, "target.model", /is missing/],
@@ -384,8 +389,8 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
   ["an unknown option of prompts", { inputs: anyPrompts({ tokens: 1 }) }, "inputs.tokens", /not an option/],
   [
     "shares of less than everything",
-    { inputs: prompts({ mix: [{ isl: 1, osl: 1, share: 40 }] }) },
-    "inputs.mix",
+    { inputs: prompts({ lengths: [{ isl: 1, osl: 1, share: "40 %" }] }) },
+    "inputs.lengths",
     /add up to 100/,
   ],
   [

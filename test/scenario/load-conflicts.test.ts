@@ -4,8 +4,8 @@ import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
-import { concurrency, findMax } from "../../src/scenario/loads/find-max.ts";
-import { hold, periodic } from "../../src/scenario/loads/levels.ts";
+import { findMax } from "../../src/scenario/loads/find-max.ts";
+import { hold, periodic, ramp } from "../../src/scenario/loads/levels.ts";
 import type { Load } from "../../src/scenario/loads/load.ts";
 import type { LimitedServerOptions } from "../../src/scenario/loads/mlperf.ts";
 import { server, singleStream } from "../../src/scenario/loads/mlperf.ts";
@@ -18,7 +18,7 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 /** Loads that do not go together are refused with one problem, before anything is sent. */
 
 const first = hold(4, { for: "1 s" });
-const search = findMax({ over: concurrency(1, 8), where: [p99("latency").below("25 ms")] });
+const search = findMax({ over: ramp(1, 8), where: [p99("latency").below("25 ms")] });
 
 /** Limits as callers without types may give them. */
 const limited = (options: object): Load<"scheduled"> => server(10, options as LimitedServerOptions);

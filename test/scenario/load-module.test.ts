@@ -59,7 +59,10 @@ describe("rampart run, where nothing is installed, loads", () => {
   });
 
   test("a file in another folder, by relative and absolute path, and starts its relative paths there", async () => {
-    const text = SCENARIO.replace("hold }", "hold, json }").replace("load:", 'inputs: json("./data.json"), load:');
+    const text = SCENARIO.replace("hold }", "hold, input }").replace(
+      "load:",
+      'inputs: input.json("./data.json"), load:',
+    );
     const one = JSON.stringify({ content: Array(16).fill(1), shape: [16] });
     await inFolder({ "data.json": `{"data": [{"INPUT0": ${one}, "INPUT1": ${one}}]}` }, async (cwd) => {
       await mkdir(join(cwd, "elsewhere"));
@@ -123,6 +126,11 @@ describe("rampart run refuses", () => {
       `throw new Error("no luck");\n${SCENARIO}`,
       /^rampart: x\.ts:1:\d+: does not load: no luck\. Correct the file/,
     ],
+    [
+      "options of a builder that takes none",
+      'import { sessions } from "rampart";\nsessions(4, { for: "3 s" });\n',
+      /^rampart: x\.ts:2:\d+: sessions\(concurrency\): takes 1 argument \(got \{"for":"3 s"\}\)\. Remove what is more\.$/m,
+    ],
     ["a file that throws nothing", `throw null;\n${SCENARIO}`, /x\.ts: does not load: null/],
     ["a file that throws no error", `throw "a text";\n${SCENARIO}`, /x\.ts: does not load: a text/],
     [
@@ -135,6 +143,16 @@ describe("rampart run refuses", () => {
       "a builder that there is not",
       `import { findMax } from "rampart";\nfindMax();\n${SCENARIO}`,
       /x\.ts(:\d+)*: does not load: /,
+    ],
+    [
+      "a function with its old name",
+      'import { server } from "rampart";\nserver(1, { latency: "1 s" });\n',
+      /x\.ts(:\d+)*: does not load: .*server.*\. Write mlperf\.server\(…\)\.$/m,
+    ],
+    [
+      "a function with its old name, of all that there is",
+      'import * as rampart from "rampart";\nrampart.requestRate(1, 2);\n',
+      /x\.ts(:\d+)*: does not load: .*requestRate.*Write rateRamp\(10, 500\)/m,
     ],
     [
       "a builder with a typing error in its import",

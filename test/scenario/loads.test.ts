@@ -4,11 +4,13 @@ import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import { word } from "../../src/plan/messages.ts";
 import type { MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { json } from "../../src/scenario/inputs.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
+import { findMax } from "../../src/scenario/loads/find-max.ts";
+import { hold, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
 import type { Load } from "../../src/scenario/loads/load.ts";
-import { rate, rateRamp } from "../../src/scenario/loads/rates.ts";
+import { rate, rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
@@ -20,6 +22,8 @@ function planOf(load: Load): Plan {
   return toPlan(defineScenario({ name: "x", target, load, inputs: json("a.json") }), "/folder");
 }
 
+const LIMIT = [p99("latency").below("25 ms")];
+const SEARCH: MeasurementModePlan = { kind: "until-resolved", windowMs: 1000, maxMs: 30_000 };
 const STABLE: MeasurementModePlan = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 };
 const LINEAR = { search: "linear" } as const;
 const list = (...values: number[]) => ({ kind: "list", values }) as const;
@@ -43,7 +47,7 @@ const plans: readonly (readonly [name: string, load: Load, expected: LoadPlan, m
   ],
   [
     "gamma gaps with a limit",
-    rate([5, 9], { distribution: "gamma", smoothness: 0.5, seed: 7, maxOutstanding: 3 }),
+    rateSteps([5, 9], { distribution: "gamma", smoothness: 0.5, seed: 7, maxOutstanding: 3 }),
     {
       ...{ kind: "request-rate", levels: list(5, 9), ...LINEAR, distribution: "gamma", seed: 7 },
       ...{ smoothness: 0.5, maxOutstanding: 3 },
@@ -67,6 +71,72 @@ const plans: readonly (readonly [name: string, load: Load, expected: LoadPlan, m
       ramp: { fromPerSec: 500, overMs: 1000 },
     },
     { kind: "duration", durationMs: 1000 },
+  ],
+  [
+    "a ramp of rates from 0",
+    rateRamp(0, 100, { over: "1m" }),
+    {
+      ...{ kind: "request-rate", levels: list(100), ...LINEAR, distribution: "constant", seed: 0 },
+      ramp: { fromPerSec: 0, overMs: 60_000 },
+    },
+    { kind: "duration", durationMs: 60_000 },
+  ],
+  [
+    "rates one by one, from the first step above 0",
+    rateRamp(0, 100),
+    {
+      ...{ kind: "request-rate", levels: { kind: "range", start: 1, end: 100, step: 1 }, ...LINEAR },
+      ...{ distribution: "constant", seed: 0 },
+    },
+    STABLE,
+  ],
+  [
+    "rates in steps",
+    rateRamp(10, 50, { step: 20, for: "1m30s", distribution: "poisson" }),
+    {
+      ...{ kind: "request-rate", levels: { kind: "range", start: 10, end: 50, step: 20 }, ...LINEAR },
+      ...{ distribution: "poisson", seed: 0 },
+    },
+    { kind: "duration", durationMs: 90_000 },
+  ],
+  [
+    "a search between two concurrencies",
+    findMax({ over: ramp(1, 8), where: LIMIT }),
+    { kind: "concurrency", levels: { kind: "range", start: 1, end: 8, step: 1 }, search: "highest" },
+    SEARCH,
+  ],
+  [
+    "a search among concurrencies",
+    findMax({ over: steps([1, 4, 16]), where: LIMIT }),
+    { kind: "concurrency", levels: list(1, 4, 16), search: "highest" },
+    SEARCH,
+  ],
+  [
+    "a search among concurrencies in steps",
+    findMax({ over: ramp(1, 8, { step: 3 }), where: LIMIT }),
+    { kind: "concurrency", levels: list(1, 4, 7), search: "highest" },
+    SEARCH,
+  ],
+  [
+    "a search between two rates",
+    findMax({ over: rateRamp(10, 500, { distribution: "poisson" }), where: LIMIT }),
+    {
+      ...{ kind: "request-rate", levels: { kind: "range", start: 10, end: 500, step: 1 }, search: "highest" },
+      ...{ distribution: "poisson", seed: 0 },
+    },
+    SEARCH,
+  ],
+  [
+    "a search among rates",
+    findMax({ over: rateSteps([10, 20]), where: LIMIT }),
+    { kind: "request-rate", levels: list(10, 20), search: "highest", distribution: "constant", seed: 0 },
+    SEARCH,
+  ],
+  [
+    "a search of one rate",
+    findMax({ over: rate(10), where: LIMIT }),
+    { kind: "request-rate", levels: list(10), search: "highest", distribution: "constant", seed: 0 },
+    SEARCH,
   ],
   [
     "a part of a schedule",
@@ -101,9 +171,35 @@ const mistakes: readonly (readonly [name: string, load: Load, path: string, mess
   ["a shape of Poisson", rate(4, untyped({ smoothness: 2 })), "load.smoothness", /belongs to the gamma distribution/],
   ["none outstanding", rate(4, { maxOutstanding: 0 }), "load.maxOutstanding", /1 or more/],
   ["too many outstanding", rate(4, { maxOutstanding: 1e10 }), "load.maxOutstanding", /1,000,000,000 at most/],
-  ["a ramp of rates without a time", rateRamp(1, 4, untyped({})), "load.over", /is missing/],
+  [
+    "a search over a time",
+    findMax({ over: ramp(1, 8, { over: "1 s" }), where: LIMIT }),
+    "load.over.over",
+    /over a time/,
+  ],
+  [
+    "a search with a time",
+    findMax({ over: ramp(1, 8, { for: "1 s" }), where: LIMIT }),
+    "load.over.for",
+    /no effect here/,
+  ],
+  ["a search that falls", findMax({ over: ramp(8, 1), where: LIMIT }), "load.over", /cannot fall/],
+  [
+    "a search over no levels",
+    findMax({ over: sessions(1), where: LIMIT }),
+    "load.over",
+    /must be ramp\(…\), steps\(…\), /,
+  ],
+  ["a ramp of rates that falls in steps", rateRamp(4, 1), "load", /cannot fall from 4 to 1/],
+  ["several rates", untyped(rate([1, 2] as never)), "load.perSec", /rateSteps\(\[…\]\)/],
+  ["several concurrencies", untyped(hold([1, 2] as never)), "load.concurrency", /steps\(\[…\]\)/],
   ["a ramp of rates to 0", rateRamp(1, 0, { over: "1 s" }), "load.to", /above 0/],
-  ["a ramp of rates with a length", rateRamp(1, 4, untyped({ over: "1 s", for: "1 s" })), "load.for", /not an option/],
+  [
+    "a ramp of rates with a length",
+    rateRamp(1, 4, untyped({ over: "1 s", for: "1 s" })),
+    "load.over",
+    /cannot be given together/,
+  ],
   ["a part that ends before it starts", fixedSchedule({ from: "2 s", to: "1 s" }), "load.to", /before it starts/],
   [
     "two beginnings",

@@ -15,7 +15,8 @@ import {
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
 import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
-import { intervals, rate } from "../../src/scenario/loads/rates.ts";
+import { soak, warmup } from "../../src/scenario/loads/phases.ts";
+import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { http } from "../../src/scenario/targets/http.ts";
@@ -31,6 +32,8 @@ function untyped(builder: Function): (...args: readonly unknown[]) => unknown {
 }
 
 const untypedMetric = (name: string) => untyped(metric)(name) as MetricLimits<"throughput">;
+
+const untypedPercentile = (value: number) => untyped(percentile)(value) as MetricLimits<"latency">;
 
 const server = triton("host:1", { model: "m" });
 const grpc = triton("host:1", { protocol: "grpc", model: "m" });
@@ -53,21 +56,41 @@ type Mistake = readonly [name: string, change: Record<string, unknown>, path: st
 
 const fields: readonly Mistake[] = [
   ["an unknown field", { asserts: [] }, "asserts", /not an option here/],
+  ["options that are none", { load: untyped(intervals)("gaps", 7) }, "load", /needs an object of options/],
+  [
+    "options of a warm-up that are none",
+    { load: [untyped(warmup)(5, hold(1)), hold(1)] },
+    "load.0",
+    /object of options/,
+  ],
+  [
+    "an unknown option of a soak",
+    { load: untyped(soak)(4, { for: "1 h", step: 1 }) },
+    "load.step",
+    /not an option here/,
+  ],
+  ["an option of another tool", { thresholds: {} }, "thresholds", /not an option here/],
+  [
+    "a percentile of stability as a ratio",
+    { stability: { percentile: 0.99 } },
+    "stability.percentile",
+    /did you mean 99\?/,
+  ],
   ["an empty name", { name: "" }, "name", /must be a name/],
   ["a name that is no text", { name: 7 }, "name", /must be a name/],
   ["a negative warm-up", { warmupRequests: -1 }, "warmupRequests", /0 or more/],
   ["half a warm-up request", { warmupRequests: 1.5 }, "warmupRequests", /whole number/],
   ["no number", { warmupRequests: Number.NaN }, "warmupRequests", /must be a number/],
   ["a bare warm-up", { warmupFor: 3 }, "warmupFor", /duration with its unit/],
-  ["a share of nothing", { cancel: { percent: 0 } }, "cancel.percent", /above 0/],
-  ["a share beyond all", { cancel: { percent: 101 } }, "cancel.percent", /100 or less/],
-  ["a bare delay", { cancel: { percent: 1, after: 60 } }, "cancel.after", /duration with its unit/],
-  ["an unknown option of cancel", { cancel: { percent: 1, delay: "1 s" } }, "cancel.delay", /not an option here/],
+  ["a share of nothing", { cancel: { share: "0 %" } }, "cancel.share", /above 0 %/],
+  ["a share beyond all", { cancel: { share: "101 %" } }, "cancel.share", /100 % or less/],
+  ["a bare delay", { cancel: { share: "1 %", after: 60 } }, "cancel.after", /duration with its unit/],
+  ["an unknown option of cancel", { cancel: { share: "1 %", delay: "1 s" } }, "cancel.delay", /not an option here/],
   ["no server at all", { target: anyTriton([], { model: "m" }) }, "target.url", /host:port or a URL/],
   ["an empty second server", { target: anyTriton(["a:1", ""], { model: "m" }) }, "target.moreUrls.0", /host:port/],
   ["a bare window", { stability: { window: 5 } }, "stability.window", /duration with its unit/],
   ["a window without length", { stability: { window: "0 s" } }, "stability.window", /longer than 0/],
-  ["no tolerance", { stability: { percent: 0 } }, "stability.percent", /above 0/],
+  ["no tolerance", { stability: { within: "0 %" } }, "stability.within", /above 0 %/],
   ["too few trials", { stability: { trials: 2 } }, "stability.trials", /3 or more/],
   ["a percentile of 100", { stability: { percentile: 100 } }, "stability.percentile", /below 100/],
   ["an unknown field of stability", { stability: { windows: 1 } }, "stability.windows", /not an option here/],
@@ -81,11 +104,11 @@ const fields: readonly Mistake[] = [
     "a bare ratio",
     { assert: [untyped(errorRate().below)(0.01)] },
     "assert.0.limit",
-    /must be a percentage with its sign, such as "1 %": write "1 %"/,
+    /must be a percentage with its sign, such as "1 %"/,
   ],
-  ["a ratio in percent", { maxFailureRatio: 5 }, "maxFailureRatio", /1 or less: 0.01 is 1 %/],
+  ["more errors than requests", { maxErrorRate: "500 %" }, "maxErrorRate", /100 % or less/],
   ["a bare stall timeout", { stallTimeout: 60 }, "stallTimeout", /duration with its unit/],
-  ["a bare request timeout", { requestTimeout: 60 }, "requestTimeout", /duration with its unit/],
+  ["a bare request timeout", { timeout: 60 }, "timeout", /duration with its unit/],
   ["a largest response of nothing", { maxResponseBytes: 0 }, "maxResponseBytes", /1 or more/],
   ["no worker", { workers: 0 }, "workers", /1 or more/],
   ["an unknown number of workers", { workers: "all" }, "workers", /a whole number from 1 to 256, or "auto"/],
@@ -176,13 +199,18 @@ const targets: readonly Mistake[] = [
   ["a bare latency", { target: anyEmbedded({ latency: 5 }) }, "target.latency", /"uniform:1ms:9ms"/],
   ["an hour for a latency", { target: embedded({ latency: "1 h" }) }, "target.latency", /10 min at most/],
   ["a very large response", { target: embedded({ responseBytes: 2 ** 30 }) }, "target.responseBytes", /64 MiB at most/],
-  ["errors above 1", { target: embedded({ errorRatio: 1.1 }) }, "target.errorRatio", /1 or less/],
+  ["errors above 1", { target: embedded({ errorRate: "110 %" }) }, "target.errorRate", /100 % or less/],
   ["half a byte", { target: embedded({ responseBytes: 0.5 }) }, "target.responseBytes", /whole number/],
   ["a model of the embedded target", { target: anyEmbedded({ model: "m" }) }, "target.model", /not an option here/],
 ];
 
 const loads: readonly Mistake[] = [
-  ["a number for a load", { load: 16 }, "load", /ramp\(…\), hold\(…\), steps\(…\), rate\(…\), rateRamp\(…\)/],
+  [
+    "a number for a load",
+    { load: 16 },
+    "load",
+    /ramp\(…\), hold\(…\), steps\(…\), rate\(…\), rateSteps\(…\), rateRamp\(…\)/,
+  ],
   ["a concurrency of 0", { load: hold(0) }, "load.concurrency", /1 or more/],
   ["half a request", { load: hold(1.5) }, "load.concurrency", /whole number/],
   ["a ramp without an end", { load: anyRamp(1) }, "load.to", /must be a number/],
@@ -200,7 +228,7 @@ const loads: readonly Mistake[] = [
   ["an option of another load", { load: anyHold(1, { step: 2 }) }, "load.step", /not an option here/],
   ["no levels", { load: steps([]) }, "load", /must have a level/],
   ["levels that are no list", { load: anySteps(3) }, "load", /list of levels/],
-  ["a rate of 0", { load: rate([1, 0]) }, "load.perSec.1", /above 0/],
+  ["a rate of 0", { load: rateSteps([1, 0]) }, "load.perSec.1", /above 0/],
   ["a rate without end", { load: rate(Number.POSITIVE_INFINITY) }, "load.perSec", /finite/],
   ["an unknown distribution", { load: anyRate(1, { distribution: "x" }) }, "load.distribution", /"poisson"/],
   ["intervals without a file", { load: intervals("") }, "load.file", /must be a file/],
@@ -236,7 +264,7 @@ const others: readonly Mistake[] = [
     "a name for inputs",
     { inputs: "random" },
     "inputs",
-    /random\(\), zero\(\), json\(…\), files\(…\), dir\(…\), prompts\(…\), payloads\(…\) or generate\(…\)/,
+    /input\.random\(\), input\.zero\(\), input\.json\(…\), .* or input\.generate\(…\)/,
   ],
   ["no file", { inputs: untyped(json)() }, "inputs.files", /must name a file/],
   ["a list for a file", { inputs: untyped(json)(["a"]) }, "inputs.files.0", /must be a file/],
@@ -254,16 +282,16 @@ const others: readonly Mistake[] = [
     "assert.0",
     /scheduledLatency/,
   ],
-  ["a percentile of 0", { assert: [percentile(0).below("1 s")] }, "assert.0", /1 or more, such as 99/],
-  ["a percentile as a ratio", { assert: [percentile(0.99).below("1 s")] }, "assert.0", /did you mean 99\?/],
+  ["a percentile of 0", { assert: [untypedPercentile(0).below("1 s")] }, "assert.0", /1 or more, such as 99/],
+  ["a percentile as a ratio", { assert: [untypedPercentile(0.99).below("1 s")] }, "assert.0", /did you mean 99\?/],
   [
     "a statistic that a metric lacks",
     { assert: [untyped(p99)("serverQueue")].map((m) => (m as MetricLimits<"latency">).below("1 s")) },
     "assert.0",
     /it has average/,
   ],
-  ["a bare percentage", { assert: [untyped(errorRate().below)(5)] }, "assert.0.limit", /write "5 %"/],
-  ["more than all", { assert: [errorRate().below("101 %")] }, "assert.0.limit", /must be a percentage/],
+  ["a bare percentage", { assert: [untyped(errorRate().below)(5)] }, "assert.0.limit", /percentage with its sign/],
+  ["more than all", { assert: [errorRate().below("101 %")] }, "assert.0.limit", /must be 100 % or less/],
   ["a throughput as text", { assert: [untyped(throughput().above)("9")] }, "assert.0.limit", /must be a number/],
   [
     "the queue of a server without one",

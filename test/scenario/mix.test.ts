@@ -149,7 +149,11 @@ describe("mistakes, each by its path", () => {
     ["no target", member({ target: 7 }), [/^target\.1\.target: must be triton/]],
     ["a mistake in a target", member({ target: triton("h", { model: "" }) }), [/^target\.1\.target\.model: must be/]],
     ["inputs of another form", member({ inputs: prompts() }), [/^target\.1\.inputs: triton\(…\) takes tensors/]],
-    ["a language model without inputs", member({ target: chat }), [/^target\.1\.inputs: the target takes prompts/]],
+    [
+      "a language model without inputs",
+      member({ target: chat }),
+      [/^target\.1\.inputs: the target takes input\.prompts/],
+    ],
     ["tags that are none", member({ tags: { a: ["b"] } }), [/^target\.1\.tags\.a: must be text, a number/]],
     ["the tag target", member({ tags: { target: "x" } }), [/^target\.1\.tags: must have no "target"/]],
     ["a mix in a mix", member({ target: two }), [/^target\.1\.target: must be/]],

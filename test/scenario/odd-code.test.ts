@@ -6,7 +6,7 @@ import { type AnsweringServer, startAnsweringServer } from "../servers/answering
 /** Code of scenarios that does what it must not: an error that names the field or the change, never an internal error, and no run that dies of it. */
 
 const LIMIT = { timeout: 180_000 };
-const IMPORT = 'import { defineScenario, defineTarget, embedded, generate, hold, http, triton } from "rampart";\n';
+const IMPORT = 'import { defineScenario, defineTarget, embedded, input, hold, http, triton } from "rampart";\n';
 const GOOD = 'export default defineScenario({ name: "x", target: embedded(), load: hold(1, { requests: 3 }) });\n';
 const scenario = (fields: string): string =>
   `export default defineScenario({ name: "x", load: hold(1, { requests: 3 }), ${fields} } as any);\n`;
@@ -47,32 +47,32 @@ const REFUSED: readonly (readonly [name: string, text: string, said: RegExp])[] 
   ],
   [
     "a body with a bigint",
-    scenario('target: http("URL"), inputs: generate(() => ({ body: { user: { id: 1n } } }))'),
+    scenario('target: http("URL"), inputs: input.generate(() => ({ body: { user: { id: 1n } } }))'),
     /input 0: returns a value that cannot be read: body.user.id is a bigint/,
   ],
   [
     "a body that contains itself",
-    scenario(`target: http("URL"), inputs: generate(() => ({ body: ${CYCLE} }))`),
+    scenario(`target: http("URL"), inputs: input.generate(() => ({ body: ${CYCLE} }))`),
     /input 0: .*: body.b.a contains itself/,
   ],
   [
     "a body that throws",
-    scenario(`target: http("URL"), inputs: generate(() => ({ body: { ${THROWS} } }))`),
+    scenario(`target: http("URL"), inputs: input.generate(() => ({ body: { ${THROWS} } }))`),
     /input 0: .*: reading body.x throws: boom/,
   ],
   [
     "an input that throws",
-    scenario('target: http("URL"), inputs: generate(() => ({ get body() { throw new Error("boom"); } }))'),
+    scenario('target: http("URL"), inputs: input.generate(() => ({ get body() { throw new Error("boom"); } }))'),
     /input 0: .*: reading body throws: boom/,
   ],
   [
     "tensors that throw",
-    scenario(`target: embedded(), inputs: generate(() => ({ tensors: { ${THROWS} } }))`),
+    scenario(`target: embedded(), inputs: input.generate(() => ({ tensors: { ${THROWS} } }))`),
     /input 0: .*: reading tensors.x throws: boom/,
   ],
   [
     "tags that throw",
-    scenario(`target: http("URL"), inputs: generate(() => ({ body: {}, tags: { ${THROWS} } }))`),
+    scenario(`target: http("URL"), inputs: input.generate(() => ({ body: {}, tags: { ${THROWS} } }))`),
     /input 0: .*: reading tags.x throws: boom/,
   ],
   [

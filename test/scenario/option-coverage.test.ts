@@ -20,11 +20,17 @@ function explain(counterpart: string): string | undefined {
     return sectionsOf("rampart run").some((text) => text.includes(`${flag} `) || text.includes(`${flag}\``))
       ? undefined
       : `rampart run has no ${flag}`;
-  const [, builder = "", field] = /^(\w+)(?:\.(\w+))?$/.exec(counterpart) ?? [];
+  const [, builder = "", field] = /^((?:input\.)?\w+)(?:\.(\w+))?$/.exec(counterpart) ?? [];
   if (builder === "") return /^[A-Z].* .*\.$/.test(counterpart) ? undefined : "is neither a counterpart nor a sentence";
-  if (field === undefined) return builder in api ? undefined : `there is no ${builder}(…)`;
+  if (field === undefined) return isFunction(builder) ? undefined : `there is no ${builder}(…)`;
   const sections = sectionsOf(`\`${builder}\``);
   return sections.some((text) => text.includes(`\n| \`${field}\` |`)) ? undefined : `${builder} has no ${field}`;
+}
+
+/** Whether the API has a function: `hold`, or `input.json`. */
+function isFunction(name: string): boolean {
+  const inner = name.replace("input.", "");
+  return inner in (inner === name ? api : api.input);
 }
 
 /** Returns the sections of the reference whose heading has this text. */

@@ -18,12 +18,12 @@ import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { dir, json, random, zero } from "../../src/scenario/inputs.ts";
 import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
-import { intervals, rate } from "../../src/scenario/loads/rates.ts";
+import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import type { ScheduleOptions } from "../../src/scenario/loads/schedules.ts";
 import { fixedSchedule, trace } from "../../src/scenario/loads/schedules.ts";
 import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
-import { dynamicGrpc } from "../../src/scenario/targets/grpc.ts";
+import { grpc as anyGrpc } from "../../src/scenario/targets/grpc.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { tfserving } from "../../src/scenario/targets/tfserving.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
@@ -121,7 +121,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
   ],
   [
     `--service-kind dynamic_grpc -i grpc -u localhost:8001 -m a.B/C --grpc-method a.B/C --proto ${FILE} --proto-path / --input-data ${FILE}`,
-    over(dynamicGrpc(at, { method: "a.B/C", proto: FILE, importPaths: ["/"], file: FILE })),
+    over(anyGrpc(at, { method: "a.B/C", proto: FILE, importPaths: ["/"], file: FILE })),
     target,
     messages,
   ],
@@ -149,7 +149,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
   ["--concurrency-range 1:9:4", under(ramp(1, 9, { step: 4 })), load, mode],
   ["-d -t 2 -c 8 -l 30 --concurrency-range 2:8", under(ramp(2, 8), { latencyLimit: "30 ms" }), load, measurement],
   ["-t 5", under(hold(5)), load],
-  ["--request-rate-range 10:30:10", under(rate([10, 20, 30])), mode],
+  ["--request-rate-range 10:30:10", under(rateSteps([10, 20, 30])), mode],
   ["--request-rate-range 10", under(rate(10, { seed: 5489 })), load],
   [
     "--request-rate-range 10 --request-distribution poisson",
@@ -177,7 +177,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     load,
   ],
   ["--request-count 50", under(hold(1, { requests: 50 })), mode],
-  ["-p 700 -s 20 -r 5", under(hold(1), { stability: { window: "700 ms", percent: 20, trials: 5 } }), mode],
+  ["-p 700 -s 20 -r 5", under(hold(1), { stability: { window: "700 ms", within: "20 %", trials: 5 } }), mode],
   [
     "--measurement-mode count_windows --measurement-request-count 70",
     under(hold(1), { stability: { requests: 70 } }),
@@ -187,7 +187,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
   ["--warmup-request-count 9", under(hold(1), { warmupRequests: 9 }), measurement],
   [
     "--sequence-length 7 --sequence-length-variation 5 --sequence-id-range 3:9 --num-of-sequences 2 --serial-sequences --request-rate-range 5",
-    under(rate(5), { sequences: { length: 7, variation: 5, ids: [3, 9], concurrent: 2, serial: true } }),
+    under(rate(5), { sequences: { length: 7, variation: "5 %", ids: [3, 9], concurrent: 2, serial: true } }),
     sequences,
   ],
   [
@@ -206,7 +206,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
   ],
   [
     "--trace-file /f --trace-level TIMESTAMPS --trace-rate 5 --trace-count 8 --log-frequency 2",
-    under(hold(1), { serverTrace: { file: "/f", levels: ["TIMESTAMPS"], rate: 5, count: 8, logFrequency: 2 } }),
+    under(hold(1), { serverTrace: { file: "/f", levels: ["TIMESTAMPS"], oneIn: 5, count: 8, logFrequency: 2 } }),
     telemetry,
   ],
   [
@@ -214,14 +214,14 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     under(hold(1), {
       client: "undici",
       stallTimeout: "7 s",
-      requestTimeout: "9 s",
+      timeout: "9 s",
       maxResponseBytes: 1000,
       workers: 2,
     }),
     client,
   ],
   ["--workers auto", under(hold(1), { workers: "auto" }), client],
-  ["--max-error-rate 20%", under(hold(1), { maxFailureRatio: 0.2 }), failures],
+  ["--max-error-rate 20%", under(hold(1), { maxErrorRate: "20 %" }), failures],
 ];
 
 const chat = (options: object = {}) =>
@@ -278,7 +278,7 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ],
   [
     `--endpoint-type dynamic_grpc --grpc-method a.B/C --url h:9 -m a.B/C --input-file ${FILE}`,
-    over(dynamicGrpc("h:9", { method: "a.B/C", file: FILE })),
+    over(anyGrpc("h:9", { method: "a.B/C", file: FILE })),
     target,
   ],
   [
@@ -291,7 +291,7 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ["--concurrency 7 --num-requests 30", talking({ load: hold(7, { requests: 30 }) }), load, mode],
   ["--request-rate 3", talking({ load: rate(3) }), load],
   ["--request-rate 3 --request-rate-mode poisson", talking({ load: rate(3, { distribution: "poisson" }) }), load],
-  ["-p 3000 --stability-percentage 30", talking({ stability: { window: "3 s", percent: 30 } }), mode],
+  ["-p 3000 --stability-percentage 30", talking({ stability: { window: "3 s", within: "30 %" } }), mode],
   [
     "--num-requests 9 --num-warmup-requests 5",
     talking({ load: hold(1, { requests: 9 }), warmupRequests: 5 }),
@@ -299,24 +299,24 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ],
   [
     "--request-timeout-seconds 9 --stall-timeout 8s --max-response-bytes 1000 --workers 2",
-    talking({ requestTimeout: "9 s", stallTimeout: "8 s", maxResponseBytes: 1000, workers: 2 }),
+    talking({ timeout: "9 s", stallTimeout: "8 s", maxResponseBytes: 1000, workers: 2 }),
     client,
   ],
   [
     "--request-cancellation-rate 10 --request-cancellation-delay 2",
-    talking({ cancel: { percent: 10, after: "2 s" } }),
+    talking({ cancel: { share: "10 %", after: "2 s" } }),
     cancellation,
   ],
-  ["--failed-request-threshold 0.3", talking({ maxFailureRatio: 0.3 }), failures],
-  ["--max-error-rate 30%", talking({ maxFailureRatio: 0.3 }), failures],
-  ["--timeout 9s", talking({ requestTimeout: "9 s" }), client],
+  ["--failed-request-threshold 0.3", talking({ maxErrorRate: "30 %" }), failures],
+  ["--max-error-rate 30%", talking({ maxErrorRate: "30 %" }), failures],
+  ["--timeout 9s", talking({ timeout: "9 s" }), client],
 ];
 
 /** Sweeps of a load, and the loads with the same levels. */
 const SWEEPS: readonly (readonly [args: string, load: ScenarioDefinition["load"]])[] = [
   ["--sweep-type concurrency --sweep-range 1:8", steps([1, 2, 4, 8])],
   ["--sweep-type concurrency --sweep-list 3,5,4", steps([3, 5, 4])],
-  ["--sweep-type request_rate --sweep-range 16:64", rate([16, 32, 64])],
+  ["--sweep-type request_rate --sweep-range 16:64", rateSteps([16, 32, 64])],
 ];
 
 /** Options that have a counterpart in scenarios and no part of the plan to compare, each with the reason in a sentence. */
@@ -369,9 +369,9 @@ const PROMPTS: readonly (readonly [args: string, prompts: PromptOptions, endpoin
   [
     "--seq-dist 10,5:40;20,8:60",
     {
-      mix: [
-        { isl: 10, osl: 5, share: 40 },
-        { isl: 20, osl: 8, share: 60 },
+      lengths: [
+        { isl: 10, osl: 5, share: "40 %" },
+        { isl: 20, osl: 8, share: "60 %" },
       ],
     },
   ],
@@ -403,12 +403,12 @@ const PROMPTS: readonly (readonly [args: string, prompts: PromptOptions, endpoin
   [`--input-file ${FILE} --custom-dataset-type payload`, { file: FILE, fileFormat: "mooncake" }],
   [
     `--input-file payload:${FILE} --session-concurrency 2 --session-delay-ratio 0.5`,
-    { file: FILE, fileFormat: "mooncake", delayRatio: 0.5 },
+    { file: FILE, fileFormat: "mooncake", delayFactor: 0.5 },
   ],
   [`--input-file conversations:${FILE}`, { file: FILE, fileFormat: "conversations" }],
   [
     `--input-file ${FILE} --custom-dataset-type sharegpt --session-concurrency 2 --session-delay-ratio 0`,
-    { file: FILE, fileFormat: "conversations", delayRatio: 0 },
+    { file: FILE, fileFormat: "conversations", delayFactor: 0 },
   ],
   ["--extra-inputs temperature:0 --extra-inputs top_k:5", { extra: { temperature: 0, top_k: 5 } }],
   ["--no-server-usage", { usage: false }],
@@ -519,7 +519,7 @@ describe("fields of a scenario that only some servers or windows have", () => {
     ["a number of requests is 1 or more", { stability: { requests: 0 } }, [/^stability\.requests: /]],
     [
       "only a Triton server has trace settings",
-      { target: embedded(), serverTrace: { rate: 1 } },
+      { target: embedded(), serverTrace: { oneIn: 1 } },
       [/^serverTrace: the target is embedded\(…\), which has no trace settings/],
     ],
     [
@@ -529,10 +529,10 @@ describe("fields of a scenario that only some servers or windows have", () => {
     ],
     [
       "levels and counts are those of Triton",
-      { serverTrace: { levels: ["ALL"], count: -2, rate: 0.5 } },
+      { serverTrace: { levels: ["ALL"], count: -2, oneIn: 0.5 } },
       [
         /^serverTrace\.levels\.0: must be OFF/,
-        /^serverTrace\.rate: must be a whole/,
+        /^serverTrace\.oneIn: must be a whole/,
         /^serverTrace\.count: must be -1/,
       ],
     ],

@@ -124,7 +124,7 @@ describe("a target of the scenario's own", () => {
       withRpc(async (server) => {
         const target = rpc(server.url, { inputs: ["a", text] });
         const { result, failures } = await run(
-          defineScenario({ name: "x", target, load: hold(1, { requests: 6 }), maxFailureRatio: 1 }),
+          defineScenario({ name: "x", target, load: hold(1, { requests: 6 }), maxErrorRate: "100 %" }),
         );
         assert.deepEqual([result.completedCount, result.failedCount], [3, 3]);
         assert.equal(failures.length, 3);
@@ -185,7 +185,7 @@ describe("a target of the scenario's own", () => {
     try {
       const target = double(server.url, { inputs: [3, 4, 9] });
       const { result, failures } = await run(
-        defineScenario({ name: "x", target, load: hold(2, { requests: 12 }), maxFailureRatio: 1 }),
+        defineScenario({ name: "x", target, load: hold(2, { requests: 12 }), maxErrorRate: "100 %" }),
       );
       assert.deepEqual([result.completedCount, result.failedCount, called.length], [8, 4, 12]);
       assert.deepEqual(new Set(failures.map(({ kind, status }) => `${kind} ${status}`)), new Set(["grpc 3"]));

@@ -8,7 +8,7 @@ import { errorRate, outputTokensPerSec, p99, throughput } from "../../src/scenar
 import { defineScenario } from "../../src/scenario/define.ts";
 import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
 import { phase, soak, spike, warmup } from "../../src/scenario/loads/phases.ts";
-import { rate, rateRamp } from "../../src/scenario/loads/rates.ts";
+import { rate, rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
@@ -32,7 +32,7 @@ const during = (durationMs: number) => ({ kind: "duration", durationMs }) as con
 const plans: readonly (readonly [name: string, load: unknown, phases: readonly PhasePlan[]])[] = [
   [
     "a list",
-    [warmup("10 s", hold(4)), ramp(1, 64, { over: "1 min" }), hold(64, { for: "5 min" }), rate([5, 9])],
+    [warmup("10 s", hold(4)), ramp(1, 64, { over: "1 min" }), hold(64, { for: "5 min" }), rateSteps([5, 9])],
     [
       { load: concurrency(4), mode: during(10_000), isWarmup: true },
       { load: { kind: "concurrency-ramp", start: 1, end: 64, overMs: 60_000 }, mode: during(60_000) },
@@ -60,7 +60,7 @@ const plans: readonly (readonly [name: string, load: unknown, phases: readonly P
   ],
   [
     "a soak on its own",
-    soak(rate(20), { for: "4 h", maxDriftPercent: 5 }),
+    soak(rate(20), { for: "4 h", maxDrift: "5 %" }),
     [{ name: "soak", load: perSec(20), mode: during(14_400_000), drift: { maxRatio: 0.05 } }],
   ],
   [
@@ -128,14 +128,15 @@ const mistakes: readonly (readonly [name: string, fields: object, problems: read
   [
     "loads that are not steady",
     {
-      load: [
-        soak(steps([1, 2]), { for: "1 s" }),
-        spike({ base: rateRamp(1, 2, as({})), peak: 1, at: "1 s", for: "1 s" }),
-      ],
+      load: [soak(steps([1, 2]), { for: "1 s" }), spike({ base: rateRamp(1, 2), peak: 1, at: "1 s", for: "1 s" })],
     },
-    [/^load\.1\.base\.over/],
+    [/^load\.0\.load: must be one steady load/, /^load\.1\.base: must be one steady load/],
   ],
-  ["several levels in a soak", { load: soak(rate([1, 2]), { for: "1 s" }) }, [/^load\.load: must be one steady load/]],
+  [
+    "several levels in a soak",
+    { load: soak(rateSteps([1, 2]), { for: "1 s" }) },
+    [/^load\.load: must be one steady load/],
+  ],
   [
     "loads that end by themselves",
     { load: [fixedSchedule(), periodic(1, 2), sessions(1)] },

@@ -5,9 +5,10 @@ import type { RepeatPlan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { extracted, outputTokensPerSec, p50, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
-import { findMax, requestRate } from "../../src/scenario/loads/find-max.ts";
+import { findMax } from "../../src/scenario/loads/find-max.ts";
 import { hold } from "../../src/scenario/loads/levels.ts";
 import { phase, soak } from "../../src/scenario/loads/phases.ts";
+import { rateRamp } from "../../src/scenario/loads/rates.ts";
 import type { Repeat } from "../../src/scenario/repeat.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
@@ -52,7 +53,11 @@ describe("a repetition of runs", () => {
       "repeat.until.within",
       /was not made by one of rampart's functions/,
     ],
-    "a number for a percentage": [{ until: { ...p50().within("5 %"), within: 5 } }, "repeat.until.within", /"5 %"/],
+    "a number for a percentage": [
+      { until: { ...p50().within("5 %"), within: 5 } },
+      "repeat.until.within",
+      /percentage with its sign/,
+    ],
     nothing: [{ until: p50().within("0 %") }, "repeat.until.within", /above 0/],
     "more than the most": [{ atLeast: 20, until: p50().within("5 %") }, "repeat.atLeast", /at least 20 .* at most 10/],
     "less than the least": [{ atMost: 2, until: p50().within("5 %") }, "repeat.atMost", /at least 3 .* at most 2/],
@@ -65,7 +70,7 @@ describe("a repetition of runs", () => {
     "tokens of tensors": [{ until: outputTokensPerSec().within("5 %") }, "repeat.until", /not tokens/],
   };
   const first = hold(4, { for: "1 s" });
-  const search = findMax({ over: requestRate(1, 8), where: [p99("latency").below("1 s")] });
+  const search = findMax({ over: rateRamp(1, 8), where: [p99("latency").below("1 s")] });
   const loads: Readonly<Record<string, unknown>> = {
     "a search": search,
     "several phases": [first, phase("again", first)],

@@ -4,19 +4,19 @@ import { inFolder, runRampart } from "../cli/rampart-process.ts";
 
 /** Fields of a scenario that are functions of its parameters, and scenarios that extend others. */
 
-const BASE = `import { defineScenario, duration, embedded, errorRate, hold, integer, text } from "rampart";
+const BASE = `import { defineScenario, param, embedded, errorRate, hold } from "rampart";
 export default defineScenario({
   name: ({ users }) => \`base for \${users}\`,
-  params: { users: integer(2, { min: 1 }), pace: duration("1 h"), key: text("nothing", { secret: true }) },
+  params: { users: param.integer(2, { min: 1 }), pace: param.duration("1 h"), key: param.text("nothing", { secret: true }) },
   target: embedded(),
   load: ({ users }) => hold(users, { requests: 12 }),
   assert: ({ users }) => (users > 9 ? [errorRate().is(0)] : []),
 });
 `;
-const EXTENDED = `import { defineScenario, hold, integer } from "rampart";
+const EXTENDED = `import { defineScenario, hold, param } from "rampart";
 import base from "./base.ts";
 const { params, ...rest } = base.definition;
-export default defineScenario({ ...rest, params: { ...params, count: integer(7) }, load: ({ users, count }) => hold(users, { requests: count }) });
+export default defineScenario({ ...rest, params: { ...params, count: param.integer(7) }, load: ({ users, count }) => hold(users, { requests: count }) });
 `;
 const FILES = { "base.ts": BASE, "x.ts": EXTENDED };
 

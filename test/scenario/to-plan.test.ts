@@ -15,7 +15,7 @@ import { json, random, zero } from "../../src/scenario/inputs.ts";
 import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
 import type { Load } from "../../src/scenario/loads/load.ts";
 import { multiStream, offline, server, singleStream } from "../../src/scenario/loads/mlperf.ts";
-import { intervals, rate } from "../../src/scenario/loads/rates.ts";
+import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { convertLoads } from "../../src/scenario/loads/table.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
@@ -84,10 +84,10 @@ describe("a scenario's plan", () => {
     const plan = planOf({
       warmupRequests: 7,
       warmupFor: "1.5 s",
-      cancel: { percent: 2.5, after: "60 ms", seed: 3 },
-      stability: { window: "1.5 s", percent: 2.5, trials: 4, percentile: 95 },
+      cancel: { share: "2.5 %", after: "60 ms", seed: 3 },
+      stability: { window: "1.5 s", within: "2.5 %", trials: 4, percentile: 95 },
       latencyLimit: "250 us",
-      maxFailureRatio: 0.25,
+      maxErrorRate: "25 %",
       client: "undici",
       stallTimeout: "2 min",
     });
@@ -107,7 +107,7 @@ describe("a scenario's plan", () => {
     });
     assert.equal(plan.failures.maxRatio, 0.25);
     assert.deepEqual(plan.cancellation, { sharePct: 2.5, delayMs: 60, seed: 3 });
-    assert.deepEqual(planOf({ cancel: { percent: 1 } }).cancellation, { sharePct: 1, delayMs: 0, seed: 0 });
+    assert.deepEqual(planOf({ cancel: { share: "1 %" } }).cancellation, { sharePct: 1, delayMs: 0, seed: 0 });
   });
 
   test("takes several servers, which another address of the command line replaces", () => {
@@ -191,7 +191,7 @@ describe("a scenario's plan", () => {
   });
 
   test("is plain data that survives JSON and passes the check of plans", () => {
-    const plan = planOf({ load: rate([1, 2]), assert: [p99("scheduledLatency").below("1 ms")] });
+    const plan = planOf({ load: rateSteps([1, 2]), assert: [p99("scheduledLatency").below("1 ms")] });
     assert.deepEqual(checkPlan(JSON.parse(JSON.stringify(plan)) as Plan), plan);
   });
 
@@ -281,7 +281,7 @@ describe("a target's plan", () => {
         streaming: true,
         batchSize: 8,
         latency: "uniform:1ms:9 ms",
-        errorRatio: 0.5,
+        errorRate: "50 %",
         responseBytes: 3,
       }),
       {
@@ -353,7 +353,7 @@ describe("a load's plan", () => {
     ["steps", steps([1, 2, 4, 8]), list(1, 2, 4, 8), stable],
     ["steps of requests", steps([4, 1], { requests: 5 }), list(4, 1), { kind: "requests", count: 5 }],
     ["rate", rate(100), rates("constant", 0, 100), stable],
-    ["rates", rate([10, 0.5]), rates("constant", 0, 10, 0.5), stable],
+    ["rates", rateSteps([10, 0.5]), rates("constant", 0, 10, 0.5), stable],
     [
       "rate of independent users",
       rate(100, { distribution: "poisson", seed: 3, for: "1 h" }),

@@ -134,5 +134,8 @@ describe("a scenario of TorchServe", () => {
 test("files are inputs of no other target", () => {
   assert.match(problemsOf({ target: triton("h", { model: "m" }) }).join(), /^inputs: triton\(…\) takes tensors$/);
   const llm = openai("h", { model: "m", tokenizer: "none" });
-  assert.match(problemsOf({ target: llm }).join(), /^inputs: the target takes prompts\(…\) or payloads\(…\)$/);
+  assert.match(
+    problemsOf({ target: llm }).join(),
+    /^inputs: the target takes input\.prompts\(…\) or input\.payloads\(…\)$/,
+  );
 });

@@ -1,60 +1,46 @@
 import * as api from "rampart";
 import {
   average,
-  choice,
-  concurrency,
   defineScenario,
   defineTarget,
-  dir,
-  duration,
-  dynamicGrpc,
   embedded,
   embeddedLlm,
   errorRate,
   extracted,
-  files,
   findMax,
   fixedSchedule,
-  flag,
-  generate,
   goodput,
   hold,
-  integer,
+  input,
   intervals,
-  json,
   max,
   metric,
   min,
   mix,
-  number,
+  mlperf,
   openai,
   outputTokensPerSec,
   p50,
   p90,
   p95,
   p99,
-  payloads,
+  param,
   percentile,
   periodic,
   phase,
-  prompts,
   ramp,
-  random,
   rate,
   rateRamp,
-  requestRate,
+  rateSteps,
   http as restApi,
-  server,
   soak,
   spike,
   steps,
-  text,
   throughput,
   torchserve,
   trace,
   triton,
   warmup,
-  zero,
 } from "rampart";
 
 /** What compiles and what does not. Nothing here runs: `tsc -p .` fails when a mistake compiles or a sound scenario does not. */
@@ -71,7 +57,7 @@ const soaking = { ...http, load: soak(4, { for: "1 h" }) };
 const chat = openai("localhost:8000", { model: "m", streaming: true });
 const atOnce = openai("localhost:8000", { model: "m" });
 const vectors = openai("localhost:8000", { model: "m", endpoint: "embeddings" });
-const llm = { name: "a language model", load: hold(1), inputs: prompts({ isl: 10 }) };
+const llm = { name: "a language model", load: hold(1), inputs: input.prompts({ isl: 10 }) };
 
 /** Sound scenarios. */
 export const sound = [
@@ -82,13 +68,13 @@ export const sound = [
     assert: [p99("scheduledLatency").below("1 s"), p99().below("1 s").abortAfter("10 s"), errorRate().is(0)],
   }),
   defineScenario({ ...http, load: [1, 2, 4].map((users) => hold(users, { for: "1 s" })) }),
-  defineScenario({ ...http, load: ({ users }) => [hold(users), rate(users)], params: { users: integer(4) } }),
+  defineScenario({ ...http, load: ({ users }) => [hold(users), rate(users)], params: { users: param.integer(4) } }),
   defineScenario({
     ...http,
     load: spike({ base: rate(5), peak: 64, at: "1 s", for: "1 s" }),
     assert: [p99("scheduledLatency").below("1 s"), throughput().above(1).abortAfter("1 s")],
   }),
-  defineScenario({ ...closed, target: torchserve("h", { model: "m", body: "raw" }), inputs: files(["a", "b"]) }),
+  defineScenario({ ...closed, target: torchserve("h", { model: "m", body: "raw" }), inputs: input.files(["a", "b"]) }),
   defineScenario({ ...closed, metrics: { url: "host:8002/metrics", every: "1 s" } }),
   defineScenario({
     name: "everything",
@@ -104,8 +90,8 @@ export const sound = [
       inputTensorFormat: "json",
       outputTensorFormat: "binary",
     }),
-    load: rate([10, 20.5], { distribution: "poisson", seed: 1, for: "2 min" }),
-    inputs: json("./a.json", "./b.json"),
+    load: rateSteps([10, 20.5], { distribution: "poisson", seed: 1, for: "2 min" }),
+    inputs: input.json("./a.json", "./b.json"),
     assert: [
       p50().below("250 us"),
       p90("latency").atMost("25ms"),
@@ -127,21 +113,26 @@ export const sound = [
     repeat: { atLeast: 3, atMost: 10, until: p99("latency").within("5 %") },
     warmupRequests: 10,
     warmupFor: "10 s",
-    cancel: { percent: 5, after: "60 ms", seed: 1 },
-    stability: { window: "1 s", percent: 5, trials: 5, percentile: 95 },
+    cancel: { share: "5 %", after: "60 ms", seed: 1 },
+    stability: { window: "1 s", within: "5 %", trials: 5, percentile: 95 },
     latencyLimit: "1 s",
-    maxFailureRatio: 0.1,
+    maxErrorRate: "10 %",
     client: "undici",
     stallTimeout: "10 s",
     maxResponseBytes: 1_000_000,
   }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7 }), client: "grpc-js" }),
   defineScenario({ ...closed, repeat: 5 }),
+  defineScenario({ ...http, load: [hold(1, { for: "1m" }), hold(1, { for: "1m30s" }), hold(1, { for: "500ms" })] }),
+  defineScenario({
+    ...http,
+    load: [hold(1, { for: "2 min" }), hold(1, { for: "1h30m" }), hold(1, { for: "1 h 30 min" })],
+  }),
   defineScenario({ ...closed, repeat: { until: throughput().within("2.5%") } }),
   defineScenario({ ...http, load: rate(10), repeat: { until: p99("scheduledLatency").within("5 %") } }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7, requests: 100 }), client: "own" }),
-  defineScenario({ ...grpc, load: ramp(50, 1, { over: "2 min" }), inputs: random({ stringLength: 3 }) }),
-  defineScenario({ ...http, load: steps([1, 2, 4], { for: "1 s" }), inputs: zero({ stringData: "x" }) }),
+  defineScenario({ ...grpc, load: ramp(50, 1, { over: "2 min" }), inputs: input.random({ stringLength: 3 }) }),
+  defineScenario({ ...http, load: steps([1, 2, 4], { for: "1 s" }), inputs: input.zero({ stringData: "x" }) }),
   defineScenario({
     ...http,
     load: rate(100, { distribution: "gamma", smoothness: 0.5, maxOutstanding: 64, rampUp: "10 s", for: "1 min" }),
@@ -153,12 +144,16 @@ export const sound = [
     assert: [p99("scheduledLatency").below("1 s")],
   }),
   defineScenario({ ...http, load: hold(16, { rampUp: "10 s", requests: 1000 }) }),
-  defineScenario({ ...http, load: fixedSchedule({ from: "1 s", to: "2 min", speed: 2 }), inputs: json("a.json") }),
-  defineScenario({ ...http, load: fixedSchedule({ startsAtFirst: true }), inputs: json("a.json") }),
+  defineScenario({
+    ...http,
+    load: fixedSchedule({ from: "1 s", to: "2 min", speed: 2 }),
+    inputs: input.json("a.json"),
+  }),
+  defineScenario({ ...http, load: fixedSchedule({ startsAtFirst: true }), inputs: input.json("a.json") }),
   defineScenario({ ...http, load: hold(16, { requests: 1000 }), assert: [p99("latency").below("25 ms")] }),
   defineScenario({
     name: "embedded over gRPC",
-    target: embedded({ protocol: "grpc", streaming: true, latency: "normal:5ms:1 ms", errorRatio: 0.1 }),
+    target: embedded({ protocol: "grpc", streaming: true, latency: "normal:5ms:1 ms", errorRate: "10 %" }),
     load: hold(1),
     client: "grpc-js",
   }),
@@ -185,7 +180,7 @@ export const wrongFields = [
   // @ts-expect-error A list of loads has one.
   defineScenario({ ...http, load: [] }),
   // @ts-expect-error Nor does a function return an empty one.
-  defineScenario({ ...http, params: { users: integer(4) }, load: () => [] }),
+  defineScenario({ ...http, params: { users: param.integer(4) }, load: () => [] }),
   // @ts-expect-error The load is made by a builder.
   defineScenario({ ...http, load: 16 }),
   // @ts-expect-error The inputs are made by a builder.
@@ -224,8 +219,12 @@ export const wrongUnits = [
   hold(1, { for: "5" }),
   // @ts-expect-error There is no unit sec.
   hold(1, { for: "5 sec" }),
-  // @ts-expect-error There is no unit m.
-  ramp(1, 4, { over: "2 m" }),
+  // @ts-expect-error There is no unit d.
+  ramp(1, 4, { over: "2 d" }),
+  // @ts-expect-error Seconds come after minutes.
+  ramp(1, 4, { over: "30s1m" }),
+  // @ts-expect-error The second part has no unit.
+  ramp(1, 4, { over: "1m30" }),
   // @ts-expect-error A bare number is refused.
   p99("latency").below(25),
   // @ts-expect-error Nanoseconds are not written.
@@ -236,6 +235,40 @@ export const wrongUnits = [
   throughput().above("100 infer/s"),
   // @ts-expect-error A ratio has its sign.
   errorRate().below(0.01),
+  // @ts-expect-error A ratio has its sign.
+  errorRate().below("1"),
+  // @ts-expect-error A percentage has its sign.
+  errorRate().below(1),
+  // @ts-expect-error A percentage has its sign.
+  errorRate().is(1),
+  // @ts-expect-error A percentage has its sign.
+  metric("serverCacheHits").atLeast(0.5),
+  // @ts-expect-error A percentile is from 1 to below 100.
+  percentile(0.99),
+  // @ts-expect-error A percentile is from 1 to below 100.
+  percentile(100),
+  // @ts-expect-error A percentile is from 1 to below 100.
+  percentile(0.99, "latency"),
+  // @ts-expect-error A percentile is from 1 to below 100.
+  extracted("x").percentile(0.5),
+  // @ts-expect-error A drift has its sign.
+  soak(4, { for: "1 h", maxDrift: 0.1 }),
+  // @ts-expect-error Its old name.
+  soak(4, { for: "1 h", maxDriftPercent: 10 }),
+  // @ts-expect-error A tolerance has its sign.
+  spike({ base: 1, peak: 2, at: "1 s", for: "1 s", within: 20 }),
+  // @ts-expect-error A share has its sign.
+  defineScenario({ ...closed, cancel: { share: 0.1 } }),
+  // @ts-expect-error An error rate has its sign.
+  defineScenario({ ...closed, maxErrorRate: 0.01 }),
+  // @ts-expect-error A tolerance has its sign.
+  defineScenario({ ...closed, stability: { within: 10 } }),
+  // @ts-expect-error A variation has its sign.
+  defineScenario({ ...closed, sequences: { variation: 20 } }),
+  // @ts-expect-error A share has its sign.
+  embedded({ errorRate: 0.01 }),
+  // @ts-expect-error A share has its sign.
+  input.prompts({ lengths: [{ isl: 1, osl: 1, share: 100 }] }),
   // @ts-expect-error A bare number is refused.
   defineScenario({ ...closed, stallTimeout: 60 }),
   // @ts-expect-error A bare number is refused.
@@ -330,7 +363,7 @@ export const wrongLoads = [
   steps(1, 2, 4),
   // @ts-expect-error One level has no steps.
   hold(1, { step: 2 }),
-  // @ts-expect-error Rates have no steps.
+  // @ts-expect-error One rate has no steps.
   rate(100, { step: 2 }),
   // @ts-expect-error There is no such distribution.
   rate(100, { distribution: "uniform" }),
@@ -340,8 +373,14 @@ export const wrongLoads = [
   defineScenario({ ...http, load: hold(1), sequences: { ids: [1] } }),
   // @ts-expect-error Only gamma has a shape.
   rate(100, { distribution: "poisson", smoothness: 2 }),
-  // @ts-expect-error A ramp of rates takes a time.
-  rateRamp(1, 100),
+  // @ts-expect-error A ramp in time has no rates one by one.
+  rateRamp(1, 100, { over: "1 s", step: 5 }),
+  // @ts-expect-error Several rates are rateSteps.
+  rate([10, 20]),
+  // @ts-expect-error Rates are a list.
+  rateSteps(10),
+  // @ts-expect-error A search is over a load.
+  findMax({ over: 64, where: [p99().below("1 s")] }),
   // @ts-expect-error A ramp of rates has its length.
   rateRamp(1, 100, { over: "1 s", requests: 5 }),
   // @ts-expect-error A bare duration.
@@ -359,13 +398,13 @@ export const wrongLoads = [
 /** Inputs. */
 export const wrongInputs = [
   // @ts-expect-error A file is missing.
-  json(),
+  input.json(),
   // @ts-expect-error Files are given one by one.
-  json(["./a.json"]),
+  input.json(["./a.json"]),
   // @ts-expect-error A misspelt option.
   random({ length: 3 }),
   // @ts-expect-error A length is a number.
-  zero({ stringLength: "3" }),
+  input.zero({ stringLength: "3" }),
 ];
 
 /** Metrics and comparisons. */
@@ -433,16 +472,16 @@ export const generative = [
     target: atOnce,
     assert: [average("outputTokens").atMost(9), outputTokensPerSec().above(1)],
   }),
-  defineScenario({ ...llm, target: vectors, inputs: payloads("a.json"), assert: [p99("latency").below("1 s")] }),
+  defineScenario({ ...llm, target: vectors, inputs: input.payloads("a.json"), assert: [p99("latency").below("1 s")] }),
   defineScenario({ ...llm, target: embeddedLlm({ streaming: true }), assert: [p99("timeToSecondToken").below("1 s")] }),
   // @ts-expect-error A model has its name.
   openai("localhost:8000", { streaming: true }),
   // @ts-expect-error There is no such endpoint.
   openai("localhost:8000", { model: "m", endpoint: "talk" }),
   // @ts-expect-error TorchServe takes files.
-  defineScenario({ ...closed, target: torchserve("h", { model: "m" }), inputs: prompts() }),
+  defineScenario({ ...closed, target: torchserve("h", { model: "m" }), inputs: input.prompts() }),
   // @ts-expect-error Tensors are no files.
-  defineScenario({ ...closed, target: torchserve("h", { model: "m" }), inputs: random() }),
+  defineScenario({ ...closed, target: torchserve("h", { model: "m" }), inputs: input.random() }),
   // @ts-expect-error A form or raw bytes.
   torchserve("h", { model: "m", body: "json" }),
   defineScenario({
@@ -452,9 +491,9 @@ export const generative = [
     assert: [p99("timeToFirstToken").below("1 s")],
   }),
   // @ts-expect-error A language model takes no files.
-  defineScenario({ ...llm, target: chat, inputs: files("*.jpg") }),
+  defineScenario({ ...llm, target: chat, inputs: input.files("*.jpg") }),
   // @ts-expect-error A length is tokens.
-  prompts({ isl: "550" }),
+  input.prompts({ isl: "550" }),
   // @ts-expect-error A time has a unit.
   p99("timeToFirstToken").below(200),
   // @ts-expect-error A count has none.
@@ -468,14 +507,14 @@ export const generative = [
   // @ts-expect-error Tensors have no tokens.
   defineScenario({ ...closed, assert: [p99("interTokenLatency").below("1 s")] }),
   // @ts-expect-error A language model takes no tensors.
-  defineScenario({ ...llm, target: chat, inputs: random() }),
+  defineScenario({ ...llm, target: chat, inputs: input.random() }),
   // @ts-expect-error Tensors are no prompts.
-  defineScenario({ ...closed, inputs: prompts() }),
+  defineScenario({ ...closed, inputs: input.prompts() }),
   // @ts-expect-error It is spoken to over HTTP.
   defineScenario({ ...llm, target: chat, client: "grpc-js" }),
 ];
 
-/** Methods of any gRPC service: a target has its messages, and dynamicGrpc(…) those of a file or generator. */
+/** Methods of any gRPC service: a target has its messages, or those of a file or generator. */
 const echo = { method: "demo.v1.Text/Echo" } as const;
 const echoing = { name: "x", load: hold(1), client: "grpc-js" } as const;
 export const methods = [
@@ -485,22 +524,20 @@ export const methods = [
     target: api.grpc(["h", "i"], { ...echo, calls: [{}, [{}, {}]], extract: { score: "score" } }),
     assert: [extracted("score").average().above(1)],
   }),
-  defineScenario({ ...echoing, target: dynamicGrpc("h", { ...echo, file: "in.json", pacing: "after-response" }) }),
-  defineScenario({ ...echoing, target: dynamicGrpc("h", { ...echo, generator: "python3 make.py", proto: "a.proto" }) }),
-  // @ts-expect-error It needs a file or a generator.
-  dynamicGrpc("h", echo),
+  defineScenario({ ...echoing, target: api.grpc("h", { ...echo, file: "in.json", pacing: "after-response" }) }),
+  defineScenario({ ...echoing, target: api.grpc("h", { ...echo, generator: "python3 make.py", proto: "a.proto" }) }),
   // @ts-expect-error It takes one of them.
-  dynamicGrpc("h", { ...echo, file: "a", generator: "b" }),
+  grpc("h", { ...echo, file: "a", generator: "b" }),
   // @ts-expect-error Messages in a scenario are for grpc(…).
-  dynamicGrpc("h", { ...echo, message: {} }),
+  grpc("h", { ...echo, message: {} }),
   // @ts-expect-error A method has a service.
-  dynamicGrpc("h", { method: "Echo", file: "a" }),
+  grpc("h", { method: "Echo", file: "a" }),
   // @ts-expect-error A message is an object or bytes.
   api.grpc("h", { ...echo, message: "text" }),
   // @ts-expect-error It has its messages, and takes no tensors.
-  defineScenario({ ...echoing, target: dynamicGrpc("h", { ...echo, file: "a" }), inputs: random() }),
+  defineScenario({ ...echoing, target: api.grpc("h", { ...echo, file: "a" }), inputs: input.random() }),
   // @ts-expect-error It speaks gRPC.
-  defineScenario({ ...echoing, target: dynamicGrpc("h", { ...echo, file: "a" }), client: "undici" }),
+  defineScenario({ ...echoing, target: api.grpc("h", { ...echo, file: "a" }), client: "undici" }),
 ];
 
 /** Targets of the user's own: types flow from `encode` and `decode`. */
@@ -556,21 +593,22 @@ export const ownTargets = [
 ];
 
 const params = {
-  users: integer(16, { min: 1 }),
-  share: number(),
-  pace: duration("1 s"),
-  protocol: choice(["http", "grpc"]),
-  model: text({ secret: true }),
-  isSlow: flag(),
+  users: param.integer(16, { min: 1 }),
+  share: param.number(),
+  errors: param.percent("1 %"),
+  pace: param.duration("1 s"),
+  protocol: param.choice(["http", "grpc"]),
+  model: param.text({ secret: true }),
+  isSlow: param.flag(),
 };
 const base = defineScenario({
   params,
   name: ({ model, users }) => `${model} for ${users}`,
   target: ({ model, isSlow }) => openai("h", { model, streaming: true, path: isSlow ? "/slow" : "/" }),
   load: ({ users, pace }) => rate(users, { for: pace }),
-  inputs: ({ users }) => prompts({ isl: users }),
+  inputs: ({ users }) => input.prompts({ isl: users }),
   assert: ({ share }) => [goodput({ timeToFirstToken: "1 s" }).atLeast(share), p99("scheduledLatency").below("1 s")],
-  maxFailureRatio: ({ share }) => share,
+  maxErrorRate: ({ errors }) => errors,
 });
 
 /** Sound scenarios with parameters. */
@@ -579,7 +617,7 @@ export const withParameters = [
   defineScenario({ ...base.definition, name: "another name" }),
   defineScenario({
     ...base.definition,
-    params: { ...params, depth: integer(1) },
+    params: { ...params, depth: param.integer(1) },
     warmupRequests: ({ depth }) => depth,
   }),
   defineScenario({ params, name: "p", target: ({ protocol }) => embedded({ protocol }), load: hold(1) }),
@@ -588,7 +626,7 @@ export const withParameters = [
     name: "p",
     target: ({ protocol, model }) => triton("h", { protocol, model }),
     load: hold(1),
-    inputs: zero(),
+    inputs: input.zero(),
   }),
 ];
 
@@ -610,7 +648,7 @@ export const wrongParameters = [
     assert: [p99("scheduledLatency").below("1 s")],
   }),
   defineScenario({
-    params: { p: choice(["http", "h2"]) },
+    params: { p: param.choice(["http", "h2"]) },
     // @ts-expect-error One of the values is not a protocol.
     target: ({ p }) => embedded({ protocol: p }),
     load: hold(1),
@@ -621,16 +659,23 @@ export const wrongParameters = [
   // @ts-expect-error The base measures over HTTP.
   defineScenario({ ...base.definition, client: "grpc-js" }),
   // @ts-expect-error A wrong default.
-  integer("16"),
+  param.integer("16"),
   // @ts-expect-error A duration needs a unit.
-  duration("5"),
+  param.duration("5"),
+  // @ts-expect-error A percentage has its sign.
+  param.percent(5),
   // @ts-expect-error An unknown option.
-  integer(16, { minimum: 1 }),
+  param.integer(16, { minimum: 1 }),
 ];
 
 const twoModels = mix([
-  { name: "tensors", target: overGrpc, inputs: json("a.json"), weight: 9 },
-  { name: "chat", target: chat, inputs: prompts({ isl: 10 }), tags: ({ isl, target }) => ({ isl, target2: target }) },
+  { name: "tensors", target: overGrpc, inputs: input.json("a.json"), weight: 9 },
+  {
+    name: "chat",
+    target: chat,
+    inputs: input.prompts({ isl: 10 }),
+    tags: ({ isl, target }) => ({ isl, target2: target }),
+  },
 ]);
 
 /** Sound scenarios of several targets, and with tags. */
@@ -669,7 +714,7 @@ export const withGroups = [
     name: "m",
     target: mix([
       { name: "a", target: restApi("h/x") },
-      { name: "b", target: torchserve("h", { model: "m" }), inputs: files(["a"]) },
+      { name: "b", target: torchserve("h", { model: "m" }), inputs: input.files(["a"]) },
       { name: "c", target: embedded() },
     ]),
     load: rate(10),
@@ -687,7 +732,7 @@ export const wrongGroups = [
   mix([
     { name: "a", target: overHttp },
     // @ts-expect-error A member takes the inputs of its own target.
-    { name: "b", target: chat, inputs: json("a.json") },
+    { name: "b", target: chat, inputs: input.json("a.json") },
   ]),
   mix([
     // @ts-expect-error A weight is a number.
@@ -695,7 +740,7 @@ export const wrongGroups = [
     { name: "b", target: overHttp },
   ]),
   // @ts-expect-error Each member has its inputs.
-  defineScenario({ name: "m", target: twoModels, load: hold(1), inputs: random() }),
+  defineScenario({ name: "m", target: twoModels, load: hold(1), inputs: input.random() }),
   defineScenario({
     name: "m",
     target: mix([
@@ -723,32 +768,32 @@ export const wrongGroups = [
   // @ts-expect-error Tags are texts, numbers or booleans.
   defineScenario({ ...closed, tags: { a: ["b"] } }),
   // @ts-expect-error A search has limits on all requests.
-  findMax({ over: concurrency(1, 8), where: [errorRate().where({ a: "b" }).is(0)] }),
+  findMax({ over: ramp(1, 8), where: [errorRate().where({ a: "b" }).is(0)] }),
 ];
 
 /** A search takes the metrics of its load. */
 export const searches = [
   defineScenario({
     ...grpc,
-    load: findMax({ over: concurrency(1, 8), where: [p99("latency").below("1 ms"), errorRate().is(0)] }),
+    load: findMax({ over: ramp(1, 8), where: [p99("latency").below("1 ms"), errorRate().is(0)] }),
     assert: [p99("latency").below("1 ms")],
   }),
   defineScenario({
     ...grpc,
-    load: findMax({ over: requestRate(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+    load: findMax({ over: rateRamp(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
     assert: [p99("scheduledLatency").below("1 ms")],
   }),
   // @ts-expect-error concurrencies have no schedule
-  findMax({ over: concurrency(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+  findMax({ over: ramp(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
   // @ts-expect-error a search needs limits
-  findMax({ over: concurrency(1, 8) }),
+  findMax({ over: ramp(1, 8) }),
 ];
 
 /** Sound hooks. */
 export const withHooks = [
   defineScenario({
     name: "own server",
-    params: { users: integer(1) },
+    params: { users: param.integer(1) },
     setup: async ({ $, params, start, waitUntilReady, freePort, rampart }) => {
       const port = await freePort();
       const { exitCode, stdout } = await $({ nothrow: true })`docker ps ${params.users}`;
@@ -790,14 +835,14 @@ export const wrongHooks = [
   defineScenario({ ...closed, setup: ({ waitUntilReady }) => waitUntilReady("h:1", { timeout: "5" }) }),
 ];
 
-const tensors = generate(function* ({ random, index }) {
+const tensors = input.generate(function* ({ random, index }) {
   yield { tensors: { INPUT0: [random(), index], INPUT1: { content: new Int32Array(2), shape: [2] } }, tags: { a: 1 } };
 });
-const bodies = generate(({ index }) => ({ body: { index } }), { count: 4, seed: 1 });
-const asked = generate(async function* () {
+const bodies = input.generate(({ index }) => ({ body: { index } }), { count: 4, seed: 1 });
+const asked = input.generate(async function* () {
   yield { prompt: "Hi", maxTokens: 3, tags: { length: "short" } };
 });
-const bytes = generate(async () => ({ file: new Uint8Array(3) }));
+const bytes = input.generate(async () => ({ file: new Uint8Array(3) }));
 
 /** Sound sources of inputs. */
 export const withInputs = [
@@ -807,9 +852,9 @@ export const withInputs = [
   defineScenario({ name: "x", target: restApi("h/x"), load: hold(1), inputs: bodies }),
   defineScenario({ name: "x", target: torchserve("h", { model: "m" }), load: hold(1), inputs: bytes }),
   // A folder has what its target takes.
-  defineScenario({ ...closed, inputs: dir("inputs") }),
-  defineScenario({ ...llm, target: chat, inputs: dir("payloads") }),
-  defineScenario({ name: "x", target: torchserve("h", { model: "m" }), load: hold(1), inputs: dir("images") }),
+  defineScenario({ ...closed, inputs: input.dir("inputs") }),
+  defineScenario({ ...llm, target: chat, inputs: input.dir("payloads") }),
+  defineScenario({ name: "x", target: torchserve("h", { model: "m" }), load: hold(1), inputs: input.dir("images") }),
   // A trace is the load and the inputs, and has a schedule.
   defineScenario({
     name: "x",
@@ -828,23 +873,23 @@ export const wrongSources = [
   // @ts-expect-error TorchServe takes files.
   defineScenario({ name: "x", target: torchserve("h", { model: "m" }), load: hold(1), inputs: asked }),
   // @ts-expect-error An input has tensors, a body, a prompt or a file.
-  generate(() => ({ nothing: 1 })),
+  input.generate(() => ({ nothing: 1 })),
   // @ts-expect-error A body or a prompt, not both.
-  generate(() => ({ body: "x", prompt: "y" })),
+  input.generate(() => ({ body: "x", prompt: "y" })),
   // @ts-expect-error A number of tokens.
-  generate(() => ({ prompt: "x", maxTokens: "3" })),
+  input.generate(() => ({ prompt: "x", maxTokens: "3" })),
   // @ts-expect-error Elements are in a list.
-  generate(() => ({ tensors: { INPUT0: 1 } })),
+  input.generate(() => ({ tensors: { INPUT0: 1 } })),
   // @ts-expect-error Tags are texts, numbers or booleans.
-  generate(() => ({ file: new Uint8Array(1), tags: { a: [] } })),
+  input.generate(() => ({ file: new Uint8Array(1), tags: { a: [] } })),
   // @ts-expect-error There is no such option.
-  generate(() => ({ body: "x" }), { seeds: 1 }),
+  input.generate(() => ({ body: "x" }), { seeds: 1 }),
   // @ts-expect-error There is no such argument of the function.
-  generate(({ rand }) => ({ body: rand })),
+  input.generate(({ rand }) => ({ body: rand })),
   // @ts-expect-error A folder has a path.
-  dir(),
+  input.dir(),
   // @ts-expect-error A folder has no options.
-  dir("inputs", { recursive: true }),
+  input.dir("inputs", { recursive: true }),
   // @ts-expect-error A trace is a file.
   trace(),
   // @ts-expect-error A time has a unit.
@@ -947,12 +992,12 @@ export const endingEarly = [
 ];
 
 export const mlperfServers = () => [
-  server(10, { latency: "15 ms" }),
-  server(10, { timeToFirstToken: "2 s", timePerOutputToken: "200 ms" }),
+  mlperf.server(10, { latency: "15 ms" }),
+  mlperf.server(10, { timeToFirstToken: "2 s", timePerOutputToken: "200 ms" }),
   // @ts-expect-error It has a limit.
-  server(10, {}),
+  mlperf.server(10, {}),
   // @ts-expect-error The limits of tokens go together.
-  server(10, { timeToFirstToken: "2 s" }),
+  mlperf.server(10, { timeToFirstToken: "2 s" }),
   // @ts-expect-error Either latency is limited, or tokens are.
-  server(10, { latency: "15 ms", timeToFirstToken: "2 s", timePerOutputToken: "200 ms" }),
+  mlperf.server(10, { latency: "15 ms", timeToFirstToken: "2 s", timePerOutputToken: "200 ms" }),
 ];

@@ -136,7 +136,7 @@ describe("rampart init with every answer by flag", () => {
         assert.equal(code, 0, out + err);
         const text = readFileSync(join(cwd, "simple.ts"), "utf8");
         assert.match(text, /torchserve\("127\.0\.0\.1:\d+", \{ model: "simple" \}\)/);
-        assert.match(text, /inputs: files\("\.\/\*\.txt"\)/);
+        assert.match(text, /inputs: input\.files\("\.\/\*\.txt"\)/);
         assert.match(out, /--service-kind torchserve .*--input-data files\.json/);
         const missing = await init(cwd, ...flags, "--no-run");
         assert.equal(missing.code, 64);

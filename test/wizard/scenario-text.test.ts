@@ -94,7 +94,7 @@ describe("a scenario of the wizard", () => {
       formatScenario(CASES["openai"] as Answers),
       [
         "#!/usr/bin/env -S rampart run",
-        'import { defineScenario, errorRate, openai, p99, prompts, ramp } from "rampart";',
+        'import { defineScenario, errorRate, input, openai, p99, ramp } from "rampart";',
         "",
         "/** How do throughput and latency of org/m change as load grows? */",
         "export default defineScenario({",
@@ -102,7 +102,7 @@ describe("a scenario of the wizard", () => {
         '  target: openai("host:1", { model: "org/m", streaming: true, tokenizer: "./tok" }),',
         "  // One row per level: where throughput stops growing, the server is at its limit.",
         '  load: ramp(1, 4, { for: "2 s" }),',
-        "  inputs: prompts({ isl: 550, osl: 128 }),",
+        "  inputs: input.prompts({ isl: 550, osl: 128 }),",
         '  assert: [p99("latency").below("1 s"), errorRate().is(0)],',
         "});",
         "",

@@ -1,4 +1,5 @@
 import { findMetric, type NamedMetric, suggestMetric } from "../../measure/metrics/metric-names.ts";
+import { percentHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { parseDurationNs, parsePercent } from "../../plan/units.ts";
 import type { ChangeLimit } from "../../report/compare/limits.ts";
@@ -7,7 +8,7 @@ import type { ChangeLimit } from "../../report/compare/limits.ts";
  * Parses limits of `--fail-if`: `METRIC > LIMIT`, with `>`, `>=`, `<` or `<=`.
  *
  * With a sign the limit is one of the change from base to new: `+5%`, `-3%`; of ratios of requests in percentage points. Without a sign it
- * is one of the new value: a duration for times, `1%` or `0.01` for ratios, a number for everything else.
+ * is one of the new value: a duration for times, `1%` or 0 for ratios, a number for everything else.
  */
 
 const PATTERN = /^\s*([^<>]+?)\s*(>=|<=|>|<)\s*([+-]?)\s*(.*?)\s*$/s;
@@ -48,6 +49,8 @@ function parseValue({ quantity, label }: NamedMetric, given: string): Parsed {
   if (pct !== undefined) return { message: "a change needs a sign", hint: `Write +${given} or -${given}.` };
   const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : undefined;
   if (value === undefined) return { message: "the limit is not a number", hint: GRAMMAR };
+  if (quantity === "ratio" && value > 0)
+    return { message: `${label} is limited by a percentage with its sign`, hint: percentHint(value, GRAMMAR) };
   return { of: "value", amount: value };
 }
 

@@ -26,7 +26,7 @@ export function readDescriptions(): Readonly<Record<string, string>> {
 function ownersOf(heading: string): string[] {
   if (heading === "`defineScenario`") return ["scenario"];
   if (!heading.startsWith("Options of ")) return [];
-  return [...heading.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
+  return [...heading.matchAll(/`(?:(?:input|param)\.)?([\w.]+)`/g)].map(([, name = ""]) => name);
 }
 
 /** Splits a row of a table at the bars that are not escaped. */
@@ -35,9 +35,9 @@ function cellsOf(line: string): string[] {
   return cells.map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-/** Returns the name in `name(arguments)` or `name`, between backticks. */
+/** Returns the name in `name(arguments)` or `name`, between backticks, as data has it: without the object of inputs and of parameters. */
 function nameOf(cell: string): string {
-  return /^`(\w+)/.exec(cell)?.[1] ?? "";
+  return /^`(?:(?:input|param)\.)?([\w.]+)/.exec(cell)?.[1] ?? "";
 }
 
 function describe(meaning: string, initial: string): string {

@@ -1,12 +1,12 @@
 import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import { UserError, wordProblem } from "../../plan/problem.ts";
-import { withoutSecrets } from "../../plan/secrets.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { commandOf } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
+import { announceTime, formatDryRun } from "../expected-time.ts";
 import { explainErrors } from "../explain-errors.ts";
 import { type Flag, formatFlags, parseFlags } from "../flags.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
@@ -113,9 +113,10 @@ export async function runHttpCommand(args: readonly string[], command: string, r
       const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
       if (problems.length > 0) throw new UserError(problems);
       if (flags.has("dry-run")) {
-        io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
+        io.out(formatDryRun(plan, "code"));
         return EXIT.passed;
       }
+      if (!flags.has("quiet")) announceTime(plan, "code", io);
       const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
       const onInterrupt = (signal: EndSignal): void =>
         io.err(

@@ -6,7 +6,7 @@ import { errorRate } from "../../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
 import { hold } from "../../scenario/loads/levels.ts";
 import { rate } from "../../scenario/loads/rates.ts";
-import { file, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
+import { fileBody, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";
 import { readDuration, readHeaders, readNumber } from "../flag-values.ts";
@@ -110,7 +110,7 @@ function readBody(flags: FlagValues, problems: Problem[]): ReadBody | undefined 
   if (fields.length > 0) return { value: multipart(groupFields(fields)) };
   if (data === undefined) return undefined;
   if (data === "@-") return readStdin(problems);
-  if (data.startsWith("@")) return checkFile(data.slice(1), "--data", problems) && { value: file(data.slice(1)) };
+  if (data.startsWith("@")) return checkFile(data.slice(1), "--data", problems) && { value: fileBody(data.slice(1)) };
   return { value: data, isJson: isJson(data) };
 }
 
@@ -162,7 +162,7 @@ function toField(value: string): string | FileBody {
       .find((part) => part.startsWith(`${name}=`))
       ?.slice(name.length + 1);
   const [type, name] = [find("type"), find("filename")];
-  return file(path, { ...(type === undefined ? {} : { type }), ...(name === undefined ? {} : { name }) });
+  return fileBody(path, { ...(type === undefined ? {} : { type }), ...(name === undefined ? {} : { name }) });
 }
 
 function readPairs(

@@ -166,7 +166,8 @@ function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }:
   // The load continues from window to window, and the result has only the most recent windows.
   const isWindowed = measurement.mode.kind === "time-windows" || measurement.mode.kind === "count-windows";
   const elapsedNs = isWindowed ? (window.durationNs * trials) / Math.min(trials, STABILITY_WINDOWS) : window.durationNs;
-  if (elapsedNs >= rampNs) return undefined;
+  // Without a window, there is no time to compare.
+  if (!(elapsedNs < rampNs)) return undefined;
   return `the measurement ended after ${formatDurationNs(elapsedNs)}, before the ramp of ${formatDurationNs(rampNs)} reached the load`;
 }
 

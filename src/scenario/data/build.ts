@@ -5,18 +5,11 @@ import { showValue } from "../../plan/show-value.ts";
 import { errorRate } from "../assertions.ts";
 import type { PartKind } from "../form.ts";
 import { hold } from "../loads/levels.ts";
-import { file, multipart } from "../targets/http.ts";
+import { renamedInData } from "../renamed.ts";
+import { fileBody, multipart } from "../targets/http.ts";
 import { MEMBER_PARTS } from "../targets/target-builder.ts";
 import { readAssertion } from "./assertion-text.ts";
-import {
-  type Entry,
-  type Family,
-  inputFamily,
-  loadFamily,
-  parameterFamily,
-  searchedFamily,
-  targetFamily,
-} from "./families.ts";
+import { type Entry, type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
 
 /** Converts data to what the builders of scenarios return. */
 
@@ -28,7 +21,7 @@ type Read = (data: unknown, path: string, problems: Problem[]) => unknown;
 
 /** Creates the functions that convert the parts of scenarios. Each returns undefined for a part with problems. */
 export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> {
-  const [targets, loads, inputs, searched] = [targetFamily(), loadFamily(), inputFamily(), searchedFamily()];
+  const [targets, loads, inputs] = [targetFamily(), loadFamily(), inputFamily()];
   const parameters = parameterFamily();
   const build =
     (family: Family): Read =>
@@ -42,7 +35,6 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
       Array.isArray(data) ? readEach(load, hold(1))(data, path, problems) : load(data, path, problems),
     "steady-load": (data, path, problems) => load(typeof data === "number" ? { hold: data } : data, path, problems),
     inputs: build(inputs),
-    searched: build(searched),
     parameter: build(parameters),
     assertions: readEach(readAssertion, errorRate().is(0)),
     members: readEach((data, path, problems) => readMember(data, path, problems, readers), {}),
@@ -106,6 +98,8 @@ function readCall(
 
 function hintOfName(name: string, names: readonly string[], { codeOnly }: Family): string {
   if (codeOnly.includes(name)) return WRITE_CODE;
+  const renamed = renamedInData(name);
+  if (renamed !== undefined) return renamed;
   const near = nearestName(name, names);
   return near === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean ${near}?`;
 }
@@ -189,7 +183,7 @@ function readBody(data: unknown, path: string, problems: Problem[]): unknown {
 
 function readFileBody(value: unknown, path: string, problems: Problem[]): unknown {
   const { path: name, ...options } = isData(value) ? value : { path: value };
-  if (typeof name === "string" && name !== "") return file(name, options);
+  if (typeof name === "string" && name !== "") return fileBody(name, options);
   problems.push(problem("invalid-value", path, "must be a file", "Write { $file: cat.jpg }.", showValue(name)));
   return undefined;
 }

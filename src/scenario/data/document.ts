@@ -2,7 +2,7 @@ import { type Document, type ErrorCode, isMap, isScalar, isSeq, type Node } from
 import { readYaml, type YamlFault } from "../../plan/document/read-yaml.ts";
 import { messageOf, movePath, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { copyPlainData } from "../plain-data.ts";
-import { type Family, inputFamily, loadFamily, parameterFamily, searchedFamily, targetFamily } from "./families.ts";
+import { type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
 
 /** The text of a scenario in YAML or JSON, and where its parts stand. */
 
@@ -101,7 +101,7 @@ interface Location {
 
 /** Finds a part by its path in the definition, which does not name the builders. What the file does not have is at what should have it. */
 function locate(document: Document, path: readonly string[]): Location {
-  const families = [targetFamily(), loadFamily(), inputFamily(), searchedFamily(), parameterFamily()];
+  const families = [targetFamily(), loadFamily(), inputFamily(), parameterFamily()];
   let node = document.contents as Node | null;
   let [keyOffset, valueOffset] = [0, 0];
   const keys: string[] = [];

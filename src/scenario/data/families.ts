@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import type { DataForm } from "../form.ts";
 import { inputForms } from "../inputs.ts";
-import { SEARCHED_FORMS } from "../loads/find-max.ts";
 import { loadForms } from "../loads/table.ts";
 import { optionsSchema, PARAMETER_KINDS } from "../params/kinds.ts";
 import { targetForms } from "../targets/table.ts";
@@ -84,19 +83,6 @@ export function inputFamily(): Family {
     }),
   );
   return family("inputs", entries);
-}
-
-/** The loads among which findMax searches. */
-export function searchedFamily(): Family {
-  const entries = Object.entries(SEARCHED_FORMS).map(
-    ([kind, { form, values, options }]): Entry => ({
-      form,
-      options: options(),
-      values: values(),
-      make: (ends, given) => ({ kind, pacing: "closed", values: ends, options: given }),
-    }),
-  );
-  return family("a load to search", entries);
 }
 
 /** Parameters. */

@@ -1,22 +1,14 @@
 import { type ConversionConfig, type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import { METRIC_PATTERN } from "../../measure/metrics/metric-names.ts";
-import { DURATION_PATTERN } from "../../plan/units.ts";
+import { DURATION_PATTERN, PERCENT_PATTERN } from "../../plan/units.ts";
 import { definitionSchema } from "../definition/definition-schema.ts";
-import { DURATION_RULE } from "../fields.ts";
+import { DURATION_RULE, PERCENT_RULE } from "../fields.ts";
 import type { PartKind } from "../form.ts";
 import { targetSchema } from "../targets/table.ts";
 import { MEMBER_PARTS, memberSchema } from "../targets/target-builder.ts";
 import { METRIC_WORDS, OPERATORS } from "./assertion-text.ts";
-import {
-  type Entry,
-  type Family,
-  inputFamily,
-  loadFamily,
-  parameterFamily,
-  searchedFamily,
-  targetFamily,
-} from "./families.ts";
+import { type Entry, type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
 import { FIELD_PARTS } from "./load-data.ts";
 
 /** The JSON Schema (draft 2020-12) of scenarios in YAML and JSON, made from the schemas and tables that check them. */
@@ -39,7 +31,6 @@ const PARTS: Readonly<Record<PartKind, JsonSchema>> = {
   loads: { anyOf: [ref("load"), { type: "array", items: ref("load"), minItems: 1 }] },
   "steady-load": { anyOf: [{ type: "integer", minimum: 1 }, ref("load"), ref("reference")] },
   inputs: ref("inputs"),
-  searched: ref("searched"),
   assertions: { type: "array", items: ref("assertion") },
   members: { type: "array", items: ref("member"), minItems: 2 },
   body: {},
@@ -72,7 +63,6 @@ export function scenarioJsonSchema(descriptions: Descriptions = {}): JsonSchema 
       target: familySchema(targetFamily(), describe),
       load: familySchema(loadFamily(), describe),
       inputs: familySchema(inputFamily(), describe),
-      searched: familySchema(searchedFamily(), describe),
       parameter: familySchema(parameterFamily(), describe),
       member: objectSchema(memberSchema(targetSchema()), MEMBER_PARTS),
       assertion: assertionJsonSchema(),
@@ -183,6 +173,15 @@ function durationJsonSchema(): JsonSchema {
   };
 }
 
+function percentJsonSchema(): JsonSchema {
+  const text: JsonSchema = {
+    type: "string",
+    pattern: `${PERCENT_PATTERN}|\\$\\{`,
+    description: `It ${PERCENT_RULE}.`,
+  };
+  return { anyOf: [text, { const: 0 }] };
+}
+
 const CONFIG: ConversionConfig = {
   target: "draft-2020-12",
   errorMode: "ignore",
@@ -191,6 +190,7 @@ const CONFIG: ConversionConfig = {
     if (valibotSchema.type === "custom") {
       const { message } = valibotSchema as { readonly message?: unknown };
       if (message === DURATION_RULE) return durationJsonSchema();
+      if (message === PERCENT_RULE) return percentJsonSchema();
       return typeof message === "string" ? { description: `It ${message}.` } : {};
     }
     if (valibotSchema.type === "lazy")

@@ -3,10 +3,11 @@ import type { RegisteredFunction } from "../../plan/functions.ts";
 import { MOST_WORKERS } from "../../plan/plan.ts";
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
+import { percentileSchema } from "../../registry/metric-schema.ts";
 import { parseMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { assertionSchema } from "../assertion-schema.ts";
 import { cancelSchema } from "../cancel.ts";
-import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions } from "../fields.ts";
+import { countSchema, nameSchema, percentSchema, shareSchema, spanSchema, strictOptions } from "../fields.ts";
 import { inputsSchema } from "../inputs.ts";
 import { loadsSchema } from "../loads/table.ts";
 import { repeatSchema } from "../repeat.ts";
@@ -19,11 +20,6 @@ export type DefinitionData = OutputOf<typeof definitionSchema>;
 
 /** Returns the schema of a scenario's definition. */
 export function definitionSchema() {
-  const ratio = v.pipe(
-    v.number("must be a number"),
-    v.minValue(0, "must be 0 or more"),
-    v.maxValue(1, "must be 1 or less: 0.01 is 1 %"),
-  );
   const whole = v.pipe(
     v.number("must be a number"),
     v.integer("must be a whole number"),
@@ -47,11 +43,9 @@ export function definitionSchema() {
       strictOptions({
         window: v.optional(spanSchema()),
         requests: v.optional(countSchema()),
-        percent: v.optional(positiveSchema()),
+        within: v.optional(percentSchema()),
         trials: v.optional(v.pipe(countSchema(), v.minValue(3, "must be 3 or more"))),
-        percentile: v.optional(
-          v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100")),
-        ),
+        percentile: v.optional(percentileSchema()),
       }),
     ),
     metrics: v.optional(
@@ -77,7 +71,7 @@ export function definitionSchema() {
             v.nonEmpty("must have a level"),
           ),
         ),
-        rate: v.optional(whole),
+        oneIn: v.optional(whole),
         count: v.optional(
           v.pipe(
             v.number("must be a number"),
@@ -90,10 +84,10 @@ export function definitionSchema() {
     ),
     latencyLimit: v.optional(spanSchema()),
     sequences: v.optional(sequenceOptionsSchema()),
-    maxFailureRatio: v.optional(ratio),
+    maxErrorRate: v.optional(shareSchema()),
     client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
     stallTimeout: v.optional(spanSchema()),
-    requestTimeout: v.optional(spanSchema()),
+    timeout: v.optional(spanSchema()),
     maxResponseBytes: v.optional(
       v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
     ),

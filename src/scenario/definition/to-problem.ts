@@ -1,10 +1,11 @@
 import type * as v from "valibot";
-import { durationHint, nearestName } from "../../plan/nearest-name.ts";
+import { durationHint, nearestName, percentHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
-import { DURATION_RULE } from "../fields.ts";
+import { DURATION_RULE, PERCENT_RULE } from "../fields.ts";
 import { loadArgumentPath } from "../loads/table.ts";
+import { renamedOption } from "../renamed.ts";
 
 /** Mistakes in a scenario in a user's terms: from the issues of its schema. */
 
@@ -25,6 +26,8 @@ export function toProblem(issue: v.BaseIssue<unknown>): Problem {
   if (issue.type === "strict_object") {
     if (issue.expected === "never") {
       const names = Array.isArray(issue.requirement) ? (issue.requirement as string[]) : [];
+      const renamed = renamedOption(keys);
+      if (renamed !== undefined) return problem("unknown-name", path, "is not an option here", renamed);
       const near = nearestName(keys.at(-1) ?? "", names);
       const known = names.length === 0 ? "" : ` The options are ${names.join(", ")}.`;
       const hint = near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`;
@@ -61,6 +64,7 @@ interface PathItem {
 /** Returns how to correct a value. */
 function hintFor({ message, expected }: v.BaseIssue<unknown>, given: unknown): string {
   if (message === DURATION_RULE) return durationHint(given, CORRECT_IT);
+  if (message === PERCENT_RULE) return percentHint(given, CORRECT_IT);
   if (message.startsWith("must be a list of ")) return "Put it in brackets: [ … ].";
   if (typeof given !== "string" || expected === null) return CORRECT_IT;
   // The allowed texts stand in quotes: ("http" | "grpc").

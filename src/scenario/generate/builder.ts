@@ -6,6 +6,7 @@ import type {
   InputMaker,
 } from "../../inputs/generate/generated-input.ts";
 import { type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
+import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import { inputBuilder } from "../input-builder.ts";
 import type { Inputs } from "../input-data.ts";
@@ -25,7 +26,7 @@ export type FormOf<Y> = Y extends GeneratedTensors ? "tensors" : Y extends Gener
  * Inputs from a function, called before the load: a generator that yields them, or a function of `{ index, random }` that returns one and is
  * called for each. Both may be asynchronous. They repeat when the load needs more.
  * @example
- * generate(function* ({ random }) {
+ * input.generate(function* ({ random }) {
  *   for (;;) yield { tensors: { INPUT0: Array.from({ length: 16 }, () => Math.floor(random() * 100)) } };
  * }, { count: 50 })
  */
@@ -33,7 +34,8 @@ export function generate<const Y extends GeneratedTensors | GeneratedPayload | G
   make: InputMaker<Y>,
   options: GenerateOptions = {},
 ): Inputs<FormOf<Y>> {
-  return { kind: "generate", files: [], options: { ...options, make } };
+  refuseMore("input.generate(make, options)", arguments);
+  return { kind: "generate", files: [], options: withFields(options, { make }) };
 }
 
 /** Most inputs that a function makes unless the scenario says more. */
@@ -41,7 +43,7 @@ const MOST_MADE = 100_000;
 const DEFAULT_MADE = 1000;
 
 export const generateBuilder = inputBuilder({
-  form: { name: "generate", isCodeOnly: true },
+  form: { name: "generate", space: "input", isCodeOnly: true },
   options: () =>
     strictOptions({
       make: v.custom<RegisteredFunction>((input) => typeof input === "function", "must be a function"),

@@ -53,5 +53,5 @@ export function levelsSchema(): Schema<readonly number[]> {
 
 /** Returns the schema of requests per second. */
 export function ratesSchema(): Schema<readonly number[]> {
-  return v.pipe(v.array(positiveSchema(), "must be a rate or a list of rates"), v.minLength(1, "must have a rate"));
+  return v.pipe(v.array(positiveSchema(), "must be a list of rates"), v.minLength(1, "must have a rate"));
 }

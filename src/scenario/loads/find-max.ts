@@ -1,30 +1,26 @@
 import * as v from "valibot";
+import { countLevels, levelAt, rangeOf } from "../../load/levels.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
-import { type Problem, problem } from "../../plan/problem.ts";
+import { movePath, type Problem, problem } from "../../plan/problem.ts";
+import { lazySchema, type Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
+import { refuseMore } from "../arguments.ts";
 import type { Assertion, MetricOf } from "../assertion.ts";
 import { assertionSchema } from "../assertion-schema.ts";
-import { countSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import { spanSchema, strictOptions, toMs } from "../fields.ts";
+import { listCalls } from "../form.ts";
+import { holdBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
 import { type Load, type LoadKind, pacingOf } from "./load.ts";
-import { loadBuilder } from "./load-builder.ts";
-import { type ArrivalOptions, arrivalEntries, checkArrivals, toRatePlan } from "./rates.ts";
-
-/** The loads among which `findMax` searches: made by `concurrency(…)` or `requestRate(…)`. */
-export interface SearchedLoad<S extends "closed" | "scheduled" = "closed" | "scheduled"> {
-  /** What is varied. */
-  readonly kind: "concurrency" | "request-rate";
-  /** How requests are sent: see `LoadKind`. */
-  readonly pacing: S;
-  /** The lowest and the highest load: requests in flight, or requests per second. */
-  readonly values: readonly [min: number, max: number];
-  /** How requests of a rate are spaced. */
-  readonly options: ArrivalOptions;
-}
+import { type AnyLoad, type LoadBuilder, loadBuilder } from "./load-builder.ts";
+import { rateBuilder, rateRampBuilder, rateStepsBuilder } from "./rates.ts";
 
 /** Options of `findMax`. */
-export interface FindMaxOptions<S extends "closed" | "scheduled" = "closed" | "scheduled"> {
-  /** The loads to search: `concurrency(1, 512)` or `requestRate(10, 500)`. */
-  readonly over: SearchedLoad<S>;
+export interface FindMaxOptions<S extends LoadKind = LoadKind> {
+  /**
+   * The loads to search: `ramp(1, 512)` or `rateRamp(10, 500)` for all between two ends, with a `step` for those that are so far apart, and
+   * `steps([1, 2, 4])` or `rateSteps([10, 50])` for these only.
+   */
+  readonly over: Load<S>;
   /** What the load must keep; one limit or more. */
   readonly where: readonly Assertion<MetricOf<S>>[];
   /** Time of load at each point before its measurement. Default: `"1 s"`. */
@@ -40,63 +36,78 @@ const DEFAULT_WINDOW: Duration = "1 s";
 const DEFAULT_MOST: Duration = "30 s";
 
 /**
- * Concurrencies to search, from `min` to `max`.
- * @example
- * findMax({ over: concurrency(1, 64), where: [p99("latency").below("50 ms")] })
- */
-export function concurrency(min: number, max: number): SearchedLoad<"closed"> {
-  return { kind: "concurrency", pacing: "closed", values: [min, max], options: {} };
-}
-
-/**
- * Request rates to search, from `min` to `max` requests per second.
- * @example
- * findMax({ over: requestRate(10, 1000), where: [p99("latency").below("50 ms")] })
- */
-export function requestRate(min: number, max: number, options: ArrivalOptions = {}): SearchedLoad<"scheduled"> {
-  return { kind: "request-rate", pacing: "scheduled", values: [min, max], options };
-}
-
-/**
  * The highest load that keeps all limits. Doubles the load until a limit breaks, then bisects. Each point is measured until the whole
  * confidence interval of every limited metric is on one side of its limit; the report calls it unresolved when that takes too long.
  * Assertions are judged at the load that was found.
  * @example
- * findMax({ over: requestRate(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost("1 %")], atMost: "30 s" })
+ * findMax({ over: rateRamp(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost("1 %")], atMost: "30 s" })
  */
 export function findMax<S extends LoadKind>(options: FindMaxOptions<S>): Load<S> {
+  refuseMore("findMax(options)", arguments);
   return { kind: "find-max", pacing: pacingOf(options.over), values: [], options };
 }
 
-/** How the loads to search are written as data, each with the schemas of its ends and its options. */
-export const SEARCHED_FORMS = {
-  concurrency: {
-    form: { name: "concurrency", args: ["min", "max"] },
-    values: () => v.tuple([countSchema(), countSchema()]),
-    options: () => strictOptions({}),
-  },
-  "request-rate": {
-    form: { name: "requestRate", args: ["min", "max"] },
-    values: () => v.tuple([positiveSchema(), positiveSchema()]),
-    options: () => strictOptions(arrivalEntries()),
-  },
-} as const;
+/** The loads that can be searched, by their kind: concurrencies and rates in the same forms. */
+const SEARCHED = {
+  ramp: rampBuilder,
+  steps: stepsBuilder,
+  hold: holdBuilder,
+  "rate-ramp": rateRampBuilder,
+  "rate-steps": rateStepsBuilder,
+  rate: rateBuilder,
+} as const satisfies Readonly<Record<string, LoadBuilder>>;
 
-function searchedSchema() {
-  const { concurrency: closed, "request-rate": scheduled } = SEARCHED_FORMS;
-  const pacing = v.picklist(["closed", "scheduled"]);
-  return v.variant(
-    "kind",
-    [
-      v.object({ kind: v.literal("concurrency"), pacing, values: closed.values(), options: closed.options() }),
-      v.object({ kind: v.literal("request-rate"), pacing, values: scheduled.values(), options: scheduled.options() }),
-    ],
-    "must be concurrency(…) or requestRate(…)",
+type SearchedKind = keyof typeof SEARCHED;
+
+/** A load to search. */
+interface SearchedLoad extends AnyLoad {
+  readonly kind: SearchedKind;
+}
+
+function searchedSchema(): Schema<SearchedLoad> {
+  return lazySchema<SearchedLoad>((input) => {
+    const { kind } = (input ?? {}) as { readonly kind?: unknown };
+    if (typeof kind !== "string" || !Object.hasOwn(SEARCHED, kind))
+      return v.never(`must be ${listCalls(Object.values(SEARCHED))}`);
+    const builder: LoadBuilder = SEARCHED[kind as SearchedKind];
+    const values = builder.values?.() ?? v.array(v.never());
+    return v.object({ kind: v.literal(kind), values, options: builder.options(NONE_INSIDE) });
+  });
+}
+
+/** The loads of a search have no loads in their options. */
+const NONE_INSIDE = { plain: () => v.never(), part: () => v.never() };
+
+/** Options of loads that have no meaning in a search. */
+const NOT_SEARCHED: Readonly<Record<string, string>> = {
+  for: "has no effect here: a search measures each load as long as its limits need",
+  requests: "has no effect here: a search measures each load as long as its limits need",
+  over: "changes the load over a time, and a search measures one load after the other",
+  rampUp: "has no effect here: each load of a search is there at once",
+};
+
+function checkSearched(over: SearchedLoad): Problem[] {
+  const given = over.options as Readonly<Record<string, unknown>>;
+  const problems = Object.entries(NOT_SEARCHED).flatMap(([name, message]) =>
+    given[name] === undefined
+      ? []
+      : [problem("conflict", `load.over.${name}`, message, "Leave it out.", String(given[name]))],
   );
+  const found = (SEARCHED[over.kind] as LoadBuilder).check?.(over) ?? [];
+  return problems.length > 0
+    ? problems
+    : found.map((one) => movePath(one, (path) => path.replace(/^load/, "load.over")));
+}
+
+/** Returns the levels of a search: both ends, or a list. */
+function searchedLevels(levels: LevelsPlan, options: object): LevelsPlan {
+  if (rangeOf(levels) === undefined || !("step" in options)) return levels;
+  const count = countLevels(levels) ?? 1;
+  return { kind: "list", values: Array.from({ length: count }, (_, index) => levelAt(levels, index) as number) };
 }
 
 export const findMaxBuilder = loadBuilder({
-  form: { name: "findMax", parts: { over: "searched", where: "assertions" } },
+  form: { name: "findMax", parts: { over: "load", where: "assertions" } },
   options: () =>
     strictOptions({
       over: searchedSchema(),
@@ -109,23 +120,14 @@ export const findMaxBuilder = loadBuilder({
       atMost: v.optional(spanSchema()),
     }),
   check: ({ options: { over, window = DEFAULT_WINDOW, atMost = DEFAULT_MOST } }) => {
-    const problems: Problem[] = [];
-    const [min, max] = over.values;
-    if (max <= min) {
-      const hint = "Give the lower end first.";
-      problems.push(problem("invalid-value", "load.over", `has no loads between ${min} and ${max}`, hint));
-    }
-    if (toMs(atMost) < 2 * toMs(window)) {
-      const message = "is shorter than two windows";
-      problems.push(problem("conflict", "load.atMost", message, "Raise it, or lower window.", atMost));
-    }
-    return [...problems, ...checkArrivals(over.options)];
+    if (toMs(atMost) >= 2 * toMs(window)) return checkSearched(over);
+    const message = "is shorter than two windows";
+    return [problem("conflict", "load.atMost", message, "Raise it, or lower window.", atMost), ...checkSearched(over)];
   },
-  toPlan: ({ options: { over } }) => {
-    const [start, end] = over.values;
-    const levels: LevelsPlan = { kind: "range", start, end, step: 1 };
-    if (over.kind === "concurrency") return { kind: "concurrency", levels, search: "highest" };
-    return { ...toRatePlan(over.values, over.options, undefined), levels, search: "highest" };
+  toPlan: ({ options: { over } }, folder) => {
+    const plan = (SEARCHED[over.kind] as LoadBuilder).toPlan(over, folder);
+    if (!("search" in plan)) return plan;
+    return { ...plan, levels: searchedLevels(plan.levels, over.options), search: "highest" };
   },
   extent: ({ window = DEFAULT_WINDOW, atMost = DEFAULT_MOST }) => ({
     kind: "until-resolved",

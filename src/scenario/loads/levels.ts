@@ -2,27 +2,14 @@ import * as v from "valibot";
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
 import { problem } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
-import { checkExtent, during, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
+import { checkExtent, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
+import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 
 /** Loads that keep a number of requests in flight. */
-
-/** Options of {@link ramp}. */
-export type RampOptions =
-  | ({
-      /** Difference between two levels. Default: 1. */
-      readonly step?: number;
-      readonly over?: never;
-    } & Extent)
-  | {
-      /** Change the concurrency evenly over this time, in one measurement with a time line. Default: level by level. */
-      readonly over: Duration;
-      readonly step?: never;
-      readonly for?: never;
-      readonly requests?: never;
-    };
 
 /**
  * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`).
@@ -30,30 +17,20 @@ export type RampOptions =
  * ramp(1, 50, { step: 7 })
  */
 export function ramp(start: number, end: number, options: RampOptions = {}): Load<"closed"> {
+  refuseMore("ramp(start, end, options)", arguments);
   return { kind: "ramp", pacing: "closed", values: [start, end], options };
 }
 
 export const rampBuilder = loadBuilder({
   form: { name: "ramp", args: FROM_TO },
   values: levelsSchema,
-  options: () => strictOptions({ ...extentEntries(), step: v.optional(countSchema()), over: v.optional(spanSchema()) }),
-  check: ({ values: [start = 1, end = 1], options }) => {
-    const { over, step, for: duration, requests } = options;
-    const problems = checkExtent(options);
-    if (over !== undefined && (step !== undefined || duration !== undefined || requests !== undefined)) {
-      const message = "is the length of the whole measurement and cannot be given together with step, for or requests";
-      problems.push(problem("conflict", "load.over", message, "Leave them out."));
-    }
-    if (over !== undefined || end >= start) return problems;
-    const message = `a ramp over levels cannot fall from ${start} to ${end}`;
-    const hint = `Write ramp(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
-    return [...problems, problem("invalid-value", "load", message, hint)];
-  },
+  options: () => strictOptions(levelRampEntries(countSchema())),
+  check: (load) => checkLevelRamp("ramp", load),
   toPlan: ({ values: [start = 1, end = 1], options: { over, step = 1 } }) =>
     over === undefined
       ? toConcurrency({ kind: "range", start, end, step })
       : { kind: "concurrency-ramp", start, end, overMs: toMs(over) },
-  extent: (options) => (options.over === undefined ? toExtentPlan(options) : during(options.over)),
+  extent: rampExtent,
 });
 
 /** Options of {@link hold}. */
@@ -68,12 +45,13 @@ export type HoldOptions = {
  * hold(16, { for: "30 s" })
  */
 export function hold(concurrency: number, options: HoldOptions = {}): Load<"closed"> {
+  refuseMore("hold(concurrency, options)", arguments);
   return { kind: "hold", pacing: "closed", values: [concurrency], options };
 }
 
 export const holdBuilder = loadBuilder({
   form: { name: "hold", args: ["concurrency"] },
-  values: levelsSchema,
+  values: () => v.array(countSchema("must be one number: steps([…]) takes several")),
   options: () => strictOptions({ ...extentEntries(), rampUp: v.optional(spanSchema()) }),
   check: ({ options }) => checkExtent(options),
   toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options.rampUp),
@@ -87,6 +65,7 @@ export const holdBuilder = loadBuilder({
  * steps([1, 2, 4, 8], { requests: 1000 })
  */
 export function steps(levels: readonly number[], options: Extent = {}): Load<"closed"> {
+  refuseMore("steps(levels, options)", arguments);
   return { kind: "steps", pacing: "closed", values: levels, options };
 }
 
@@ -118,6 +97,7 @@ export interface PeriodicOptions {
  * periodic(10, 50, { step: 10, responses: 5 })
  */
 export function periodic(start: number, end: number, options: PeriodicOptions = {}): Load<"closed"> {
+  refuseMore("periodic(start, end, options)", arguments);
   return { kind: "periodic", pacing: "closed", values: [start, end], options };
 }
 
@@ -146,6 +126,7 @@ export const periodicBuilder = loadBuilder({
  * sessions(8)
  */
 export function sessions(concurrency: number): Load<"closed"> {
+  refuseMore("sessions(concurrency)", arguments);
   return { kind: "sessions", pacing: "closed", values: [concurrency], options: {} };
 }
 

@@ -3,6 +3,8 @@ import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
+import { percentileSchema } from "../../registry/metric-schema.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { callOf } from "../form.ts";
 import { responseTypeOf } from "../targets/llm-content.ts";
@@ -27,7 +29,7 @@ export interface MlperfExtent {
 
 /** Options of `singleStream`. */
 export interface SingleStreamOptions extends MlperfExtent {
-  /** The percentile of latency that is the result, above 0 and below 100. Default: 90. */
+  /** The percentile of latency that is the result, from 1 to below 100. Default: 90. */
   readonly percentile?: number;
 }
 
@@ -35,7 +37,7 @@ export interface SingleStreamOptions extends MlperfExtent {
 export interface MultiStreamOptions extends MlperfExtent {
   /** Requests of a query, sent together. Default: 8. */
   readonly samplesPerQuery?: number;
-  /** The percentile of the latency of queries that is the result, above 0 and below 100. Default: 99. */
+  /** The percentile of the latency of queries that is the result, from 1 to below 100. Default: 99. */
   readonly percentile?: number;
 }
 
@@ -53,7 +55,7 @@ export interface ServerOptions extends MlperfExtent {
    * `timeToFirstToken`.
    */
   readonly timePerOutputToken?: Duration;
-  /** The percentile that must be within each limit, above 0 and below 100. Default: 99. */
+  /** The percentile that must be within each limit, from 1 to below 100. Default: 99. */
   readonly percentile?: number;
   /** Seed of the gaps between requests. Default: 0. */
   readonly seed?: number;
@@ -92,10 +94,6 @@ function queriesEntries() {
   };
 }
 
-function percentileSchema() {
-  return v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
-}
-
 /** Returns how long a scenario lasts. @param count lowest number of requests */
 function lasting(count: number, duration: Duration = DEFAULT_DURATION): MeasurementModePlan {
   return { kind: "requests", count, minDurationMs: toMs(duration) };
@@ -104,14 +102,15 @@ function lasting(count: number, duration: Duration = DEFAULT_DURATION): Measurem
 /**
  * MLPerf's single stream: one request at a time. The result is the 90th percentile of latency.
  * @example
- * singleStream({ for: "1 min" })
+ * mlperf.singleStream({ for: "1 min" })
  */
 export function singleStream(options: SingleStreamOptions = {}): Load<"closed"> {
+  refuseMore("mlperf.singleStream(options)", arguments);
   return { kind: "single-stream", pacing: "closed", values: [], options };
 }
 
 export const singleStreamBuilder = loadBuilder({
-  form: { name: "singleStream" },
+  form: { name: "mlperf.singleStream" },
   options: () => strictOptions(queriesEntries()),
   toPlan: ({ options: { percentile = 90 } }) => ({ kind: "mlperf", scenario: "single-stream", percentile }),
   extent: ({ for: duration, queries = DEFAULT_SINGLE_QUERIES }) => lasting(queries, duration),
@@ -120,14 +119,15 @@ export const singleStreamBuilder = loadBuilder({
 /**
  * MLPerf's multi-stream: queries of 8 requests sent together, one query at a time. The result is the 99th percentile of their latency.
  * @example
- * multiStream()
+ * mlperf.multiStream()
  */
 export function multiStream(options: MultiStreamOptions = {}): Load<"closed"> {
+  refuseMore("mlperf.multiStream(options)", arguments);
   return { kind: "multi-stream", pacing: "closed", values: [], options };
 }
 
 export const multiStreamBuilder = loadBuilder({
-  form: { name: "multiStream" },
+  form: { name: "mlperf.multiStream" },
   options: () => strictOptions({ ...queriesEntries(), samplesPerQuery: v.optional(countSchema()) }),
   toPlan: ({ options: { percentile = 99, samplesPerQuery = DEFAULT_SAMPLES_PER_QUERY } }) => ({
     kind: "mlperf",
@@ -143,14 +143,15 @@ export const multiStreamBuilder = loadBuilder({
  * MLPerf's server: a Poisson process of requests. The result is the rate, if the 99th percentile of latency, or of the times of streamed
  * tokens, is within its limit.
  * @example
- * server(100, { latency: "15 ms" })
+ * mlperf.server(100, { latency: "15 ms" })
  */
 export function server(perSec: number, options: LimitedServerOptions): Load<"scheduled"> {
+  refuseMore("mlperf.server(perSec, options)", arguments);
   return { kind: "server", pacing: "scheduled", values: [perSec], options };
 }
 
 export const serverBuilder = loadBuilder({
-  form: { name: "server", args: ["perSec"] },
+  form: { name: "mlperf.server", args: ["perSec"] },
   values: ratesSchema,
   options: () => {
     const seed = v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number")));
@@ -224,14 +225,15 @@ function checkServerTargets({ timeToFirstToken }: ServerLimits, targets: readonl
 /**
  * MLPerf's offline: all requests are available from the start. The result is throughput.
  * @example
- * offline()
+ * mlperf.offline()
  */
 export function offline(options: OfflineOptions = {}): Load<"closed"> {
+  refuseMore("mlperf.offline(options)", arguments);
   return { kind: "offline", pacing: "closed", values: [], options };
 }
 
 export const offlineBuilder = loadBuilder({
-  form: { name: "offline" },
+  form: { name: "mlperf.offline" },
   options: () => {
     const count = v.optional(countSchema());
     return strictOptions({ for: v.optional(spanSchema()), samples: count, maxOutstanding: count });
@@ -243,3 +245,6 @@ export const offlineBuilder = loadBuilder({
   }),
   extent: ({ for: duration, samples = DEFAULT_SAMPLES }) => lasting(samples, duration),
 });
+
+/** The loads of MLPerf Inference. */
+export const mlperf = { multiStream, offline, server, singleStream };

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import type { RecoveryPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Duration } from "../../plan/units.ts";
-import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import type { Duration, Percent } from "../../plan/units.ts";
+import { refuseMore, withFields } from "../arguments.ts";
+import { countSchema, nameSchema, percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
 import { during } from "./extent.ts";
 import { hold } from "./levels.ts";
 import { type Load, type LoadKind, pacingOf } from "./load.ts";
@@ -10,18 +11,18 @@ import { phasesBuilder } from "./load-builder.ts";
 
 /** Loads that are phases: a warm-up, a phase with a name, and the tests that are made of several phases. */
 
-const DEFAULT_DRIFT_PCT = 10;
-const DEFAULT_WITHIN_PCT = 20;
+const DEFAULT_DRIFT: Percent = "10 %";
+const DEFAULT_WITHIN: Percent = "20 %";
 
 /** Options of {@link soak}. */
 export interface SoakOptions {
   /** Length of the test, for example `"4 h"`. */
   readonly for: Duration;
   /**
-   * Largest change for the worse of the latency or the throughput, in percent, from the first third of the time to the last. The run fails
-   * when the change is certainly larger (95 % confidence). Default: 10.
+   * Largest change for the worse of the latency or the throughput, from the first third of the time to the last. The run fails when the
+   * change is certainly larger (95 % confidence). Default: `"10 %"`.
    */
-  readonly maxDriftPercent?: number;
+  readonly maxDrift?: Percent;
 }
 
 /** Options of {@link spike}. */
@@ -36,8 +37,8 @@ export interface SpikeOptions<S extends LoadKind = LoadKind> {
   readonly for: Duration;
   /** Length of the base load after it. Default: the same as `at`. */
   readonly after?: Duration;
-  /** Latency is back when its median is at most this much above the median before the spike, in percent. Default: 20. */
-  readonly withinPercent?: number;
+  /** Latency is back when its median is at most this much above the median before the spike. Default: `"20 %"`. */
+  readonly within?: Percent;
   /** The run fails when the recovery takes longer. Default: as long as `after`. */
   readonly recoverWithin?: Duration;
 }
@@ -48,7 +49,8 @@ export interface SpikeOptions<S extends LoadKind = LoadKind> {
  * load: [warmup("10 s", hold(4)), hold(16, { for: "1 min" })]
  */
 export function warmup<S extends LoadKind>(extent: Duration | { readonly requests: number }, load: Load<S>): Load<S> {
-  const options = typeof extent === "string" ? { for: extent, load } : { ...extent, load };
+  refuseMore("warmup(extent, load)", arguments);
+  const options = typeof extent === "string" ? { for: extent, load } : withFields(extent, { load });
   return { kind: "warmup", pacing: pacingOf(load), values: [], options };
 }
 
@@ -78,6 +80,7 @@ function checkWarmup(path: string, duration: Duration | undefined, requests: num
  * load: [warmup("10 s", hold(4)), phase("steady", hold(16, { for: "1 min" }))]
  */
 export function phase<S extends LoadKind>(name: string, load: Load<S>): Load<S> {
+  refuseMore("phase(name, load)", arguments);
   return { kind: "phase", pacing: pacingOf(load), values: [], options: { name, load } };
 }
 
@@ -100,20 +103,20 @@ export const phaseBuilder = phasesBuilder({
 /**
  * A steady load for a long time, which fails when latency or throughput drift: a leak becomes visible. A number is a concurrency.
  * @example
- * load: soak(16, { for: "2 h", maxDriftPercent: 5 })
+ * load: soak(16, { for: "2 h", maxDrift: "5 %" })
  */
 export function soak<S extends LoadKind = "closed">(load: number | Load<S>, options: SoakOptions): Load<S> {
+  refuseMore("soak(load, options)", arguments);
   const steady = toLoad(load);
-  return { kind: "soak", pacing: pacingOf(steady), values: [], options: { ...options, load: steady } };
+  return { kind: "soak", pacing: pacingOf(steady), values: [], options: withFields(options, { load: steady }) };
 }
 
 export const soakBuilder = phasesBuilder({
   form: { name: "soak", parts: { load: "steady-load" } },
-  options: ({ plain }) =>
-    strictOptions({ for: spanSchema(), maxDriftPercent: v.optional(positiveSchema()), load: plain() }),
-  toPhases: ({ load: given, maxDriftPercent = DEFAULT_DRIFT_PCT, for: duration }, path, read) => {
+  options: ({ plain }) => strictOptions({ for: spanSchema(), maxDrift: v.optional(percentSchema()), load: plain() }),
+  toPhases: ({ load: given, maxDrift = DEFAULT_DRIFT, for: duration }, path, read) => {
     const { plan: load, problems } = read.load(`${path}.load`, given, "steady");
-    const drift = { maxRatio: maxDriftPercent / 100 };
+    const drift = { maxRatio: toRatio(maxDrift) };
     return { problems, phases: [{ name: "soak", load, mode: during(duration), drift }] };
   },
 });
@@ -124,6 +127,7 @@ export const soakBuilder = phasesBuilder({
  * load: spike({ base: 4, peak: 64, at: "1 min", for: "10 s", after: "2 min", recoverWithin: "30 s" })
  */
 export function spike<S extends LoadKind = "closed">(options: SpikeOptions<S>): Load<S> {
+  refuseMore("spike(options)", arguments);
   const [base, peak] = [toLoad(options.base), toLoad(options.peak)];
   const pacing = pacingOf(base) === "scheduled" ? pacingOf(base) : pacingOf(peak);
   return { kind: "spike", pacing, values: [], options: { ...options, base, peak } };
@@ -138,17 +142,17 @@ export const spikeBuilder = phasesBuilder({
       at: spanSchema(),
       for: spanSchema(),
       after: v.optional(spanSchema()),
-      withinPercent: v.optional(positiveSchema()),
+      within: v.optional(percentSchema()),
       recoverWithin: v.optional(spanSchema()),
     }),
   namedBy: "is several phases, which have names",
   toPhases: (options, path, read, firstIndex) => {
-    const { at, after = at, recoverWithin, withinPercent = DEFAULT_WITHIN_PCT } = options;
+    const { at, after = at, recoverWithin, within = DEFAULT_WITHIN } = options;
     const base = read.load(`${path}.base`, options.base, "steady");
     const peak = read.load(`${path}.peak`, options.peak, "steady");
     const recovery: RecoveryPlan = {
       baseIndex: firstIndex,
-      withinRatio: withinPercent / 100,
+      withinRatio: toRatio(within),
       ...(recoverWithin === undefined ? {} : { limitMs: toMs(recoverWithin) }),
     };
     return {

@@ -2,11 +2,14 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import type { RequestRateLoadPlan } from "../../load/request-rate.ts";
 import type { RateRampPlan } from "../../plan/load-options.ts";
+import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { EntriesOf } from "../../plan/schema.ts";
+import type { EntriesOf, Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
-import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
-import { checkExtent, during, type Extent, extentEntries, FROM_TO, ratesSchema, toExtentPlan } from "./extent.ts";
+import { refuseMore, withFields } from "../arguments.ts";
+import { countSchema, nameSchema, naturalSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import { checkExtent, type Extent, extentEntries, FROM_TO, ratesSchema, toExtentPlan } from "./extent.ts";
+import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 
@@ -32,7 +35,7 @@ export type ArrivalOptions = {
 );
 
 /** Returns the schemas of these options. */
-export function arrivalEntries() {
+function arrivalEntries() {
   const names = 'must be "constant", "poisson" or "gamma"';
   return {
     distribution: v.optional(v.picklist(["constant", "poisson", "gamma"], names)),
@@ -45,21 +48,21 @@ export function arrivalEntries() {
 type Arrivals = EntriesOf<typeof arrivalEntries>;
 
 /** Returns conflicts between these options. */
-export function checkArrivals({ smoothness, distribution }: Arrivals): Problem[] {
+function checkArrivals({ smoothness, distribution }: Arrivals): Problem[] {
   if (smoothness === undefined || distribution === "gamma") return [];
   const hint = 'Add distribution: "gamma", or leave it out.';
   return [problem("conflict", "load.smoothness", "belongs to the gamma distribution", hint)];
 }
 
-/** Converts a load to that of a plan. @param values requests per second, one per level */
-export function toRatePlan(
-  values: readonly number[],
+/** Converts a load to that of a plan. @param levels requests per second */
+function toRatePlan(
+  levels: LevelsPlan,
   { distribution = "constant", seed = 0, smoothness, maxOutstanding }: Arrivals,
   ramp: RateRampPlan | undefined,
 ): RequestRateLoadPlan {
   return {
     kind: "request-rate",
-    levels: { kind: "list", values },
+    levels,
     search: "linear",
     distribution,
     seed,
@@ -77,49 +80,82 @@ export type RateOptions = {
   Extent;
 
 /**
- * Requests per second: one rate or a list of rates, whatever the server does.
+ * A constant number of requests per second, whatever the server does.
  * @example
  * rate(100, { distribution: "poisson", for: "30 s" })
  */
-export function rate(perSec: number | readonly number[], options: RateOptions = {}): Load<"scheduled"> {
-  return { kind: "rate", pacing: "scheduled", values: typeof perSec === "number" ? [perSec] : perSec, options };
+export function rate(perSec: number, options: RateOptions = {}): Load<"scheduled"> {
+  refuseMore("rate(perSec, options)", arguments);
+  return { kind: "rate", pacing: "scheduled", values: [perSec], options };
 }
 
 export const rateBuilder = loadBuilder({
-  form: { name: "rate", args: ["perSec"], takes: "one-or-list" },
-  values: ratesSchema,
+  form: { name: "rate", args: ["perSec"] },
+  values: () => v.array(positiveSchema("must be one rate: rateSteps([…]) takes several")),
   options: () => strictOptions({ ...extentEntries(), ...arrivalEntries(), rampUp: v.optional(spanSchema()) }),
   check: ({ options }) => [...checkExtent(options), ...checkArrivals(options)],
   toPlan: ({ values, options }) =>
-    toRatePlan(values, options, options.rampUp && { fromPerSec: 0, overMs: toMs(options.rampUp) }),
+    toRatePlan(listOf(values), options, options.rampUp && { fromPerSec: 0, overMs: toMs(options.rampUp) }),
   extent: toExtentPlan,
   isSteady: true,
 });
 
-/** Options of {@link rateRamp}: one measurement of the length `over` with a time line. */
-export type RateRampOptions = {
-  /** Time in which the rate changes. */
-  readonly over: Duration;
-} & ArrivalOptions;
+/** Options of {@link rateSteps}. */
+export type RateStepsOptions = ArrivalOptions & Extent;
 
 /**
- * Requests per second that change evenly from one rate to another.
+ * Each of these rates in turn, in requests per second.
  * @example
- * rateRamp(10, 500, { over: "2 min" })
+ * rateSteps([50, 100, 200], { for: "30 s" })
  */
-export function rateRamp(startPerSec: number, endPerSec: number, options: RateRampOptions): Load<"scheduled"> {
-  return { kind: "rate-ramp", pacing: "scheduled", values: [startPerSec, endPerSec], options };
+export function rateSteps(perSec: readonly number[], options: RateStepsOptions = {}): Load<"scheduled"> {
+  refuseMore("rateSteps(perSec, options)", arguments);
+  return { kind: "rate-steps", pacing: "scheduled", values: perSec, options };
+}
+
+export const rateStepsBuilder = loadBuilder({
+  form: { name: "rateSteps", args: ["perSec"], takes: "list" },
+  values: ratesSchema,
+  options: () => strictOptions({ ...extentEntries(), ...arrivalEntries() }),
+  check: ({ options }) => [...checkExtent(options), ...checkArrivals(options)],
+  toPlan: ({ values, options }) => toRatePlan(listOf(values), options, undefined),
+  extent: toExtentPlan,
+});
+
+/** Options of {@link rateRamp}. */
+export type RateRampOptions = RampOptions & ArrivalOptions;
+
+/**
+ * Requests per second from `start` to `end`: rate by rate, or evenly over a time (`over`). A start of 0 is for `over`; rate by rate, the
+ * first one is then the step.
+ * @example
+ * rateRamp(0, 500, { over: "2 min" })
+ */
+export function rateRamp(start: number, end: number, options: RateRampOptions = {}): Load<"scheduled"> {
+  refuseMore("rateRamp(start, end, options)", arguments);
+  return { kind: "rate-ramp", pacing: "scheduled", values: [start, end], options };
 }
 
 export const rateRampBuilder = loadBuilder({
   form: { name: "rateRamp", args: FROM_TO },
-  values: ratesSchema,
-  options: () => strictOptions({ ...arrivalEntries(), over: spanSchema() }),
-  check: ({ options }) => checkArrivals(options),
-  toPlan: ({ values: [fromPerSec = 0, end = 1], options }) =>
-    toRatePlan([end], options, { fromPerSec, overMs: toMs(options.over) }),
-  extent: ({ over }) => during(over),
+  values: () => v.tuple([naturalSchema(), positiveSchema()]) as Schema<readonly number[]>,
+  options: () => strictOptions({ ...arrivalEntries(), ...levelRampEntries(positiveSchema()) }),
+  check: (load) => [...checkLevelRamp("rateRamp", load), ...checkArrivals(load.options)],
+  toPlan: ({ values: [start = 0, end = 1], options }) => {
+    const { over, step = 1 } = options;
+    if (over !== undefined) return toRatePlan(listOf([end]), options, { fromPerSec: start, overMs: toMs(over) });
+    return toRatePlan(
+      { kind: "range", start: start === 0 ? Math.min(step, end) : start, end, step },
+      options,
+      undefined,
+    );
+  },
+  extent: rampExtent,
 });
+
+function listOf(values: readonly number[]): LevelsPlan {
+  return { kind: "list", values };
+}
 
 /**
  * Requests at the gaps of a file: one whole number of microseconds per line, repeated. A relative path starts at the scenario's folder.
@@ -127,7 +163,8 @@ export const rateRampBuilder = loadBuilder({
  * intervals("gaps.txt", { for: "30 s" })
  */
 export function intervals(file: string, options: Extent = {}): Load<"scheduled"> {
-  return { kind: "intervals", pacing: "scheduled", values: [], options: { ...options, file } };
+  refuseMore("intervals(file, options)", arguments);
+  return { kind: "intervals", pacing: "scheduled", values: [], options: withFields(options, { file }) };
 }
 
 export const intervalsBuilder = loadBuilder({

@@ -3,6 +3,7 @@ import type { SchedulePartPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { EntriesOf } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
+import { refuseMore, withFields } from "../arguments.ts";
 import { durationSchema, nameSchema, positiveSchema, strictOptions, toMs } from "../fields.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
@@ -72,11 +73,12 @@ function toPart({ from, to, startsAtFirst, speed }: Schedule): { part?: Schedule
 }
 
 /**
- * Each entry of the `json(…)` inputs once, at its field `timestamp` (milliseconds).
+ * Each entry of the `input.json(…)` inputs once, at its field `timestamp` (milliseconds).
  * @example
  * fixedSchedule({ speed: 2 })
  */
 export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled"> {
+  refuseMore("fixedSchedule(options)", arguments);
   return { kind: "fixed-schedule", pacing: "scheduled", values: [], options };
 }
 
@@ -96,7 +98,8 @@ export const fixedScheduleBuilder = loadBuilder({
  * trace("mooncake.jsonl")
  */
 export function trace(file: string, options: TraceOptions = {}): Load<"scheduled"> {
-  return { kind: "trace", pacing: "scheduled", values: [], options: { ...options, file } };
+  refuseMore("trace(file, options)", arguments);
+  return { kind: "trace", pacing: "scheduled", values: [], options: withFields(options, { file }) };
 }
 
 export const traceBuilder = loadBuilder({

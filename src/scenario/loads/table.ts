@@ -22,7 +22,7 @@ import type {
 } from "./load-builder.ts";
 import { multiStreamBuilder, offlineBuilder, serverBuilder, singleStreamBuilder } from "./mlperf.ts";
 import { phaseBuilder, soakBuilder, spikeBuilder, warmupBuilder } from "./phases.ts";
-import { intervalsBuilder, rateBuilder, rateRampBuilder } from "./rates.ts";
+import { intervalsBuilder, rateBuilder, rateRampBuilder, rateStepsBuilder } from "./rates.ts";
 import { fixedScheduleBuilder, traceBuilder } from "./schedules.ts";
 
 /** The builders of loads by the `kind` of what they return. To add one, add it to a file of this folder and a line here. */
@@ -31,6 +31,7 @@ const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {
   hold: holdBuilder,
   steps: stepsBuilder,
   rate: rateBuilder,
+  "rate-steps": rateStepsBuilder,
   "rate-ramp": rateRampBuilder,
   intervals: intervalsBuilder,
   "fixed-schedule": fixedScheduleBuilder,

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { nearestDuration, nearestName } from "../../plan/nearest-name.ts";
-import { parseDurationNs } from "../../plan/units.ts";
+import { nearestDuration, nearestName, nearestPercent } from "../../plan/nearest-name.ts";
+import { parseDurationNs, parsePercent } from "../../plan/units.ts";
 import { strictOptions } from "../fields.ts";
 import type { DataForm } from "../form.ts";
 import type { Parameter, ParameterValue } from "./parameter.ts";
@@ -58,7 +58,7 @@ const FLAG_WORDS: Readonly<Record<string, boolean>> = { true: true, false: false
 export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>> = {
   integer: {
     initialSchema: v.pipe(v.number(), v.integer()),
-    form: { name: "integer", args: ["default"], isArgOptional: true },
+    form: { name: "integer", space: "param", args: ["default"], isArgOptional: true },
     placeholder: "N",
     options: ["min", "max"],
     parse: (text) => (/^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined),
@@ -67,7 +67,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
   },
   number: {
     initialSchema: v.number(),
-    form: { name: "number", args: ["default"], isArgOptional: true },
+    form: { name: "number", space: "param", args: ["default"], isArgOptional: true },
     placeholder: "NUMBER",
     options: ["min", "max"],
     parse: (text) => (text.trim() === "" ? undefined : Number(text)),
@@ -75,7 +75,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     describe: (options) => `a number${describeRange(options)}`,
   },
   text: {
-    form: { name: "text", args: ["default"], isArgOptional: true },
+    form: { name: "text", space: "param", args: ["default"], isArgOptional: true },
     placeholder: "TEXT",
     options: ["secret"],
     parse: (text) => text,
@@ -83,7 +83,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     describe: () => "text",
   },
   choice: {
-    form: { name: "choice", args: ["values"], takes: "list" },
+    form: { name: "choice", space: "param", args: ["values"], takes: "list" },
     placeholder: "NAME",
     options: ["values"],
     parse: (text) => text,
@@ -92,7 +92,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     describe: ({ values = [] }) => `one of ${values.join(", ")}`,
   },
   duration: {
-    form: { name: "duration", args: ["default"], isArgOptional: true },
+    form: { name: "duration", space: "param", args: ["default"], isArgOptional: true },
     placeholder: "DURATION",
     options: [],
     parse: (text) => text.trim(),
@@ -100,10 +100,19 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     nearest: nearestDuration,
     describe: () => 'a duration with its unit, such as "25 ms", "5 s" or "2 min"',
   },
+  percent: {
+    form: { name: "percent", space: "param", args: ["default"], isArgOptional: true },
+    placeholder: "PERCENT",
+    options: [],
+    parse: (text) => text.trim(),
+    accepts: (value) => typeof value === "string" && parsePercent(value) !== undefined,
+    nearest: nearestPercent,
+    describe: () => 'a percentage with its sign, such as "1 %"',
+  },
   flag: {
     initialSchema: v.boolean(),
     initial: false,
-    form: { name: "flag", args: ["default"], isArgOptional: true },
+    form: { name: "flag", space: "param", args: ["default"], isArgOptional: true },
     placeholder: "true|false",
     options: [],
     parse: (text) => FLAG_WORDS[text.trim().toLowerCase()],

@@ -1,4 +1,5 @@
-import type { Duration } from "../../plan/units.ts";
+import type { Duration, Percent } from "../../plan/units.ts";
+import { refuseMore } from "../arguments.ts";
 
 /** The builders of parameters: values of a scenario that the command line and the environment can change. */
 
@@ -8,7 +9,7 @@ export type ParameterValue = number | string | boolean;
 /** A parameter with values of type `T`. */
 export interface Parameter<T extends ParameterValue = ParameterValue> {
   /** Selects the entry in the table of kinds. */
-  readonly kind: "integer" | "number" | "text" | "choice" | "duration" | "flag";
+  readonly kind: "integer" | "number" | "percent" | "text" | "choice" | "duration" | "flag";
   /** Absent: a value must be given. */
   readonly initial?: T;
   readonly options: object;
@@ -22,7 +23,7 @@ export type ValuesOf<D extends ParameterTable> = {
   readonly [N in keyof D]: D[N] extends Parameter<infer T> ? T : never;
 };
 
-/** Options of {@link choice}, {@link duration} and {@link flag}. */
+/** Options of {@link choice}, {@link duration}, {@link percent} and {@link flag}. */
 export interface ParameterOptions {
   /** What it is, for `--help`. Default: none. */
   readonly description?: string;
@@ -46,11 +47,12 @@ export interface TextParameterOptions extends ParameterOptions {
  * A whole number.
  * @param initial the default; without it, a value must be given
  * @example
- * integer(16, { min: 1, max: 512, description: "Users at the same time." })
+ * param.integer(16, { min: 1, max: 512, description: "Users at the same time." })
  */
 export function integer(initial: number, options?: NumberParameterOptions): Parameter<number>;
 export function integer(options?: NumberParameterOptions): Parameter<number>;
 export function integer(first?: number | NumberParameterOptions, options?: NumberParameterOptions): Parameter<number> {
+  refuseMore("param.integer(default, options)", arguments);
   return create("integer", first, options);
 }
 
@@ -58,11 +60,12 @@ export function integer(first?: number | NumberParameterOptions, options?: Numbe
  * A number.
  * @param initial the default; without it, a value must be given
  * @example
- * number(0.01, { min: 0, max: 1, description: "Allowed share of failed requests." })
+ * param.number(1.5, { min: 1, max: 4, description: "Speed of the replay." })
  */
 export function number(initial: number, options?: NumberParameterOptions): Parameter<number>;
 export function number(options?: NumberParameterOptions): Parameter<number>;
 export function number(first?: number | NumberParameterOptions, options?: NumberParameterOptions): Parameter<number> {
+  refuseMore("param.number(default, options)", arguments);
   return create("number", first, options);
 }
 
@@ -70,11 +73,12 @@ export function number(first?: number | NumberParameterOptions, options?: Number
  * Text.
  * @param initial the default; without it, a value must be given
  * @example
- * text("llama", { description: "Model." })
+ * param.text("llama", { description: "Model." })
  */
 export function text(initial: string, options?: TextParameterOptions): Parameter<string>;
 export function text(options?: TextParameterOptions): Parameter<string>;
 export function text(first?: string | TextParameterOptions, options?: TextParameterOptions): Parameter<string> {
+  refuseMore("param.text(default, options)", arguments);
   return create("text", first, options);
 }
 
@@ -82,35 +86,54 @@ export function text(first?: string | TextParameterOptions, options?: TextParame
  * A duration with its unit.
  * @param initial the default; without it, a value must be given
  * @example
- * duration("30 s", { description: "How long to measure." })
+ * param.duration("30 s", { description: "How long to measure." })
  */
 export function duration(initial: Duration, options?: ParameterOptions): Parameter<Duration>;
 export function duration(options?: ParameterOptions): Parameter<Duration>;
 export function duration(first?: Duration | ParameterOptions, options?: ParameterOptions): Parameter<Duration> {
+  refuseMore("param.duration(default, options)", arguments);
   return create("duration", first, options);
+}
+
+/**
+ * A percentage with its sign.
+ * @param initial the default; without it, a value must be given
+ * @example
+ * param.percent("1 %", { description: "Allowed share of failed requests." })
+ */
+export function percent(initial: Percent, options?: ParameterOptions): Parameter<Percent>;
+export function percent(options?: ParameterOptions): Parameter<Percent>;
+export function percent(first?: Percent | ParameterOptions, options?: ParameterOptions): Parameter<Percent> {
+  refuseMore("param.percent(default, options)", arguments);
+  return create("percent", first, options);
 }
 
 /**
  * True or false: `--set NAME` is true.
  * @param initial default: false
  * @example
- * flag(false, { description: "Stream responses." })
+ * param.flag(false, { description: "Stream responses." })
  */
 export function flag(initial = false, options: ParameterOptions = {}): Parameter<boolean> {
+  refuseMore("param.flag(default, options)", arguments);
   return { kind: "flag", initial, options };
 }
 
 /**
  * One of several texts, by default the first.
  * @example
- * choice(["http", "grpc"], { description: "Protocol." })
+ * param.choice(["http", "grpc"], { description: "Protocol." })
  */
 export function choice<const V extends string>(
   values: readonly [V, ...V[]],
   options: ParameterOptions = {},
 ): Parameter<V> {
+  refuseMore("param.choice(values, options)", arguments);
   return { kind: "choice", initial: values[0], options: { ...options, values } };
 }
+
+/** The values of a scenario that the command line and the environment can change: the functions that make its `params`. */
+export const param = { choice, duration, flag, integer, number, percent, text };
 
 function create<T extends ParameterValue>(
   kind: Parameter["kind"],
@@ -118,5 +141,6 @@ function create<T extends ParameterValue>(
   options: object | undefined,
 ): Parameter<T> {
   const isOptions = first === undefined || (typeof first === "object" && first !== null);
+  if (first !== undefined && isOptions && options !== undefined) refuseMore(`param.${kind}(options)`, [first, options]);
   return isOptions ? { kind, options: first ?? {} } : { kind, initial: first as T, options: options ?? {} };
 }

@@ -23,7 +23,7 @@ const HINT = "Correct it in the scenario.";
 export function checkTable(params: unknown, problems: Problem[]): NamedParameter[] {
   const given = copyPlainData(params ?? {});
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    const hint = "Write params: { users: integer(16) }.";
+    const hint = "Write params: { users: param.integer(16) }.";
     problems.push(problem("invalid-value", "params", "must be parameters by name", hint, showValue(params)));
     return [];
   }

@@ -11,6 +11,7 @@ import type {
   MakeInputs,
 } from "../../service/user-defined/functions.ts";
 import { wireOf } from "../../service/user-defined/target.ts";
+import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
@@ -83,11 +84,12 @@ export interface CustomTargetOptions<I> extends HeaderOptions {
 export function defineTarget<I, O = CustomResponse, const P extends Protocol = "http">(
   definition: CustomTargetDefinition<I, O, P>,
 ): (url: string | readonly string[], options: CustomTargetOptions<I>) => Target<P, "plain"> {
-  return (url, options) => ({
-    kind: "user-defined",
-    ...splitUrls(url),
-    options: { ...options, ...definition } as { readonly protocol?: P },
-  });
+  refuseMore("defineTarget(definition)", arguments);
+  return (url, options, ...more: readonly never[]) => {
+    refuseMore("a target of defineTarget(url, options)", [url, options, ...more]);
+    const all = withFields(options, definition) as { readonly protocol?: P };
+    return { kind: "user-defined", ...splitUrls(url), options: all };
+  };
 }
 
 const DEFAULT_COUNT = 1000;

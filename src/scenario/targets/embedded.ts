@@ -3,7 +3,9 @@ import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_RESPONSE_BYTES } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
-import { countSchema, strictOptions } from "../fields.ts";
+import type { Percent } from "../../plan/units.ts";
+import { refuseMore } from "../arguments.ts";
+import { countSchema, shareSchema, strictOptions, toRatio } from "../fields.ts";
 import type { Protocol, Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, landed, landing, schemasOf } from "./target-field.ts";
@@ -11,8 +13,8 @@ import { latencySchema, type MockLatency, needsGrpc, protocolField, streamingFie
 
 /** Faults of servers inside Rampart. */
 export interface FaultOptions {
-  /** Share of requests that get an error, 0 to 1. Default: 0. */
-  readonly errorRatio?: number;
+  /** Share of requests that get an error: `"1 %"`. Default: 0. */
+  readonly errorRate?: Percent | 0;
 }
 
 interface EmbeddedCommonOptions extends FaultOptions {
@@ -41,12 +43,13 @@ export type EmbeddedOptions = EmbeddedCommonOptions &
 /**
  * A small server inside Rampart, for the time of the run: Triton's model `simple`, the sum and difference of two INT32[16].
  * @example
- * embedded({ latency: "5 ms", errorRatio: 0.01 })
+ * embedded({ latency: "5 ms", errorRate: "1 %" })
  */
 export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors">;
 export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
 export function embedded(options: EmbeddedCommonOptions & { readonly protocol: Protocol }): Target<Protocol, "tensors">;
 export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
+  refuseMore("embedded(options)", arguments);
   return { kind: "embedded", url: "", options };
 }
 
@@ -70,14 +73,12 @@ function embeddedFields() {
 
 /** Returns the option of {@link FaultOptions}. */
 export function faultFields() {
-  return { errorRatio: landing(ratioSchema(), "errorRatio") };
+  return { errorRate: ratioField("errorRatio") };
 }
 
-/** Returns the schema of a share of requests. */
-export function ratioSchema() {
-  return v.optional(
-    v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
-  );
+/** Makes an option that is a share of requests. @param at the field of the plan with the ratio */
+export function ratioField<const P extends string>(at: P) {
+  return landing(v.optional(shareSchema()), at, (share) => (share === undefined ? undefined : toRatio(share)));
 }
 
 /** What the server does. */

@@ -4,6 +4,7 @@ import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
 import { tensorEntries } from "../../service/target-schemas.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
+import { refuseMore } from "../arguments.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { expressionSchema, extractField } from "./http.ts";
@@ -28,7 +29,7 @@ export interface GrpcOptions extends HeaderOptions {
   readonly messages?: readonly GrpcMessage[];
   /** Different calls in turn: each the message of a call, or a list of its messages. */
   readonly calls?: readonly (GrpcMessage | readonly GrpcMessage[])[];
-  /** JSON file of calls: `{"data": [{"messages": [{…}]}]}`. */
+  /** JSON file of calls, as perf_analyzer's service kind dynamic_grpc takes it: `{"data": [{"messages": [{…}]}]}`. */
   readonly file?: string;
   /** Command that writes encoded messages, each after its length (4 bytes in this machine's order). It runs in the scenario's folder. */
   readonly generator?: string;
@@ -61,47 +62,20 @@ export interface GrpcOptions extends HeaderOptions {
  * grpc("localhost:50051", { method: "demo.v1.Text/Echo", message: { text: "hello" }, success: { where: "ok" } })
  */
 export function grpc(url: string | readonly string[], options: GrpcOptions): Target<"grpc", "messages"> {
+  refuseMore("grpc(url, options)", arguments);
   return { kind: "grpc", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
-}
-
-/** Options of {@link dynamicGrpc}. The requests are one of `file` and `generator`. */
-export type DynamicGrpcOptions = Omit<GrpcOptions, (typeof CONTENTS)[number]> &
-  (
-    | { readonly file: string; readonly generator?: undefined }
-    | { readonly generator: string; readonly file?: undefined }
-  );
-
-/**
- * A method of any gRPC service with the messages of perf_analyzer's `--service-kind dynamic_grpc`: those of its JSON file, or of its message
- * generator. {@link grpc} also takes messages that stand in the scenario.
- * @param url `host:port` (default port: 8001), or an `http://` or `https://` URL. With several, calls go to each in turn.
- * @example
- * dynamicGrpc("localhost:50051", { method: "demo.v1.Text/Talk", file: "inputs.json" })
- */
-export function dynamicGrpc(url: string | readonly string[], options: DynamicGrpcOptions): Target<"grpc", "messages"> {
-  return { kind: "dynamic-grpc", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
 }
 
 const CONTENTS = ["message", "messages", "calls", "file", "generator"] as const;
 
-export const grpcBuilder = createBuilder("grpc", "grpc", CONTENTS);
-export const dynamicGrpcBuilder = createBuilder("dynamic-grpc", "dynamicGrpc", ["file", "generator"]);
-
-/** @param contents the options that have the requests, of which a target has one */
-function createBuilder(
-  kind: string,
-  name: string,
-  contents: readonly (typeof CONTENTS)[number][],
-): TargetBuilder<GrpcTarget> {
-  return {
-    form: serverForm(name),
-    protocol: "grpc",
-    takes: "messages",
-    schema: () => grpcSchema(kind, contents),
-    toPlan: toGrpcPlan,
-    inputs: toMessagesPlan,
-  };
-}
+export const grpcBuilder: TargetBuilder<GrpcTarget> = {
+  form: serverForm("grpc"),
+  protocol: "grpc",
+  takes: "messages",
+  schema: grpcSchema,
+  toPlan: toGrpcPlan,
+  inputs: toMessagesPlan,
+};
 
 type GrpcTarget = OutputOf<typeof grpcSchema>;
 
@@ -160,17 +134,15 @@ function methodSchema(): Schema<GrpcOptions["method"]> {
   );
 }
 
-function grpcSchema(kind: string, contents: readonly (typeof CONTENTS)[number][]) {
-  const calls = callFields();
-  const taken = Object.fromEntries(contents.map((name) => [name, calls[name]])) as typeof calls;
+function grpcSchema() {
   const checked = v.pipe(
-    strictOptions(schemasOf({ ...taken, ...grpcFields() })),
+    strictOptions(schemasOf({ ...callFields(), ...grpcFields() })),
     v.check(
-      (given) => contents.filter((name) => given[name] !== undefined).length === 1,
-      `must have one of ${contents.join(", ")}`,
+      (given) => CONTENTS.filter((name) => given[name] !== undefined).length === 1,
+      `must have one of ${CONTENTS.join(", ")}`,
     ),
   );
-  return v.object({ kind: v.literal(kind), ...serverEntries(), options: checked });
+  return v.object({ kind: v.literal("grpc"), ...serverEntries(), options: checked });
 }
 
 function isMessage(value: unknown): boolean {

@@ -14,6 +14,7 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
 import { explainExpression } from "../../service/response-reader.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
@@ -49,7 +50,7 @@ export interface HttpOptions extends SecuredOptions, KeyOptions {
   /** Headers of every request, also in place of Rampart's own. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Body of the requests: text, bytes (`Uint8Array`), a list or an object, which is sent as JSON, {@link file} or {@link multipart}. A
+   * Body of the requests: text, bytes (`Uint8Array`), a list or an object, which is sent as JSON, {@link fileBody} or {@link multipart}. A
    * function of the request's number, from 0, makes a different body for each request. Default: none.
    */
   readonly body?: RequestBody | ((requestNumber: number) => RequestBody);
@@ -83,29 +84,32 @@ export interface HttpOptions extends SecuredOptions, KeyOptions {
  * })
  */
 export function http(url: string | readonly string[], options: HttpOptions = {}): Target<"http", "plain"> {
+  refuseMore("http(url, options)", arguments);
   return { kind: "plain-http", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }
 
 /**
  * The bytes of a file, as a body or in a form. A relative path starts at the scenario's folder.
  * @example
- * http("localhost:8080/predict", { body: file("./cat.jpg") })
+ * http("localhost:8080/predict", { body: fileBody("./cat.jpg") })
  */
-export function file(path: string, options: FileOptions = {}): FileBody {
+export function fileBody(path: string, options: FileOptions = {}): FileBody {
+  refuseMore("fileBody(path, options)", arguments);
   return new FileBody(path, options);
 }
 
 /**
  * A form of type multipart/form-data. A list sends a field several times.
  * @example
- * multipart({ model: "resnet", image: file("./cat.jpg") })
+ * multipart({ model: "resnet", image: fileBody("./cat.jpg") })
  */
 export function multipart(fields: FormFields): MultipartBody {
+  refuseMore("multipart(fields)", arguments);
   return new MultipartBody(fields);
 }
 
 const BODY_RULE =
-  "must be text, bytes, an object or a list, file(…), multipart(…), or a function that returns one of them";
+  "must be text, bytes, an object or a list, fileBody(…), multipart(…), or a function that returns one of them";
 
 type HttpTarget = OutputOf<typeof httpSchema>;
 

@@ -4,12 +4,13 @@ import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_TOKENS } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
-import type { Duration } from "../../plan/units.ts";
+import type { Duration, Percent } from "../../plan/units.ts";
 import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
 import { DEFAULT_LLM_ENDPOINT, LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "../fields.ts";
 import { serverForm } from "../form.ts";
-import { type FaultOptions, faultFields, ratioSchema } from "./embedded.ts";
+import { type FaultOptions, faultFields, ratioField } from "./embedded.ts";
 import type { LlmContent } from "./llm-content.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
@@ -70,17 +71,17 @@ export interface EmbeddedLlmOptions<E extends EmbeddedEndpoint = EmbeddedEndpoin
   /** Like that of {@link openai}, for the client and the model: their counts are equal. Default: `"none"`, with which the model counts words. */
   readonly tokenizer?: string;
   /** Time before the first token. Default: `"0 ms"`. */
-  readonly ttft?: MockLatency;
+  readonly timeToFirstToken?: MockLatency;
   /** Time between tokens. Default: `"0 ms"`. */
-  readonly itl?: Duration;
+  readonly interTokenLatency?: Duration;
   /** Tokens of a response when the request names no limit. Default: 16. */
   readonly outputTokens?: number;
   /** Tokens in one event of a stream. Default: 1. */
   readonly tokensPerEvent?: number;
   /** Number of reasoning tokens at the beginning of a chat response. Default: 0. */
   readonly reasoningTokens?: number;
-  /** Share of streams that are cut off in the middle, 0 to 1. Default: 0. */
-  readonly cutRatio?: number;
+  /** Share of streams that are cut off in the middle: `"1 %"`. Default: 0. */
+  readonly cutRate?: Percent | 0;
 }
 
 /** The endpoints of the embedded language model. */
@@ -97,6 +98,7 @@ export function openai<const E extends LlmEndpointName = "chat", const M extends
   url: string | readonly string[],
   options: OpenAiOptions<E, M>,
 ): Target<"http", ResponsesOf<E, M>> {
+  refuseMore("openai(url, options)", arguments);
   const { path, endpoint } = options as OpenAiOptions;
   // Other values are refused later, with everything else.
   const toBase = (one: string): string =>
@@ -116,11 +118,12 @@ function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
 /**
  * A language model inside Rampart, for the time of the run: every token is a word such as ` the`, and arrives at its time.
  * @example
- * embeddedLlm({ streaming: true, ttft: "50 ms", itl: "10 ms" })
+ * embeddedLlm({ streaming: true, timeToFirstToken: "50 ms", interTokenLatency: "10 ms" })
  */
 export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M extends boolean = false>(
   options: EmbeddedLlmOptions<E, M> = {},
 ): Target<"http", ResponsesOf<E, M>> {
+  refuseMore("embeddedLlm(options)", arguments);
   return { kind: "embedded-llm", url: "", options: options as { readonly protocol?: "http" } };
 }
 
@@ -182,22 +185,22 @@ function mockLlmFields() {
       ),
     );
   return {
-    ttft: landing(v.optional(latencySchema()), "firstToken", (ttft) => ttft && parseLatency(ttft)),
-    itl: landing(v.optional(durationSchema()), "tokenGapMs", (itl) => itl && toMs(itl)),
+    timeToFirstToken: landing(v.optional(latencySchema()), "firstToken", (first) => first && parseLatency(first)),
+    interTokenLatency: landing(v.optional(durationSchema()), "tokenGapMs", (gap) => gap && toMs(gap)),
     outputTokens: landing(tokens(1), "outputTokens"),
     tokensPerEvent: landing(tokens(1), "tokensPerEvent"),
     reasoningTokens: landing(tokens(0), "reasoningTokens"),
-    cutRatio: landing(ratioSchema(), "cutRatio"),
+    cutRate: ratioField("cutRatio"),
   };
 }
 
 function embeddedLlmFields() {
-  const { cutRatio, ...fields } = mockLlmFields();
+  const { cutRate, ...fields } = mockLlmFields();
   return {
     ...llmFields(EMBEDDED_ENDPOINTS),
     ...fields,
     ...faultFields(),
-    cutRatio,
+    cutRate,
   } satisfies FieldsFor<EmbeddedLlmOptions>;
 }
 

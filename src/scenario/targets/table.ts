@@ -4,7 +4,7 @@ import { type DataForm, listCalls } from "../form.ts";
 import { createMixBuilder } from "../mix.ts";
 import { customBuilder } from "./custom.ts";
 import { embeddedBuilder } from "./embedded.ts";
-import { dynamicGrpcBuilder, grpcBuilder } from "./grpc.ts";
+import { grpcBuilder } from "./grpc.ts";
 import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import type { AnyTarget, TargetBuilder } from "./target-builder.ts";
@@ -19,7 +19,6 @@ const TARGET_BUILDERS = {
   openai: openAiBuilder,
   torchserve: torchServeBuilder,
   grpc: grpcBuilder,
-  "dynamic-grpc": dynamicGrpcBuilder,
   "plain-http": httpBuilder,
   tfserving: tfServingBuilder,
   tritonInProcess: tritonInProcessBuilder,

@@ -50,7 +50,7 @@ export interface TargetBuilder<T extends AnyTarget = AnyTarget> {
   readonly takes?: Exclude<RequestForm, "mixed">;
   /** Whether its payloads are files of any kind. Absent: they are of a JSON API. */
   readonly takesFiles?: true;
-  /** What to write as inputs, for targets of payloads. Default: that payloads(…) or the target's options have them. */
+  /** What to write as inputs, for targets of payloads. Default: that input.payloads(…) or the target's options have them. */
   readonly inputsHint?: string;
   /**
    * Returns the inputs that the target's own options describe, for scenarios without `inputs`.

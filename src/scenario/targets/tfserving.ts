@@ -3,6 +3,7 @@ import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
 import { tensorEntries } from "../../service/target-schemas.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
+import { refuseMore } from "../arguments.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { splitUrls, type Target } from "./target.ts";
@@ -36,6 +37,7 @@ export interface TfServingOptions extends ModelOptions {
  * tfserving("localhost:8500", { model: "half_plus_two", signature: "serving_default", shapes: { x: [3] } })
  */
 export function tfserving(url: string | readonly string[], options: TfServingOptions): Target<"grpc", "tensors"> {
+  refuseMore("tfserving(url, options)", arguments);
   return { kind: "tfserving", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
 }
 

@@ -3,6 +3,7 @@ import type { TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf } from "../../plan/schema.ts";
 import { DEFAULT_CONTENT_TYPE, DEFAULT_PART, type TorchServeTargetPlan } from "../../service/torchserve/target.ts";
+import { refuseMore } from "../arguments.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
@@ -32,10 +33,11 @@ export interface TorchServeOptions extends ModelOptions {
  * torchserve("localhost:8080", { model: "resnet-18" })
  */
 export function torchserve(url: string | readonly string[], options: TorchServeOptions): Target<"http", "bytes"> {
+  refuseMore("torchserve(url, options)", arguments);
   return { kind: "torchserve", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }
 
-const INPUTS_HINT = 'Write files("images/*.jpg"), or files([…]).';
+const INPUTS_HINT = 'Write input.files("images/*.jpg"), or input.files([…]).';
 
 export const torchServeBuilder: TargetBuilder<TorchServeTarget> = {
   form: serverForm("torchserve"),

@@ -4,6 +4,7 @@ import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
 import { DEFAULT_TRITON_TARGET } from "../../service/triton/target.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
+import { refuseMore } from "../arguments.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import type { RequestParameter } from "./request-parameters.ts";
 import type { Target } from "./target.ts";
@@ -47,6 +48,7 @@ export interface TritonInProcessOptions {
  * tritonInProcess({ modelRepository: "./models", model: "resnet50" })
  */
 export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc", "tensors"> {
+  refuseMore("tritonInProcess(options)", arguments);
   return { kind: "tritonInProcess", url: "", options: options as { readonly protocol?: "grpc" } };
 }
 

@@ -8,6 +8,7 @@ import {
   tritonModelEntries,
   tritonServerEntries,
 } from "../../service/triton/target.ts";
+import { refuseMore } from "../arguments.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./request-parameters.ts";
@@ -85,6 +86,7 @@ export function triton(
   url: string | readonly string[],
   options: TritonHttpOptions | TritonGrpcOptions,
 ): Target<Protocol, "tensors"> {
+  refuseMore("triton(url, options)", arguments);
   return { kind: "triton", ...splitUrls(url), options };
 }
 

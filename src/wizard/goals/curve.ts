@@ -35,7 +35,7 @@ const RATES: AmountForm = {
   rule: "START:END:STEP or a list",
   fits: (answer, isValid) =>
     LEVELS.fits(answer, isValid) &&
-    (!answer.includes(":") || (numbersOf(answer).length === 3 && ratesOf(answer).length <= MOST_RATES)),
+    (!answer.includes(":") || (numbersOf(answer).length === 3 && isFewRates(numbersOf(answer)))),
 };
 
 /** How throughput and latency change with the load. */
@@ -73,19 +73,15 @@ export const curveGoal: Goal = {
 };
 
 function toLoad(answers: Answers): Call {
-  const extent = extentOf(answers);
   const { load, users: levels = "", rate: rates = "" } = answers;
-  if (load === "rate") return call("rate", ratesOf(rates), extent);
-  const [start = 1, end = start, step = 1] = numbersOf(levels);
-  if (!levels.includes(":")) return call("steps", numbersOf(levels), extent);
-  return call("ramp", start, end, { ...(step === 1 ? {} : { step }), ...extent });
+  const isRate = load === "rate";
+  const given = isRate ? rates : levels;
+  const extent = extentOf(answers);
+  if (!given.includes(":")) return call(isRate ? "rateSteps" : "steps", numbersOf(given), extent);
+  const [start = 1, end = start, step = 1] = numbersOf(given);
+  return call(isRate ? "rateRamp" : "ramp", start, end, { ...(step === 1 ? {} : { step }), ...extent });
 }
 
-function ratesOf(text: string): number[] {
-  if (!text.includes(":")) return numbersOf(text);
-  const [start = 1, end = start, step = 1] = numbersOf(text);
-  const count = Math.floor((end - start) / step + 1e-9) + 1;
-  return Array.from({ length: Math.min(count, MOST_RATES + 1) }, (_, index) =>
-    Number((start + index * step).toPrecision(12)),
-  );
+function isFewRates([start = 0, end = start, step = 1]: readonly number[]): boolean {
+  return (end - start) / step < MOST_RATES;
 }

@@ -1,7 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
+import type { RunTime } from "../../registry/run-time.ts";
 import type { Answers, GoalQuestionId } from "../answers.ts";
 import type { Choice, Surroundings } from "../question.ts";
-import type { RunTime } from "../run-time.ts";
 import type { ScenarioField } from "../source/format.ts";
 import type { Call } from "../source/source.ts";
 import type { WizardTarget } from "../targets.ts";

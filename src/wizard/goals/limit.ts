@@ -76,7 +76,7 @@ function toRange({ load, users: most = "", rate: mostPerSec = "" }: Answers): So
   const isRate = load === "rate";
   const [first = 1, second] = numbersOf(isRate ? mostPerSec : most);
   const [min, max] = second === undefined ? [isRate ? first / LOWEST_RATE_PART : 1, first] : [first, second];
-  return call(isRate ? "requestRate" : "concurrency", min, max);
+  return call(isRate ? "rateRamp" : "ramp", min, max);
 }
 
 function toWhere(answers: Answers): Source {

@@ -1,5 +1,5 @@
 import { nearestDuration } from "../../plan/nearest-name.ts";
-import { type Duration, parseDurationNs } from "../../plan/units.ts";
+import { type Duration, nsToSec, parseDurationNs } from "../../plan/units.ts";
 import type { Answers } from "../answers.ts";
 import type { ScenarioField } from "../source/format.ts";
 import { type Call, call, type Source } from "../source/source.ts";
@@ -125,11 +125,13 @@ export const TTFT_LIMIT: Asked = {
   isNeeded: streams,
 };
 
-/** Normalizes a duration to one space before the unit. */
+/** Normalizes a duration to one number and one space before the unit. */
 export function toDuration(text = ""): Duration {
-  const match = /^\s*([\d.]+)\s*(\S+)\s*$/.exec(text);
-  if (match === null || parseDurationNs(text) === undefined) throw new Error(`not a duration: ${text}`);
-  return `${match[1]} ${match[2] === "µs" ? "us" : match[2]}` as Duration;
+  const ns = parseDurationNs(text);
+  if (ns === undefined) throw new Error(`not a duration: ${text}`);
+  const [, number, unit] = /^\s*([\d.]+)\s*([a-zµ]+)\s*$/.exec(text) ?? [];
+  if (number === undefined) return `${nsToSec(ns)} s`;
+  return `${number} ${unit === "µs" ? "us" : unit === "m" ? "min" : unit}` as Duration;
 }
 
 /** Returns the users or the rate, as answered. */

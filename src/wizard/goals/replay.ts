@@ -1,8 +1,8 @@
+import type { RunTime } from "../../registry/run-time.ts";
 import type { Answers } from "../answers.ts";
 import { pathFrom } from "../paths.ts";
 import type { Choice, Surroundings } from "../question.ts";
 import { nameOf, requestsOf } from "../requests.ts";
-import { latestTimestampMs, type RunTime } from "../run-time.ts";
 import type { ScenarioField } from "../source/format.ts";
 import { call } from "../source/source.ts";
 import { type WizardTarget, wizardTargetOf } from "../targets.ts";
@@ -131,7 +131,7 @@ export const replayGoal: Goal = {
         { name: "target", value: target.toTarget(answers) },
         { name: "load", value: recording.toLoad(answers), comment: recording.comment },
         ...(recording.hasRequests
-          ? [{ name: "inputs", value: call(target.recorded ?? "json", pathFrom(out, file)) }]
+          ? [{ name: "inputs", value: call(`input.${target.recorded ?? "json"}`, pathFrom(out, file)) }]
           : requestsOf(answers, target)),
         assertions(answers, isScheduled),
       ],
@@ -151,4 +151,12 @@ function checkFile(answer: string, answers: Answers, around: Surroundings): stri
   const text = around.readText(answer);
   const { holds } = recordingOf(answers) ?? {};
   return text === undefined || holds === undefined || holds.pattern.test(text) ? undefined : holds.problem;
+}
+
+/** Returns the latest `timestamp` of a file of requests, in milliseconds; undefined when it has none. */
+function latestTimestampMs(text: string): number | undefined {
+  let latestMs: number | undefined;
+  for (const [, digits] of text.matchAll(/"timestamp"\s*:\s*([\d.eE+]+)/g))
+    latestMs = Math.max(latestMs ?? 0, Number(digits));
+  return latestMs;
 }

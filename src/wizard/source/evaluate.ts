@@ -1,12 +1,11 @@
 import { errorRate, p99 } from "../../scenario/assertions.ts";
-import { files, json, random } from "../../scenario/inputs.ts";
-import { concurrency, findMax, requestRate } from "../../scenario/loads/find-max.ts";
+import { input } from "../../scenario/inputs.ts";
+import { findMax } from "../../scenario/loads/find-max.ts";
 import { hold, ramp, sessions, steps } from "../../scenario/loads/levels.ts";
 import { soak, spike } from "../../scenario/loads/phases.ts";
-import { intervals, rate } from "../../scenario/loads/rates.ts";
+import { intervals, rate, rateRamp, rateSteps } from "../../scenario/loads/rates.ts";
 import { fixedSchedule } from "../../scenario/loads/schedules.ts";
 import { mix } from "../../scenario/mix.ts";
-import { payloads, prompts } from "../../scenario/prompts.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";
 import { grpc } from "../../scenario/targets/grpc.ts";
 import { http } from "../../scenario/targets/http.ts";
@@ -17,28 +16,26 @@ import { triton } from "../../scenario/targets/triton.ts";
 import { tritonInProcess } from "../../scenario/targets/triton-in-process.ts";
 import { Call, Constant, fieldsOf, isFields, type Source } from "./source.ts";
 
+type AnyFunction = (...args: readonly unknown[]) => unknown;
+
 /** The builders that the wizard uses, by their names in `"rampart"`. */
-const BUILDERS: Readonly<Record<string, unknown>> = {
-  concurrency,
+const BUILDERS: Readonly<Record<string, AnyFunction | object>> = {
   embedded,
   errorRate,
-  files,
   findMax,
   fixedSchedule,
   grpc,
   hold,
   http,
+  input,
   intervals,
-  json,
   mix,
   openai,
   p99,
-  payloads,
-  prompts,
   ramp,
-  random,
   rate,
-  requestRate,
+  rateRamp,
+  rateSteps,
   sessions,
   soak,
   spike,
@@ -48,8 +45,6 @@ const BUILDERS: Readonly<Record<string, unknown>> = {
   triton,
   tritonInProcess,
 };
-
-type AnyFunction = (...args: readonly unknown[]) => unknown;
 
 /** Returns the value that the expression has when the written scenario is loaded. */
 export function evaluate(source: Source): unknown {
@@ -61,7 +56,11 @@ export function evaluate(source: Source): unknown {
 }
 
 function evaluateCall({ name, args, methods }: Call): unknown {
-  const build = BUILDERS[name] as AnyFunction | undefined;
+  const [first = "", member] = name.split(".");
+  const found = BUILDERS[first];
+  const build = (member === undefined ? found : (found as Readonly<Record<string, unknown>>)[member]) as
+    | AnyFunction
+    | undefined;
   if (build === undefined) throw new Error(`the wizard knows no builder ${name}`);
   let value = build(...args.map(evaluate));
   for (const [method, methodArgs] of methods)

@@ -53,7 +53,7 @@ function compareNames(a: string, b: string): number {
 
 function collect(source: Source, names: Set<string>, constants: Map<string, Source>): void {
   for (const part of partsOfSource(source)) collect(part, names, constants);
-  if (source instanceof Call) names.add(source.name);
+  if (source instanceof Call) names.add(source.name.split(".")[0] as string);
   if (source instanceof Constant) constants.set(source.name, source.value);
 }
 

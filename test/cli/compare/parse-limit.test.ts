@@ -12,7 +12,7 @@ describe("a limit", () => {
     ["throughput < -3 %", "throughput", "<", "relative", -0.03],
     ["ttft.p99 >= +10%", "timeToFirstToken.p99", ">=", "relative", 0.1],
     ["errorRate > 1%", "errorRate", ">", "value", 0.01],
-    ["errorRate > 0.01", "errorRate", ">", "value", 0.01],
+    ["errorRate > 0", "errorRate", ">", "value", 0],
     ["errorRate > +0.5%", "errorRate", ">", "points", 0.005],
     ["p99 > 25ms", "latency.p99", ">", "value", 25e6],
     ["avg > 1.5 s", "latency.average", ">", "value", 1.5e9],
@@ -42,6 +42,7 @@ describe("a limit", () => {
     ["p99 > +5ms", /a change is in percent/, /\+5%/],
     ["throughput < 3%", /a change needs a sign/, /Write \+3% or -3%/],
     ["throughput < fast", /not a number/, /METRIC/],
+    ["errorRate > 0.01", /percentage with its sign/, /Write "1 %"/],
     ["p99 >", /limited by a change or a time/, /\+5%/],
   ] as const)
     test(`'${text}' is refused with a hint`, () => {

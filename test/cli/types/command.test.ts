@@ -14,10 +14,10 @@ function runTsc(folder: string): Promise<string> {
   });
 }
 
-const WRONG = `import { defineScenario, embedded, hold, integer, p99 } from "rampart";
+const WRONG = `import { defineScenario, embedded, hold, param, p99 } from "rampart";
 export default defineScenario({
   name: "wrong",
-  params: { users: integer(1) },
+  params: { users: param.integer(1) },
   target: embedded(),
   load: ({ userCount }) => hold(userCount),
   asserts: [p99("latency").below("1 s")],

@@ -29,7 +29,13 @@ const SCENARIOS: readonly (readonly [name: string, scenario: Made, charts: reado
     "streamed tokens with failures",
     {
       name: EVIL,
-      target: embeddedLlm({ streaming: true, ttft: "5 ms", itl: "1 ms", tokenizer: TINY, errorRatio: 0.2 }),
+      target: embeddedLlm({
+        streaming: true,
+        timeToFirstToken: "5 ms",
+        interTokenLatency: "1 ms",
+        tokenizer: TINY,
+        errorRate: "20 %",
+      }),
       inputs: prompts({ isl: 12, osl: 5, count: 4 }),
       load: steps([1, 4], { requests: 60 }),
       assert: [p99("latency").below("1 us"), errorRate().below("90 %")],
@@ -54,7 +60,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: Made, charts: reado
       name: "repeated",
       target: embedded({ latency: "1 ms" }),
       load: steps([1, 3]),
-      stability: { window: "60 ms", percent: 900 },
+      stability: { window: "60 ms", within: "900 %" },
       repeat: 2,
     },
     [

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { errorRate, p50, p99, throughput } from "../../../src/scenario/assertions.ts";
-import { concurrency, findMax } from "../../../src/scenario/loads/find-max.ts";
-import { hold, steps } from "../../../src/scenario/loads/levels.ts";
+import { findMax } from "../../../src/scenario/loads/find-max.ts";
+import { hold, ramp, steps } from "../../../src/scenario/loads/levels.ts";
 import { server, singleStream } from "../../../src/scenario/loads/mlperf.ts";
 import { phase } from "../../../src/scenario/loads/phases.ts";
-import { rate } from "../../../src/scenario/loads/rates.ts";
+import { rateSteps } from "../../../src/scenario/loads/rates.ts";
 import { mix } from "../../../src/scenario/mix.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
@@ -20,7 +20,7 @@ export const SEARCH = {
   name: "the limit under an SLO",
   target: embedded({ latency: "10 ms" }),
   load: findMax({
-    over: concurrency(1, 8),
+    over: ramp(1, 8),
     where: [throughput().below(450), p50("latency").below("2 s"), errorRate().below("50 %")],
     window: "150 ms",
     settle: "20 ms",
@@ -38,7 +38,7 @@ export const MLPERF = {
 /** MLPerf's server with limits of streamed tokens. */
 export const MLPERF_TOKENS = {
   name: "server of tokens",
-  target: embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms", tokenizer: TINY }),
+  target: embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", interTokenLatency: "1 ms", tokenizer: TINY }),
   inputs: prompts({ isl: 12, osl: 5, count: 4 }),
   load: server(300, { timeToFirstToken: "2 s", timePerOutputToken: "1 s", for: "1 ms", queries: 70, percentile: 90 }),
 };
@@ -50,7 +50,7 @@ export function mixed(url: string): object {
     target: mix([
       {
         name: "chat",
-        target: embeddedLlm({ streaming: true, ttft: "3 ms", itl: "1 ms", tokenizer: TINY }),
+        target: embeddedLlm({ streaming: true, timeToFirstToken: "3 ms", interTokenLatency: "1 ms", tokenizer: TINY }),
         inputs: prompts({ isl: 12, osl: 5, count: 4 }),
         weight: 1,
       },
@@ -79,7 +79,7 @@ export const REPEATED_PHASES = {
   load: [
     phase("first", hold(2, { requests: 40 })),
     phase("second", hold(2, { requests: 60 })),
-    phase("rates", rate([100, 200], { requests: 20 })),
+    phase("rates", rateSteps([100, 200], { requests: 20 })),
   ],
   repeat: 2,
   assert: [p99("latency").below("5 s")],
@@ -90,7 +90,7 @@ export const REPEATED_SEARCH = {
   name: "the limit in two runs",
   target: embedded({ latency: "5 ms" }),
   load: findMax({
-    over: concurrency(1, 4),
+    over: ramp(1, 4),
     where: [throughput().below(550), errorRate().below("50 %")],
     window: "100 ms",
     settle: "20 ms",

@@ -213,7 +213,13 @@ async function write(scenario: object): Promise<Written> {
 test("charts of levels have the numbers of the JSON report", LIMIT, async () => {
   const { json, read } = await write({
     name: "levels",
-    target: embeddedLlm({ streaming: true, ttft: "5 ms", itl: "1 ms", tokenizer: TINY, errorRatio: 0.1 }),
+    target: embeddedLlm({
+      streaming: true,
+      timeToFirstToken: "5 ms",
+      interTokenLatency: "1 ms",
+      tokenizer: TINY,
+      errorRate: "10 %",
+    }),
     inputs: prompts({ isl: 12, osl: 5, count: 4 }),
     load: steps([1, 4], { requests: 80 }),
     assert: [p99("latency").below("10 s")],
@@ -291,7 +297,7 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
 test("the time line and the heat map count all requests of the run once", LIMIT, async () => {
   const { json, read } = await write({
     name: "time",
-    target: embedded({ latency: "2 ms", errorRatio: 0.2 }),
+    target: embedded({ latency: "2 ms", errorRate: "20 %" }),
     load: steps([1, 4], { requests: 100 }),
     warmupRequests: 20,
   });
@@ -314,7 +320,7 @@ test("the time line and the heat map count all requests of the run once", LIMIT,
 test("the page has the failures with examples, the plan without secrets, and the machine", LIMIT, async () => {
   const { read, json } = await write({
     name: "failing",
-    target: embedded({ errorRatio: 1 }),
+    target: embedded({ errorRate: "100 %" }),
     load: steps([1], { requests: 10 }),
   });
   const html = read("html");
@@ -326,7 +332,7 @@ test("the page has the failures with examples, the plan without secrets, and the
 test("a run without a success has no empty charts", LIMIT, async () => {
   const { read } = await write({
     name: "failing",
-    target: embedded({ errorRatio: 1 }),
+    target: embedded({ errorRate: "100 %" }),
     load: steps([1, 2], { requests: 20 }),
   });
   const html = read("html");

@@ -244,7 +244,7 @@ test("a real run has one truth in the time lines of its level, its page and its 
 }, async () => {
   const scenario = {
     name: "x",
-    target: embedded({ latency: "2 ms", errorRatio: 0.1 }),
+    target: embedded({ latency: "2 ms", errorRate: "10 %" }),
     load: hold(4, { for: "1 s" }),
   };
   const plan = toPlan(defineScenario(scenario), "/");

@@ -37,7 +37,7 @@ function linesOf(text: string): Line[] {
 test("every request has a line with its times, outcome, sizes and level", { timeout: 180_000 }, async () => {
   const written = await writeReports({
     name: "records",
-    target: embedded({ latency: "1 ms", errorRatio: 0.3 }),
+    target: embedded({ latency: "1 ms", errorRate: "30 %" }),
     load: steps([1, 3], { requests: 50 }),
     warmupRequests: 10,
   });
@@ -111,7 +111,13 @@ function checkTokens(lines: readonly Line[], level: Pick<LevelJson, "metrics">):
 test("records of streamed responses have the token metrics of the report", async () => {
   const written = await writeReports({
     name: "tokens",
-    target: embeddedLlm({ streaming: true, ttft: "3 ms", itl: "1 ms", tokenizer: TINY, errorRatio: 0.1 }),
+    target: embeddedLlm({
+      streaming: true,
+      timeToFirstToken: "3 ms",
+      interTokenLatency: "1 ms",
+      tokenizer: TINY,
+      errorRate: "10 %",
+    }),
     inputs: prompts({ isl: 12, osl: 5, count: 4 }),
     load: steps([1, 4], { requests: 60 }),
     warmupRequests: 8,

@@ -52,11 +52,11 @@ test(
     const failed: FailedRequest[] = [];
     const target = mix([
       { name: "tensors", target: embedded(), weight: 6 },
-      { name: "slow", target: embedded({ protocol: "grpc", latency: "15 ms", errorRatio: 0.2 }), weight: 2 },
-      { name: "stream", target: embedded({ protocol: "grpc", streaming: true, errorRatio: 1 }), weight: 1 },
+      { name: "slow", target: embedded({ protocol: "grpc", latency: "15 ms", errorRate: "20 %" }), weight: 2 },
+      { name: "stream", target: embedded({ protocol: "grpc", streaming: true, errorRate: "100 %" }), weight: 1 },
       {
         name: "chat",
-        target: embeddedLlm({ streaming: true, ttft: "2 ms", tokenizer: TINY }),
+        target: embeddedLlm({ streaming: true, timeToFirstToken: "2 ms", tokenizer: TINY }),
         inputs: prompts({ isl: 8, osl: 4, count: 3 }),
         weight: 1,
         tags: ({ isl, target: name }) => ({ isl, name }),
@@ -125,7 +125,7 @@ test("windows until stable, a rate and cancelled requests have the same sums by 
     name: "x",
     target,
     load: rate(200, { requests: 120 }),
-    cancel: { percent: 30, after: "3 ms" },
+    cancel: { share: "30 %", after: "3 ms" },
   });
   const result = await run(scenario);
   assert.equal(result.error, undefined, result.error?.message);

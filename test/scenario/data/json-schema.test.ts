@@ -26,10 +26,12 @@ const RIGHT: readonly Data[] = [
   { $schema: "./scenario.schema.json" },
   { load: { ramp: { from: 1, to: "${users}", step: 2 } }, params: { users: { integer: 3 } } },
   { load: [{ warmup: { for: "1 s", load: { hold: 2 } } }, { soak: { load: 4, for: "1 h" } }] },
-  { load: { rate: [1, 2.5] } },
-  { load: "offline" },
-  { load: { offline: null } },
-  { load: { findMax: { over: { concurrency: { min: 1, max: 9 } }, where: ["p99 < 3 ms"] } } },
+  { load: { rateSteps: [1, 2.5] } },
+  { maxErrorRate: "1%", cancel: { share: "0.5 %" }, load: { hold: { concurrency: 1, for: "1m30s" } } },
+  { maxErrorRate: 0 },
+  { load: "mlperf.offline" },
+  { load: { "mlperf.offline": null } },
+  { load: { findMax: { over: { ramp: { from: 1, to: 9 } }, where: ["p99 < 3 ms"] } } },
   { target: { triton: { url: ["a:1", "b:1"], model: "m" } } },
   { target: { http: "a:1/x" }, inputs: { payloads: "a.jsonl" } },
   {
@@ -58,6 +60,7 @@ const WRONG: readonly Data[] = [
   { load: { ramp: { from: 1 } } },
   { load: { ramp: { from: 0, to: 2 } } },
   { load: { hold: "x" } },
+  { load: { rate: [1, 2] } },
   { load: { hold: { concurrency: 1, for: 5 } } },
   { load: { hold: { concurrency: 1, for: "5" } } },
   { load: [] },
@@ -70,7 +73,9 @@ const WRONG: readonly Data[] = [
   { params: { a: { intger: 1 } } },
   { client: "fetch" },
   { setup: "x" },
-  { maxFailureRatio: 2 },
+  { maxErrorRate: 0.1 },
+  { maxErrorRate: "1" },
+  { cancel: { share: 5 } },
 ];
 
 describe("the schema of scenarios", () => {

@@ -44,8 +44,13 @@ const FIELDS: readonly Mistake[] = [
   ["a hook", with_("setup: x"), /^x.yaml:4:1, setup: is a function. Only code can say this: write a scenario in TypeS/],
   ["a scenario that is text", "hello", /^x.yaml:1:1: must be fields/],
   ["nothing", "", /^x.yaml:1:1: must be fields/],
+  [
+    "an option with its old name",
+    with_("requestTimeout: 5 s"),
+    /^x.yaml:4:1, requestTimeout: .* Write timeout: "30 s"\./,
+  ],
   ["a wrong value", with_("warmupRequests: -1"), /^x.yaml:4:17, warmupRequests: must be 0 or more \(got -1\)/],
-  ["a wrong unit", with_("cancel: { percent: 1, after: 60 }"), /^x.yaml:4:30, cancel.after: must be a duration with/],
+  ["a wrong unit", with_("cancel: { share: 1 %, after: 60 }"), /^x.yaml:4:30, cancel.after: must be a duration with/],
 ];
 
 const BUILDERS: readonly Mistake[] = [
@@ -53,6 +58,16 @@ const BUILDERS: readonly Mistake[] = [
     "an unknown builder",
     "name: x\ntarget: embeded\nload: { hold: 1 }",
     /^x.yaml:2:9, target: embeded is not a target. Did you mean embedded\?/,
+  ],
+  [
+    "a load with its old name",
+    "name: x\ntarget: embedded\nload: { server: { perSec: 1, latency: 1 s } }",
+    /^x.yaml:3:9, load.server: is not a load. Write mlperf.server\./,
+  ],
+  [
+    "a search with its old name",
+    "name: x\ntarget: embedded\nload: { findMax: { over: { concurrency: { min: 1, max: 9 } }, where: [p99 < 1 s] } }",
+    /^x.yaml:3:28, load.findMax.over.concurrency: is not a load. Write ramp: { from: 1, to: 64 }\./,
   ],
   [
     "code as a target",

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Problem, UserError } from "../../../src/plan/problem.ts";
-import { type MetricLimits, p99 } from "../../../src/scenario/assertions.ts";
+import { errorRate, type MetricLimits, p99 } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
 import { hold, ramp, steps } from "../../../src/scenario/loads/levels.ts";
-import { rate } from "../../../src/scenario/loads/rates.ts";
+import { rate, rateSteps } from "../../../src/scenario/loads/rates.ts";
+import { prompts } from "../../../src/scenario/prompts.ts";
+import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { triton } from "../../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 
@@ -31,7 +33,21 @@ const limit = (value: unknown) => untyped(p99().below)(value);
 
 const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])[] = [
   [{ load: anyHold(1, { for: "1 sec" }) }, 'Write "1 s".'],
-  [{ load: anyHold(1, { for: "5 m" }) }, 'Write "5 min".'],
+  [{ load: anyHold(1, { for: "5 mins" }) }, 'Write "5 min".'],
+  [{ maxErrorRate: 0.01 }, 'Write "1 %".'],
+  [{ maxErrorRate: 5 }, 'Write "5 %".'],
+  [{ maxErrorRate: "5" }, 'Write "5 %".'],
+  [{ maxErrorRate: -1 }, "Correct it in the scenario."],
+  [{ stability: { within: 10 } }, 'Write "10 %".'],
+  [{ assert: [untyped(errorRate().below)(1)] }, 'Write "1 %".'],
+  [{ maxFailureRatio: 0.1 }, 'Write maxErrorRate: "1 %".'],
+  [{ requestTimeout: "1 s" }, 'Write timeout: "30 s".'],
+  [{ cancel: { share: "5 %", percent: 5 } }, 'Write share: "5 %".'],
+  [{ stability: { percent: 5 } }, 'Write within: "10 %".'],
+  [{ serverTrace: { rate: 5 } }, "Write oneIn: 10."],
+  [{ target: untyped(embedded)({ errorRatio: 0.1 }) }, 'Write errorRate: "1 %".'],
+  [{ inputs: untyped(prompts)({ mix: [] }) }, 'Write lengths: [{ isl: 100, osl: 20, share: "100 %" }].'],
+  [{ thresholds: {} }, 'Write assert: [p99("latency").below("50 ms")].'],
   [{ load: anyHold(1, { for: "1,5 Minutes" }) }, 'Write "1.5 min".'],
   [{ load: anyHold(1, { for: 10 }) }, "Correct it in the scenario."],
   [{ load: anyHold(1, { for: "soon" }) }, "Correct it in the scenario."],
@@ -67,7 +83,7 @@ describe("arguments of loads have their names", () => {
     [ramp(1, 0), "load.to"],
     [steps([1, 0]), "load.levels.1"],
     [rate(0), "load.perSec"],
-    [rate([1, 0]), "load.perSec.1"],
+    [rateSteps([1, 0]), "load.perSec.1"],
     [[hold(1, { for: "1 s" }), hold(0, { for: "1 s" })], "load.1.concurrency"],
   ];
   for (const [load, path] of CASES) test(path, () => assert.equal(problemOf({ load }).path, path));

@@ -22,7 +22,7 @@ function scenario(parts: Readonly<Record<string, string>>): string {
   };
   return [
     'import { appendFileSync } from "node:fs";',
-    'import { defineScenario, embedded, hold, http, integer } from "rampart";',
+    'import { defineScenario, embedded, hold, http, param } from "rampart";',
     "const log = (text) => appendFileSync(new URL('log', import.meta.url), `${text}\\n`);",
     "export default defineScenario({",
     ...Object.entries(fields).map(([name, text]) => `  ${name}: ${text},`),

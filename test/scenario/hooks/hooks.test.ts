@@ -10,7 +10,7 @@ const LONG = { target: 'embedded({ latency: "1 ms" })', load: 'hold(1, { for: "6
 
 describe("hooks", () => {
   test("end with the run, and a failed assertion keeps its exit code", async () => {
-    const { code, log } = await run({ target: "embedded({ errorRatio: 1 })" });
+    const { code, log } = await run({ target: "embedded({ errorRate: '100 %' })" });
     assert.equal(code, 69);
     assert.equal(log, "teardown 7");
   });

@@ -9,7 +9,7 @@ import { run } from "./hook-scenario.ts";
 
 test("hooks run commands in the scenario's folder, and fields get what setup returns", async () => {
   const { code, out, err, log } = await run({
-    params: "{ users: integer(2) }",
+    params: "{ users: param.integer(2) }",
     setup:
       'async ({ $, params, start, freePort }) => { const { stdout } = await $`printf "%s|" ${"a b"} ${["c", "d"]}; test -f x.mjs; echo noise >&2`; log(stdout); const s = await start(["sh", "-c", "echo up $LEVEL; sleep 300"], { ready: /up (\\d)/, env: { LEVEL: "3" } }); log((await freePort()) > 0); return { users: params.users + Number(s.match[1]) }; }',
     load: "({ users }, started) => hold(started.users, { requests: 5 })",

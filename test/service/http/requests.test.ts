@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import type { RequestBody } from "../../../src/inputs/request-bodies.ts";
-import { file, type HttpOptions, multipart } from "../../../src/scenario/targets/http.ts";
+import { fileBody, type HttpOptions, multipart } from "../../../src/scenario/targets/http.ts";
 import { HTTP_METHODS } from "../../../src/transport/request.ts";
 import { type AnsweringServer, type ReceivedRequest, startAnsweringServer } from "../../servers/answering-server.ts";
 import { runHttp } from "./run-http.ts";
@@ -46,11 +46,11 @@ const forms: readonly (readonly [name: string, body: RequestBody, type: string, 
   ["an object", { b: [1, null], a: "x" }, "application/json", '{"b":[1,null],"a":"x"}'],
   ["a list", [1, { c: true }], "application/json", '[1,{"c":true}]'],
   ["bytes", BYTES, "application/octet-stream", BYTES],
-  ["a file, as it is", file("body.json"), "application/json", '{ "a": 1.0 }\n'],
-  ["a file with a type of its own", file("image.png", { type: "image/x" }), "image/x", BYTES],
+  ["a file, as it is", fileBody("body.json"), "application/json", '{ "a": 1.0 }\n'],
+  ["a file with a type of its own", fileBody("image.png", { type: "image/x" }), "image/x", BYTES],
   [
     "a form",
-    multipart({ model: "m", n: 2, image: file("image.png", { name: "cat.png" }) }),
+    multipart({ model: "m", n: 2, image: fileBody("image.png", { name: "cat.png" }) }),
     `multipart/form-data; boundary=${FORM_HEAD}`,
     Buffer.concat([
       Buffer.from(
@@ -83,8 +83,8 @@ test("curl sends the same bytes of a file and the same fields of a form", async 
   await curl("--data-binary", "@image.png");
   await curl("-F", "model=m", "-F", "image=@image.png;type=image/png");
   const [curlFile, curlForm] = server.received.slice(from) as [ReceivedRequest, ReceivedRequest];
-  const [ownFile] = await sent({ body: file("image.png") });
-  const [ownForm] = await sent({ body: multipart({ model: "m", image: file("image.png") }) });
+  const [ownFile] = await sent({ body: fileBody("image.png") });
+  const [ownForm] = await sent({ body: multipart({ model: "m", image: fileBody("image.png") }) });
   assert.deepEqual(ownFile?.bytes, curlFile.bytes);
   const withoutBoundary = ({ bytes, headers }: ReceivedRequest): string => {
     const boundary = /boundary=(.*)$/.exec(headers["content-type"] ?? "")?.[1] ?? "";

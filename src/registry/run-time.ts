@@ -1,5 +1,5 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
-import { countLevels, rangeOf } from "../load/levels.ts";
+import { countLevels, type LevelRange, rangeOf } from "../load/levels.ts";
 
 import { createLadder, type Ladder } from "../load/load-ladder.ts";
 import { LoadSearch } from "../load/search.ts";
@@ -7,7 +7,7 @@ import { STABILITY_WINDOWS, WINDOW_STRETCH } from "../measure/stability.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { msToSec } from "../plan/units.ts";
-import { levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
+import { levelUnitOf, loadModeOf } from "./load-modes.ts";
 
 /** How long a run takes, as its plan says it. */
 
@@ -35,14 +35,31 @@ export function estimateTime(plan: Plan): RunTime | undefined {
   return timeOfLoad(plan.load, plan.measurement.mode, plan.measurement.warmupMs ?? 0);
 }
 
+/** Returns how long all runs of a plan take, when it is repeated; undefined when its data or the server decide. */
+export function estimateAllRuns(plan: Plan): RunTime | undefined {
+  const time = estimateTime(plan);
+  const { repeat } = plan;
+  if (time === undefined || repeat === undefined) return time;
+  const { atLeast, atMost } = repeat;
+  const runs = atLeast === atMost ? `${atLeast} runs` : `${atLeast} to ${atMost} runs`;
+  return { leastMs: atLeast * time.leastMs, mostMs: atMost * time.mostMs, parts: `${runs} of ${time.parts}` };
+}
+
+/** Returns the range of levels that are measured one after the other, each until it is stable; undefined for other loads. */
+export function stairsOf({ load, measurement }: Plan): LevelRange | undefined {
+  const found = loadModeOf(load).levels?.(load);
+  const isStairs = found?.search === "linear" && (countLevels(found.levels) ?? 0) > 1;
+  return isStairs && measurement.mode.kind === "time-windows" ? rangeOf(found.levels) : undefined;
+}
+
 function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number): RunTime | undefined {
   const { levels, search } = loadModeOf(load).levels?.(load) ?? { levels: ONE_LEVEL, search: "linear" as const };
   const level = timeOfLevel(mode);
   if (level === undefined) return undefined;
   const [leastMs, mostMs] = [level.leastMs + warmupMs, level.mostMs + warmupMs];
   const range = rangeOf(levels);
-  if (search === "highest" && range !== undefined) {
-    const points = mostPoints(range, levelUnitOf(load));
+  if (search === "highest") {
+    const points = range === undefined ? (countLevels(levels) ?? 1) : mostPoints(range, levelUnitOf(load));
     const parts = `${count(points, "load")} of ${describeMs(mostMs)} at most; fewer and shorter where the verdict is clear`;
     return { leastMs, mostMs: points * mostMs, parts };
   }
@@ -61,6 +78,8 @@ const ONE_LEVEL: LevelsPlan = { kind: "list", values: [1] };
 function timeOfLevel(mode: MeasurementModePlan): { readonly leastMs: number; readonly mostMs: number } | undefined {
   if ("durationMs" in mode) return { leastMs: mode.durationMs, mostMs: mode.durationMs };
   if ("maxMs" in mode) return { leastMs: 2 * mode.windowMs, mostMs: mode.maxMs };
+  if ("minDurationMs" in mode && mode.minDurationMs !== undefined)
+    return { leastMs: mode.minDurationMs, mostMs: mode.minDurationMs };
   if (!("windowMs" in mode)) return undefined;
   const windowMs = WINDOW_STRETCH * mode.windowMs;
   return { leastMs: STABILITY_WINDOWS * windowMs, mostMs: mode.maxTrials * windowMs };
@@ -87,14 +106,6 @@ function countPoints(ladder: Ladder, limit: number): number {
   return pointCount;
 }
 
-/** Returns the latest `timestamp` of a file of requests, in milliseconds; undefined when it has none. */
-export function latestTimestampMs(text: string): number | undefined {
-  let latestMs: number | undefined;
-  for (const [, digits] of text.matchAll(/"timestamp"\s*:\s*([\d.eE+]+)/g))
-    latestMs = Math.max(latestMs ?? 0, Number(digits));
-  return latestMs;
-}
-
 /** Says how long a run takes, in one sentence. */
 export function describeTime(time: RunTime | undefined): string {
   if (time === undefined) return "The run takes as long as its data and the server need.";
@@ -105,8 +116,8 @@ export function describeTime(time: RunTime | undefined): string {
 
 const SEC_PER_MIN = 60;
 
-/** `250 ms`, `2 s`, `4 min 39 s`, `1 h`. */
-function describeMs(ms: number): string {
+/** Formats a time: `250 ms`, `2 s`, `4 min 39 s`, `1 h`. */
+export function describeMs(ms: number): string {
   if (msToSec(ms) < 1) return `${Number(ms.toPrecision(3))} ms`;
   const allSec = msToSec(ms);
   if (allSec < SEC_PER_MIN) return `${Number(allSec.toPrecision(3))} s`;

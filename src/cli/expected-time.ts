@@ -1,0 +1,77 @@
+import { LEVEL_UNITS } from "../load/level-units.ts";
+import { countLevels, type LevelRange } from "../load/levels.ts";
+import type { LoadPlan } from "../plan/load-plan.ts";
+import type { Plan } from "../plan/plan.ts";
+import { withoutSecrets } from "../plan/secrets.ts";
+import { levelUnitOf } from "../registry/load-modes.ts";
+import { describeMs, estimateAllRuns, stairsOf } from "../registry/run-time.ts";
+import type { CommandIo } from "./execute.ts";
+
+/** How long a run is expected to take, which is said before it starts. */
+
+/** Longer runs are announced, whatever their load. */
+const LONG_MS = 300_000;
+
+/** Levels of a staircase that show a curve. */
+const FEW_LEVELS = 8;
+
+/** How a load is written: in TypeScript or in YAML. */
+export type LoadNotation = "code" | "data";
+
+/** What `--dry-run` adds to a plan. */
+export interface ExpectedTime {
+  readonly leastMs: number;
+  readonly mostMs: number;
+  /** What it consists of: `50 levels of 18 s to 1 min`. */
+  readonly parts: string;
+  /** Shorter forms of a staircase whose levels are measured until they are stable. Absent: it is none. */
+  readonly shorter?: readonly string[];
+}
+
+/** Returns how long a plan is expected to take; undefined when its data or the server decide. */
+export function expectedTimeOf(plan: Plan, notation: LoadNotation): ExpectedTime | undefined {
+  const time = estimateAllRuns(plan);
+  if (time === undefined) return undefined;
+  const stairs = stairsOf(plan);
+  const shorter = stairs === undefined ? [] : listShorter(plan.load, stairs, countLevels(stairs) ?? 1, notation);
+  return { ...time, ...(shorter.length === 0 ? {} : { shorter }) };
+}
+
+/** Prints how long a run is expected to take before it starts, if that is long or the load is a staircase. */
+export function announceTime(plan: Plan, notation: LoadNotation, io: Pick<CommandIo, "err">): void {
+  const time = expectedTimeOf(plan, notation);
+  if (time === undefined || (time.shorter === undefined && time.mostMs <= LONG_MS)) return;
+  const { leastMs, mostMs, parts, shorter = [] } = time;
+  const span = leastMs === mostMs ? `about ${describeMs(mostMs)}` : `${describeMs(leastMs)} to ${describeMs(mostMs)}`;
+  const forms = shorter.map((form) => `    ${form}\n`).join("");
+  io.err(`  expected to take ${span} (${parts})${forms === "" ? "" : "; shorter:"}\n${forms}`);
+}
+
+/** Returns a plan as `--dry-run` prints it, with the expected time. */
+export function formatDryRun(plan: Plan, notation: LoadNotation): string {
+  const expectedTime = expectedTimeOf(plan, notation);
+  const shown = { ...withoutSecrets(plan), ...(expectedTime === undefined ? {} : { expectedTime }) };
+  return `${JSON.stringify(shown, null, 2)}\n`;
+}
+
+/** Returns three forms that take less time: fewer levels, a time or a number of requests for each, and a ramp in time. */
+function listShorter(load: LoadPlan, { start, end }: LevelRange, count: number, notation: LoadNotation): string[] {
+  const last = end ?? start;
+  const ramp = (option: string, value: string | number): string =>
+    writeRamp(LEVEL_UNITS[levelUnitOf(load)].isScheduled ? "rateRamp" : "ramp", [start, last], option, value, notation);
+  const step = Math.ceil((last - start) / (FEW_LEVELS - 1));
+  const each = ramp("for", "10 s");
+  const inTime = ramp("over", "2 min");
+  return count > FEW_LEVELS ? [ramp("step", step), each, inTime] : [each, ramp("requests", 1000), inTime];
+}
+
+function writeRamp(
+  name: string,
+  [from, to]: readonly [number, number],
+  option: string,
+  value: string | number,
+  notation: LoadNotation,
+): string {
+  if (notation === "data") return `${name}: { from: ${from}, to: ${to}, ${option}: ${value} }`;
+  return `${name}(${from}, ${to}, { ${option}: ${typeof value === "number" ? value : JSON.stringify(value)} })`;
+}

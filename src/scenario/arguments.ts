@@ -1,0 +1,21 @@
+import { userError } from "../plan/problem.ts";
+import { showValue } from "../plan/show-value.ts";
+
+/** Checks arguments of untyped callers that no schema sees. */
+
+/**
+ * Refuses more arguments than a builder takes. @param call the builder with the names of its arguments: `rate(perSec, options)`
+ * @throws UserError
+ */
+export function refuseMore(call: string, given: IArguments | readonly unknown[]): void {
+  const [, names = ""] = /\((.*)\)/.exec(call) ?? [];
+  const most = names === "" ? 0 : names.split(",").length;
+  if (given.length <= most) return;
+  const message = most === 0 ? "takes no arguments" : `takes ${most === 1 ? "1 argument" : `${most} arguments`}`;
+  throw userError("invalid-value", call, message, "Remove what is more.", showValue(given[most]));
+}
+
+/** Returns options with further fields. What is no object stays as it is, so that the schema refuses it. */
+export function withFields(options: unknown, fields: object): object {
+  return typeof options === "object" && options !== null ? { ...options, ...fields } : (options as object);
+}

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as api from "../../src/index.ts";
+import { type Problem, UserError } from "../../src/plan/problem.ts";
+
+/** What untyped callers hear about arguments that no schema sees. */
+
+type Call = (...args: readonly unknown[]) => unknown;
+
+/** Takes any number of arguments: the files. */
+const VARIADIC: ReadonlySet<string> = new Set(["input.json"]);
+
+function problemsOf(call: () => unknown): readonly Problem[] {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof UserError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+/** The functions of the API by how they are written: `hold`, `input.json`. */
+const FUNCTIONS = Object.entries(api as Readonly<Record<string, object>>).flatMap(
+  ([name, value]): [string, object][] =>
+    typeof value === "function"
+      ? [[name, value]]
+      : Object.entries(value as Readonly<Record<string, object>>).map(([inner, builder]) => [
+          `${name}.${inner}`,
+          builder,
+        ]),
+);
+
+for (const [name, builder] of FUNCTIONS)
+  if (!VARIADIC.has(name))
+    test(`${name} refuses more arguments than it takes`, () => {
+      const [found] = problemsOf(() => (builder as Call)(...Array.from({ length: 5 }, () => ({}))));
+      assert.match(String(found?.path), new RegExp(`^${name.replace(".", "\\.")}\\(.*\\)$`));
+      assert.match(String(found?.message), /^takes (no arguments|1 argument|[23] arguments)$/);
+    });
+
+const anyLimits = (): Readonly<Record<string, Call>> => api.p99() as unknown as Readonly<Record<string, Call>>;
+
+const CALLS: readonly (readonly [name: string, call: () => unknown, expected: string])[] = [
+  [
+    "options of a builder without options",
+    () => (api.sessions as Call)(4, { for: "3 s" }),
+    'sessions(concurrency): takes 1 argument (got {"for":"3 s"}). Remove what is more.',
+  ],
+  [
+    "a second limit",
+    () => anyLimits()["below"]?.("1 s", "2 s"),
+    'below(limit): takes 1 argument (got "2 s"). Remove what is more.',
+  ],
+  [
+    "a second set of tags",
+    () => anyLimits()["where"]?.({ a: 1 }, { b: 1 }),
+    'where(tags): takes 1 argument (got {"b":1}). Remove what is more.',
+  ],
+  [
+    "an argument of a statistic that has none",
+    () => (api.extracted("x").average as Call)(5),
+    "average(): takes no arguments (got 5). Remove what is more.",
+  ],
+  [
+    "options of a parameter, twice",
+    () => (api.param.integer as Call)({ min: 1 }, { max: 2 }),
+    'param.integer(options): takes 1 argument (got {"max":2}). Remove what is more.',
+  ],
+];
+
+for (const [name, call, expected] of CALLS)
+  test(`${name} is an error`, () => assert.throws(call, { name: "UserError", message: expected }));

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { FLAGS as CHAT_FLAGS } from "../src/cli/chat/command.ts";
+import { FLAGS as COMPARE_FLAGS } from "../src/cli/compare/command.ts";
+import { FLAGS as DOCTOR_FLAGS } from "../src/cli/doctor/command.ts";
+import { readDescriptions } from "../src/cli/help/descriptions.ts";
+import { FLAGS as HTTP_FLAGS } from "../src/cli/http/command.ts";
+import { FLAGS as INIT_FLAGS } from "../src/cli/init.ts";
+import { FLAGS as MOCK_FLAGS } from "../src/cli/mock.ts";
+import { FLAGS as REPORT_FLAGS } from "../src/cli/report.ts";
+import { FLAGS as RUN_FLAGS } from "../src/cli/run.ts";
+import * as api from "../src/index.ts";
+import { METRIC_KEYS, reportedMetrics } from "../src/measure/metrics/catalogue.ts";
+import { scenarioJsonSchema } from "../src/scenario/data/json-schema.ts";
+
+/** One meaning has one word in scenarios, YAML, options, reports and guides: the table of terms in `src/README.md`. */
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+interface Term {
+  readonly name: string;
+  /** Without dashes; empty: there is none. */
+  readonly option: string;
+  readonly others: readonly string[];
+}
+
+function readTerms(): readonly Term[] {
+  const guide = readFileSync(join(ROOT, "src/README.md"), "utf8");
+  const [, section = ""] = guide.split("\n## Terms\n");
+  const [table = ""] = section.split("\n## ", 1);
+  return table.split("\n").flatMap((line) => {
+    const [, first = "", option = "", , others = ""] = line.split("|");
+    const [, name] = /`(\w+)`/.exec(first) ?? [];
+    if (name === undefined) return [];
+    const named = Array.from(others.matchAll(/`(\w+)`/g), ([, other = ""]) => other);
+    return [{ name, option: /`--([\w-]+)`/.exec(option)?.[1] ?? "", others: named }];
+  });
+}
+
+const TERMS = readTerms();
+
+/** The names of fields, options, builders and metrics of the language, as code and as data. */
+function listNames(): ReadonlySet<string> {
+  const found = new Set<string>([...Object.keys(api), ...METRIC_KEYS]);
+  const collect = (part: unknown): void => {
+    if (typeof part !== "object" || part === null) return;
+    for (const [key, inner] of Object.entries(part)) {
+      if (key === "properties") for (const name of Object.keys(inner as object)) found.add(name);
+      collect(inner);
+    }
+  };
+  collect(scenarioJsonSchema(readDescriptions()));
+  return found;
+}
+
+const NAMES = listNames();
+
+const OPTIONS: ReadonlySet<string> = new Set(
+  [
+    ...[RUN_FLAGS, HTTP_FLAGS, CHAT_FLAGS, COMPARE_FLAGS],
+    ...[DOCTOR_FLAGS, INIT_FLAGS, MOCK_FLAGS, REPORT_FLAGS],
+  ].flatMap((flags) => flags.map(({ name }) => name)),
+);
+
+function toOption(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+test("the table has terms, each of the language and, where it says so, of the options", () => {
+  assert.ok(TERMS.length >= 10);
+  for (const { name, option } of TERMS) {
+    assert.ok(NAMES.has(name), `${name} is no name of the language`);
+    if (option !== "") assert.ok(OPTIONS.has(option), `--${option} is no option`);
+  }
+});
+
+test("no other spelling of a term is a name of the language or an option", () => {
+  for (const { option, others } of TERMS)
+    for (const other of others) {
+      assert.ok(!NAMES.has(other), `${other} is a name of the language`);
+      const spelled = toOption(other);
+      assert.ok(spelled === option || !OPTIONS.has(spelled), `--${spelled} is an option`);
+    }
+});
+
+test("no name of the language says the unit of a ratio, which its value has", () => {
+  const metrics: ReadonlySet<string> = new Set(METRIC_KEYS);
+  const found = [...NAMES].filter((name) => !metrics.has(name) && /(?:Ratio|Percent|Pct|Percentage)$/.test(name));
+  assert.deepEqual(found, []);
+});
+
+test("metrics have their keys as names in JSON", () => {
+  for (const { key, name } of reportedMetrics()) assert.ok(name.startsWith(key), `${key} is ${name}`);
+});
+
+test("no guide of Rampart's own commands writes another spelling of a term as code", () => {
+  const guides = ["README.md", "scenarios/README.md", ...listGuides("src")];
+  const found = guides.flatMap((guide) => {
+    const [text = ""] = readFileSync(join(ROOT, guide), "utf8").split("\n## Terms\n", 1);
+    const code = Array.from(text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g), ([span]) => span).join("\n");
+    const others = TERMS.flatMap(({ others }) => others);
+    return others
+      .filter((other) => new RegExp(`(?<![\\w.-])${other}(?=\\s*[:(?]|\`)`).test(code))
+      .map((other) => [guide, other]);
+  });
+  assert.deepEqual(found, []);
+});
+
+/** The guides of the compatible modes have the words of their originals. */
+function listGuides(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (/perf-analyzer|genai-perf/.test(path)) return [];
+    if (entry.isDirectory()) return listGuides(path);
+    return entry.name === "README.md" ? [path] : [];
+  });
+}
