@@ -143,6 +143,16 @@ export type CallModePlan = ClientPlan["callMode"];
 /** Most threads that send. */
 export const MOST_WORKERS = 256;
 
+/** Whether a text is an IP address. */
+export function isAddress(text: string): boolean {
+  return v.is(addressSchema(), text);
+}
+
+/** Schema of an address of this host. */
+export function addressSchema() {
+  return v.pipe(v.string("must be text"), v.ip("must be an IP address of this host, such as 10.0.0.5"));
+}
+
 /** Schema of the client. */
 export function clientSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
@@ -159,6 +169,10 @@ export function clientSchema() {
     maxLanes: v.nullable(count),
     /** Number of threads that send, each a share of the load. Absent: the main thread sends all of it. */
     workers: v.exactOptional(v.pipe(count, v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))),
+    /** Addresses of this host that connections to the servers come from, in turn. Absent: the system chooses. */
+    sourceAddresses: v.exactOptional(
+      v.pipe(v.array(addressSchema(), "must be a list of addresses"), v.nonEmpty("must have an address")),
+    ),
     /** A request fails when it receives no byte for this time. */
     stallTimeoutMs: positive,
     /** A request fails when its response is not complete after this time. Absent: no limit. */

@@ -13,7 +13,7 @@ import { Conductor } from "./conduct/conductor.ts";
 import { openThreads, type SenderThreads } from "./fleet/open-threads.ts";
 import { findUndivided } from "./fleet/undivided.ts";
 import { withFollowers } from "./followers.ts";
-import { hostLimitsOf } from "./host-limits.ts";
+import { checkSources, hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
 import { timestampsOf } from "./open-sender.ts";
 import { measuresTokens, openSending } from "./open-sending.ts";
@@ -64,6 +64,7 @@ async function runPlan(
 ): Promise<RunResult> {
   const conflicts = findConflicts(plan);
   if (conflicts.length > 0) throw new UserError(conflicts);
+  await checkSources(plan);
   const load = prepareLoad(plan.load);
   const hostLimits = hostLimitsOf(plan, load.search);
   const observer = await openObserver();

@@ -144,6 +144,11 @@ export interface ScenarioDefinition<
    */
   readonly maxOutstanding?: number;
   /**
+   * Addresses of this host that connections to the servers come from, in turn: `["10.0.0.5", "10.0.0.6"]`. Each has ports of its own, so
+   * that more connections can be open. Default: the system chooses.
+   */
+  readonly sourceAddresses?: readonly string[];
+  /**
    * Number of threads that send, each its share of the load, where one core is not enough; the report is that of one. Each thread loads the
    * scenario and calls its functions; `setup` runs once. Not with `onRecord` and files of single requests. Default: 1, the main thread.
    */

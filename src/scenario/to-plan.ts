@@ -136,6 +136,7 @@ function buildPlan(
       ...(requestTimeout === undefined ? {} : { requestTimeoutMs: toMs(requestTimeout) }),
       ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
       ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
+      ...(definition.sourceAddresses === undefined ? {} : { sourceAddresses: [...definition.sourceAddresses] }),
       ...(definition.workers === undefined ? {} : { workers: definition.workers }),
       isMpi: false,
     },

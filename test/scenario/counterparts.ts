@@ -106,6 +106,7 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--stall-timeout": "defineScenario.stallTimeout",
   "--timeout": "defineScenario.requestTimeout",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
+  "--source-address": "defineScenario.sourceAddresses",
   "--workers": "defineScenario.workers",
   "--max-error-rate": "defineScenario.maxFailureRatio",
 };
@@ -209,6 +210,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--custom-dataset-type": "prompts.fileFormat",
   "--no-server-usage": "prompts.usage",
   "--failed-request-threshold": "defineScenario.maxFailureRatio",
+  "--source-address": "defineScenario.sourceAddresses",
   "--stall-timeout": "defineScenario.stallTimeout",
   "--request-timeout-seconds": "defineScenario.requestTimeout",
   "--timeout": "defineScenario.requestTimeout",

@@ -1,0 +1,98 @@
+import { readPortRange } from "../runtime/machine.ts";
+
+/** Where a connection comes from. */
+export interface Source {
+  readonly address: string;
+  /** Absent: the system chooses a port. */
+  readonly port?: number;
+}
+
+/** After a walk over all ports found none, later ones look at this number of them. */
+const FEW_PORTS = 64;
+
+/**
+ * Gives the connections to one server their source addresses in turn, and a port where the system has none left: it gives each port of an
+ * address to one connection only, whatever its server, but connections to other servers may share it.
+ */
+export class SourceTurns {
+  private readonly byFamily: ReadonlyMap<Family, readonly string[]>;
+  private readonly walks = new Map<string, PortWalk>();
+  private readonly ports: readonly [first: number, last: number];
+  private turn: number;
+
+  /** @param addresses one or more @param first number of the first one; wraps around. Default: 0 @param ports those of the system for connections */
+  constructor(addresses: readonly string[], first = 0, ports = readPortRange()) {
+    this.byFamily = Map.groupBy(addresses, familyOf);
+    this.ports = ports;
+    this.turn = first;
+  }
+
+  /** Returns the next source of the family of the server's address; undefined if there is none. */
+  next(server: string): Source | undefined {
+    const addresses = this.byFamily.get(familyOf(server)) ?? [];
+    const address = addresses[this.turn++ % addresses.length];
+    if (address === undefined) return undefined;
+    const walk = this.walks.get(address);
+    return walk === undefined ? { address } : walk.next();
+  }
+
+  /** Returns another port of an address whose source has been in use; undefined when it has none left. */
+  after({ address, port }: Source): Source | undefined {
+    if (!Number.isFinite(this.ports[1])) return undefined;
+    let walk = this.walks.get(address);
+    if (walk === undefined) {
+      walk = new PortWalk(address, this.ports);
+      this.walks.set(address, walk);
+    }
+    return port === undefined || walk.miss() ? walk.next() : undefined;
+  }
+
+  /** A connection from this source is open. */
+  opened({ address, port }: Source): void {
+    if (port !== undefined) this.walks.get(address)?.hit();
+  }
+}
+
+/** Goes over the ports of an address, round and round. */
+class PortWalk {
+  private readonly address: string;
+  private readonly first: number;
+  private readonly count: number;
+  private position = 0;
+  /** Ports in a row that could not be used. */
+  private misses = 0;
+
+  constructor(address: string, [first, last]: readonly [first: number, last: number]) {
+    this.address = address;
+    this.first = first;
+    this.count = last - first + 1;
+  }
+
+  next(): Source {
+    return { address: this.address, port: this.first + (this.position++ % this.count) };
+  }
+
+  hit(): void {
+    this.misses = 0;
+  }
+
+  /** Returns whether to try another one. */
+  miss(): boolean {
+    if (++this.misses < this.count) return true;
+    this.misses = Math.max(0, this.count - FEW_PORTS);
+    return false;
+  }
+}
+
+/** Whether a connection could not be opened because its source is in use. Runtimes have several words for that where a port was given. */
+export function isInUse({ port }: Source, error: Error | undefined): boolean {
+  const code = (error as { code?: string } | undefined)?.code ?? "";
+  return code === "EADDRINUSE" || (port !== undefined && (code === "EADDRNOTAVAIL" || code === "EINVAL"));
+}
+
+type Family = "IPv4" | "IPv6";
+
+/** Returns the family of an address. */
+export function familyOf(address: string): Family {
+  return address.includes(":") ? "IPv6" : "IPv4";
+}
