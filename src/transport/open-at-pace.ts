@@ -11,8 +11,9 @@ const BURST = 64;
 /** Most connections that are being opened; as many more for each second without any of them open, as with a server that is silent. */
 const MOST_OPENING = 128;
 const SILENCE_NS = msToNs(1000);
-/** A connection that takes this long has lost a packet: the server's backlog may be full. */
+/** A connection that takes this long, besides pauses of the event loop, has lost a packet: the server's backlog may be full. */
 const LOSS_NS = msToNs(900);
+const PAUSE_NS = msToNs(20);
 /** The pace does not become slower than this part of itself. */
 const SLOWEST_RATIO = 1 / 16;
 const WAIT_MS = 1;
@@ -37,10 +38,17 @@ export async function openAtPace<T>(items: readonly T[], opening: Opening<T>): P
   for (const item of items) {
     while (!pace.admits() && !opening.isClosed()) await new Promise<void>((resolve) => clock.after(WAIT_MS, resolve));
     if (opening.isClosed()) break;
-    const beganNs = pace.begin();
-    all.push(opening.open(item).then(() => pace.end(beganNs)));
+    const attempt = pace.begin();
+    all.push(opening.open(item).then(() => pace.end(attempt)));
   }
   await Promise.all(all);
+}
+
+/** A connection that is being opened. */
+interface Attempt {
+  readonly beganNs: number;
+  /** Sum of pauses until then. */
+  readonly pausedNs: number;
 }
 
 /** Says when the next connection may be opened. */
@@ -51,6 +59,8 @@ class Pace {
   /** Connections that may be opened now. */
   private allowance = BURST;
   private countedNs: number;
+  /** Time in which the event loop had no turn, because others had the core. */
+  private pausedNs = 0;
   private openingCount = 0;
   /** When a connection was last open, or began after none was being opened. */
   private heardNs: number;
@@ -67,24 +77,32 @@ class Pace {
   admits(): boolean {
     const nowNs = this.clock.nowNs();
     this.allowance = Math.min(BURST, this.allowance + this.perSec * nsToSec(nowNs - this.countedNs));
+    this.pausedNs = this.pausedAt(nowNs);
     this.countedNs = nowNs;
     const silences = Math.floor((nowNs - this.heardNs) / SILENCE_NS);
     return this.allowance >= 1 && this.openingCount < MOST_OPENING * (1 + silences);
   }
 
-  /** Counts a connection that is opened now. Returns the time. */
-  begin(): number {
+  /** Counts a connection that is opened now. */
+  begin(): Attempt {
     this.allowance--;
     if (this.openingCount++ === 0) this.heardNs = this.countedNs;
-    return this.countedNs;
+    return { beganNs: this.countedNs, pausedNs: this.pausedNs };
   }
 
   /** Counts a connection that is open, and halves the pace where packets were lost since it last did. */
-  end(beganNs: number): void {
+  end({ beganNs, pausedNs }: Attempt): void {
     this.openingCount--;
     this.heardNs = this.clock.nowNs();
-    if (this.heardNs - beganNs < LOSS_NS || beganNs < this.slowedNs) return;
+    const tookNs = this.heardNs - beganNs - (this.pausedAt(this.heardNs) - pausedNs);
+    if (tookNs < LOSS_NS || beganNs < this.slowedNs) return;
     this.perSec = Math.max(this.slowestPerSec, this.perSec / 2);
     this.slowedNs = this.heardNs;
+  }
+
+  /** Returns the sum of pauses until now. While connections wait, the pace is asked every millisecond. */
+  private pausedAt(nowNs: number): number {
+    const gapNs = nowNs - this.countedNs;
+    return this.pausedNs + (gapNs > PAUSE_NS ? gapNs : 0);
   }
 }

@@ -85,6 +85,18 @@ test("lost handshakes halve the pace, once for all that were lost together", asy
   assert.ok(Math.abs(perSec - CONNECTIONS_PER_SEC / 2) < 100, `${perSec} per second`);
 });
 
+test("a pause of the event loop is no lost handshake", async () => {
+  const clock = new FakeClock();
+  const { begunMs } = openMany(clock, 20_000, () => 5);
+  await pass(clock, 50);
+  clock.spendMs(1500);
+  await pass(clock, 50);
+  const before = begunMs.length;
+  await pass(clock, 200);
+  const perSec = (begunMs.length - before) * 5;
+  assert.ok(Math.abs(perSec - CONNECTIONS_PER_SEC) < 200, `${perSec} per second`);
+});
+
 test("nothing is opened once the client is closed", async () => {
   const clock = new FakeClock();
   const { begunMs, done, close } = openMany(clock, 3000, () => 1);

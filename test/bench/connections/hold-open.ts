@@ -156,8 +156,8 @@ async function watchHost(load: OpenLoad, before: HostState, ended: Promise<unkno
     leastFreeBytes = Math.min(leastFreeBytes, freeBytes);
     if (open >= load.count * NEARLY_ALL && atMs - lookedMs >= LOOK_MS) {
       const found = readOpen();
-      mostOpen = Math.max(mostOpen, found.length);
-      for (const source of found) sources.add(source);
+      mostOpen = Math.max(mostOpen, found.size);
+      for (const place of found) sources.add(place.split(":")[0] ?? "");
       lookedMs = performance.now();
     }
     await wait(SAMPLE_MS);
@@ -259,16 +259,17 @@ function readHost(): HostState {
   return { sockets: Number(sockets), freeBytes: Number(freeKib) * 1024, overflows: Number(overflows) };
 }
 
-/** Returns the address of each open connection from 127.0.10.0 on. */
-function readOpen(): string[] {
-  return readFileSync("/proc/net/tcp", "utf8")
-    .split("\n")
-    .flatMap((line) => {
+/** Returns the address and port of each open connection from 127.0.10.0 on. A connection that moves while they are read is there twice. */
+function readOpen(): ReadonlySet<string> {
+  const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
+  return new Set(
+    lines.flatMap((line) => {
       // Addresses are words of the machine's byte order, such as 0100007F. State 01 is an established connection.
-      const [, d, c, b, a] = /^\s*\d+: (\w\w)(\w\w)(\w\w)(\w\w):\w+ \w+:\w+ 01 /.exec(line) ?? [];
+      const [, d, c, b, a, port] = /^\s*\d+: (\w\w)(\w\w)(\w\w)(\w\w):(\w+) \w+:\w+ 01 /.exec(line) ?? [];
       const bytes = [a, b, c, d].map((byte) => Number(`0x${byte}`));
-      return bytes[0] === 127 && (bytes[2] ?? 0) >= FIRST_SOURCE ? [bytes.join(".")] : [];
-    });
+      return bytes[0] === 127 && (bytes[2] ?? 0) >= FIRST_SOURCE ? [`${bytes.join(".")}:${port}`] : [];
+    }),
+  );
 }
 
 /** Highest resident memory so far. */

@@ -4,7 +4,7 @@
 // (ulimit -n) needs, at loopback addresses of their own. Writes its table into README.md here, and exits with 1 when a request failed or a
 // connection was missing. Takes about three minutes and 6 GB of memory. Needs Linux and Go.
 import { existsSync, readFileSync } from "node:fs";
-import { freemem } from "node:os";
+import { freemem, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { formatCount } from "../../../src/plan/units.ts";
@@ -20,6 +20,9 @@ const MOST_BYTES = 100_000;
 const LEAST_FREE_BYTES = 2e9;
 const LIMIT_MS = 180_000;
 const KIB = 1024;
+
+/** What other programs do on this machine. */
+const [loadBefore = 0] = loadavg();
 
 const { values } = parseArgs({
   options: {
@@ -65,7 +68,7 @@ function loadOf(kind: OpenLoad["kind"], count: number): OpenLoad {
 
 function isWhole({ kind, count }: OpenLoad, held: HeldOpen): boolean {
   const most = kind === "streams" ? held.mostStreams : held.mostOpen;
-  return held.failed === 0 && held.completed === count && most === count;
+  return held.failed === 0 && held.completed === count && most >= count;
 }
 
 function headOf(): string {
@@ -83,7 +86,7 @@ function headOf(): string {
   ];
   const date = new Date().toISOString().slice(0, 10);
   return [
-    `Measured ${date} on ${cpu}, ${cores} cores, ${os}, ${runtime}. Clients and servers share the cores.`,
+    `Measured ${date} on ${cpu}, ${cores} cores, ${os}, ${runtime}. Clients and servers share the cores, and the load average before was ${loadBefore.toFixed(1)}.`,
     "",
     `| ${columns.join(" | ")} |`,
     `| --- |${" ---: |".repeat(columns.length - 1)}`,
