@@ -5,7 +5,7 @@ import { familyOf, isInUse, type Source, type SourceTurns } from "./source-addre
 /**
  * Connections to a host by its name. Runtimes open sockets to several addresses of a name at once and keep the first, so that a thousand
  * connections need two thousand descriptors for a moment. Here a name is resolved once, and its addresses are tried one after the other.
- * The same for connections with source addresses, whose ports are tried one after the other where the system has none left.
+ * The same for connections with source addresses, whose ports are tried one after the other.
  */
 
 /** A server, by its name or address. */

@@ -11,19 +11,26 @@ export interface Source {
 const FEW_PORTS = 64;
 
 /**
- * Gives the connections to one server their source addresses in turn, and a port where the system has none left: it gives each port of an
- * address to one connection only, whatever its server, but connections to other servers may share it.
+ * Gives the connections to one server their source addresses in turn, and their ports. Left to itself, Linux gives a port of an address to
+ * one connection only, whatever its server; above half of all ports it takes milliseconds to find one, in which the event loop stands still.
+ * A port that is named may have connections to other servers too.
  */
 export class SourceTurns {
   private readonly byFamily: ReadonlyMap<Family, readonly string[]>;
-  private readonly walks = new Map<string, PortWalk>();
-  private readonly ports: readonly [first: number, last: number];
+  /** By address. Empty where the system does not report its ports, and chooses them. */
+  private readonly walks: ReadonlyMap<string, PortWalk>;
   private turn: number;
 
-  /** @param addresses one or more @param first number of the first one; wraps around. Default: 0 @param ports those of the system for connections */
-  constructor(addresses: readonly string[], first = 0, ports = readPortRange()) {
+  /**
+   * @param addresses one or more
+   * @param first number of the first one; wraps around. Default: 0
+   * @param ports the system's for connections
+   * @param startRatio where in them to begin, 0 to 1. Default: random, because other processes may use the same addresses
+   */
+  constructor(addresses: readonly string[], first = 0, ports = readPortRange(), startRatio = Math.random()) {
     this.byFamily = Map.groupBy(addresses, familyOf);
-    this.ports = ports;
+    const known = Number.isFinite(ports[1]) ? addresses : [];
+    this.walks = new Map(known.map((address) => [address, new PortWalk(address, ports, startRatio)]));
     this.turn = first;
   }
 
@@ -31,25 +38,18 @@ export class SourceTurns {
   next(server: string): Source | undefined {
     const addresses = this.byFamily.get(familyOf(server)) ?? [];
     const address = addresses[this.turn++ % addresses.length];
-    if (address === undefined) return undefined;
-    const walk = this.walks.get(address);
-    return walk === undefined ? { address } : walk.next();
+    return address === undefined ? undefined : (this.walks.get(address)?.next() ?? { address });
   }
 
   /** Returns another port of an address whose source has been in use; undefined when it has none left. */
-  after({ address, port }: Source): Source | undefined {
-    if (!Number.isFinite(this.ports[1])) return undefined;
-    let walk = this.walks.get(address);
-    if (walk === undefined) {
-      walk = new PortWalk(address, this.ports);
-      this.walks.set(address, walk);
-    }
-    return port === undefined || walk.miss() ? walk.next() : undefined;
+  after({ address }: Source): Source | undefined {
+    const walk = this.walks.get(address);
+    return walk?.miss() === true ? walk.next() : undefined;
   }
 
   /** A connection from this source is open. */
-  opened({ address, port }: Source): void {
-    if (port !== undefined) this.walks.get(address)?.hit();
+  opened({ address }: Source): void {
+    this.walks.get(address)?.hit();
   }
 }
 
@@ -58,14 +58,15 @@ class PortWalk {
   private readonly address: string;
   private readonly first: number;
   private readonly count: number;
-  private position = 0;
+  private position: number;
   /** Ports in a row that could not be used. */
   private misses = 0;
 
-  constructor(address: string, [first, last]: readonly [first: number, last: number]) {
+  constructor(address: string, [first, last]: readonly [first: number, last: number], startRatio: number) {
     this.address = address;
     this.first = first;
     this.count = last - first + 1;
+    this.position = Math.floor(this.count * startRatio);
   }
 
   next(): Source {
