@@ -10,6 +10,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "client.kind": "client",
   "client.maxOutstanding": "maxOutstanding (--max-outstanding)",
   "client.requestTimeoutMs": "timeout",
+  "client.sourceAddresses": "sourceAddresses (--source-address)",
   "client.stallTimeoutMs": "stallTimeout",
   "client.workers": "workers (--workers)",
   "failures.maxRatio": "maxErrorRate",

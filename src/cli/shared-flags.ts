@@ -6,6 +6,7 @@ import {
   type Door,
   defaultTextOf,
   fileKeyOf,
+  type GivenValue,
   type PlanValues,
   readNotation,
   type SharedOption,
@@ -31,7 +32,8 @@ export function commandFlags(door: Door, others: readonly Flag[]): readonly Flag
 
 /** Returns one option as a flag. @param hasScenario whether the flag replaces what a scenario says; outputs belong to no scenario */
 function toFlag(option: SharedOption, hasScenario: boolean): Flag {
-  const { name, short, value, choices, help, meant, setting = "outputs" } = option;
+  const { name, short, value, choices, meant, setting = "outputs" } = option;
+  const help = option.isRepeatable === true ? `${option.help} May be repeated.` : option.help;
   const text = defaultTextOf(option, true);
   const defaultText = hasScenario && !setting.startsWith("outputs") ? `the scenario's, or ${text}` : text;
   return {
@@ -57,7 +59,7 @@ export function readShared(flags: FlagValues, door: Door, problems: Problem[]): 
     if (given === undefined || setting === undefined) continue;
     const put = toPlanValue(option, given);
     if ("message" in put) {
-      problems.push(problem("invalid-value", `--${name}`, put.message, put.hint, flags.text(name)));
+      problems.push(problem("invalid-value", `--${name}`, put.message, put.hint, put.given ?? flags.text(name)));
       continue;
     }
     const earlier = givers.get(setting);
@@ -97,11 +99,10 @@ export function readAmount(flags: FlagValues, door: Door, name: string, problems
   return read === undefined ? undefined : Number(read);
 }
 
-/** What was given; undefined for nothing, or a problem. */
-type Given = string | number | true | undefined;
-
-function readOption(flags: FlagValues, option: SharedOption, problems: Problem[]): Given {
+/** Returns what was given; undefined for nothing, or a problem. */
+function readOption(flags: FlagValues, option: SharedOption, problems: Problem[]): GivenValue | undefined {
   const { name, kind } = option;
+  if (option.isRepeatable === true) return flags.has(name) ? flags.texts(name) : undefined;
   if (kind === "switch") return flags.has(name) || undefined;
   const text = flags.text(name);
   if (text === undefined) return undefined;

@@ -59,6 +59,8 @@ export const MESSAGES = {
   "allow-more-failures": "Raise <failures.maxRatio> or look at the server.",
   "too-many-outstanding": "as <client.maxOutstanding> says",
   "allow-outstanding": "Lower the load, or raise <client.maxOutstanding>.",
+  "more-ports":
+    "Give more of <client.sourceAddresses>, widen the range of ports (sysctl net.ipv4.ip_local_port_range), or lower the load.",
   "allow-more-memory": "Lower the load, or raise <client.maxOutstanding> if this host has the memory.",
   "end-or-no-ids": "Give the concurrency an end, or leave out <sequences.idCount>.",
   "more-ids":
@@ -138,6 +140,7 @@ interface Settings {
     | "maxLanes"
     | "maxOutstanding"
     | "requestTimeoutMs"
+    | "sourceAddresses"
     | "stallTimeoutMs"
     | "workers";
   "client.bus": "agentCount" | "caFile" | "url";

@@ -181,6 +181,16 @@ export type CallModePlan = ClientPlan["callMode"];
 /** Most threads that send. */
 export const MOST_WORKERS = 256;
 
+/** Whether a text is an IP address. */
+export function isAddress(text: string): boolean {
+  return v.is(addressSchema(), text);
+}
+
+/** Schema of an address of this host. */
+export function addressSchema() {
+  return v.pipe(v.string("must be text"), v.ip("must be an IP address of this host, such as 10.0.0.5"));
+}
+
 /** Schema of the client. */
 export function clientSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
@@ -204,6 +214,10 @@ export function clientSchema() {
     ),
     /** The agents that send in place of this process, each with as many threads as there are `workers`. Absent: this process sends. */
     bus: v.exactOptional(busSchema()),
+    /** Addresses of this host that connections to the servers come from, in turn. Absent: the system chooses. */
+    sourceAddresses: v.exactOptional(
+      v.pipe(v.array(addressSchema(), "must be a list of addresses"), v.nonEmpty("must have an address")),
+    ),
     /** A request fails when it receives no byte for this time. */
     stallTimeoutMs: positive,
     /** A request fails when its response is not complete after this time. Absent: no limit. */

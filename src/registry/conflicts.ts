@@ -62,6 +62,7 @@ function checkClient({ client, measurement, target, telemetry }: Plan): Problem[
   if (client.kind === "grpc-js" && target.protocol !== "grpc") {
     problems.push(problem("conflict", at, "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"));
   }
+  problems.push(...checkSources(client, target));
   if (target.isStreaming && client.callMode === "sync") {
     problems.push(problem("conflict", "client.callMode", "streams are asynchronous", "Use async.", "sync"));
   }
@@ -70,6 +71,17 @@ function checkClient({ client, measurement, target, telemetry }: Plan): Problem[
       problem("conflict", "target.moreUrls", "trace settings can be set on one server only", "Measure one server."),
     );
   return problems;
+}
+
+/** Returns why connections to the target cannot have source addresses. */
+function checkSources({ kind, sourceAddresses }: Plan["client"], target: Plan["target"]): Problem[] {
+  if (sourceAddresses === undefined) return [];
+  const reasons = [
+    ...(kind === "grpc-js" ? ["grpc-js cannot choose the address that its connections come from"] : []),
+    ...(targetKindOf(target).isInProcess === true ? ["a target inside this process has no connections"] : []),
+  ];
+  const at: Text = { setting: "client.sourceAddresses" };
+  return reasons.map((reason) => problem("unsupported", at, reason, "Leave it out.", sourceAddresses.join(", ")));
 }
 
 /** Returns conflicts between the load, the measurement and the order of the data. */

@@ -1,7 +1,10 @@
+import { availableParallelism } from "node:os";
+import { LEVEL_UNITS } from "../load/level-units.ts";
+import { largestLevel, levelAt } from "../load/levels.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
-import { RunError } from "../plan/problem.ts";
+import { problem, RunError, UserError } from "../plan/problem.ts";
 import { formatCount } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { membersOf } from "../registry/mix.ts";
@@ -9,6 +12,7 @@ import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { type HostResources, readHostResources } from "../runtime/machine.ts";
 import { runtimeName } from "../runtime/runtime.ts";
+import { isOwnAddress } from "../runtime/this-host.ts";
 import { LANES_PER_CONNECTION } from "../transport/grpc/lanes.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 
@@ -27,6 +31,8 @@ export interface HostLimits {
   /** Memory in bytes that the process may use beyond what it uses when the load begins. */
   readonly memoryBytes: number;
   readonly resources: HostResources;
+  /** Number of addresses that connections come from; 0: the system chooses, which is one for each server. */
+  readonly sourceCount: number;
 }
 
 const MIB = 1024 * 1024;
@@ -38,17 +44,19 @@ const DANGER_RATIO = 0.75;
 /** Memory of a connection and of a request in flight, measured and rounded up. Deno's take most. */
 const CONNECTION_BYTES = 24 * 1024;
 const STREAM_BYTES = (runtimeName === "deno" ? 24 : 8) * 1024;
-/** Files of a process that it opens besides connections during a run. */
+/** Files of a process that it opens besides connections during a run; and of each thread that sends, with its queries. Measured: 3 to 8. */
 const OTHER_FILES = 32;
+const THREAD_FILES = 12;
 /** No limit is below this, so that small hosts can measure too. */
 const FEW_REQUESTS = 64;
 /** Requests of so few lanes share so few connections that these need no limit. */
 const FEW_LANES = 64;
 const WATCH_MS = 250;
 
-/** Returns the limits of a run. @param resources what the host has. Default: read now */
+/** Returns the limits of a run, of all its threads together. @param resources what the host has. Default: read now */
 export function hostLimitsOf(plan: Plan, search: LevelSearch, resources = readHostResources()): HostLimits {
   const { client, load } = plan;
+  const { workers = 1, sourceAddresses = [] } = client;
   const usesWholeHost = plan.behaviour?.usesWholeHost === true;
   const { bytes, files, ports } = needsOf(plan, search);
   const free = resources.memoryBytes;
@@ -56,11 +64,14 @@ export function hostLimitsOf(plan: Plan, search: LevelSearch, resources = readHo
   // A load that limits itself asks for this number.
   const asked = client.maxOutstanding ?? loadModeOf(load).maxOutstanding?.(load);
   const memory = Math.max(asked ?? 0, Math.floor(budget / bytes));
-  const spareFiles = resources.fileLimit - resources.openFiles - OTHER_FILES;
+  const threadCount = workers === "auto" ? availableParallelism() : workers;
+  const threadFiles = threadCount > 1 ? threadCount * THREAD_FILES : 0;
+  const spareFiles = resources.fileLimit - resources.openFiles - OTHER_FILES - threadFiles;
+  const sourceCount = new Set(sourceAddresses).size;
   const causes: readonly [LimitCause, number][] = [
     ["asked", client.maxOutstanding ?? Number.POSITIVE_INFINITY],
     ["files", Math.max(FEW_REQUESTS, Math.floor(spareFiles / files))],
-    ["ports", Math.floor(resources.localPorts / ports)],
+    ["ports", Math.floor((resources.localPorts * Math.max(1, sourceCount)) / ports)],
     ["memory", Math.max(FEW_REQUESTS, memory)],
   ];
   const [cause, maxOutstanding] = causes.reduce((least, other) => (other[1] < least[1] ? other : least));
@@ -71,6 +82,7 @@ export function hostLimitsOf(plan: Plan, search: LevelSearch, resources = readHo
     requestBytes: budget,
     memoryBytes: free * DANGER_RATIO,
     resources,
+    sourceCount,
   };
 }
 
@@ -78,7 +90,7 @@ export function hostLimitsOf(plan: Plan, search: LevelSearch, resources = readHo
 interface RequestNeeds {
   readonly bytes: number;
   readonly files: number;
-  /** Ports towards one address. */
+  /** Ports of each source address, towards the server that takes most of them: connections to others may share them. */
   readonly ports: number;
 }
 
@@ -88,19 +100,49 @@ function needsOf(plan: Plan, search: LevelSearch): RequestNeeds {
   const members = membersOf(plan.target).map((member) => member.target);
   let bytes = 0;
   let files = 0;
-  let ports = 0;
+  const ports = new Map<string, number>();
   for (const target of members.length > 0 ? members : [plan.target]) {
     const isShared = target.protocol !== "http" && laneCount <= FEW_LANES;
     const connections = target.protocol === "http" ? 1 : isShared ? 0 : 1 / LANES_PER_CONNECTION;
-    const serverCount = urlsOf(target).length;
+    const urls = urlsOf(target);
+    const serverCount = urls.length;
     const isInProcess = targetKindOf(target).isInProcess === true;
     // When the run starts the target itself, this process also holds the target's end of each connection.
     const ends = isInProcess ? 0 : Math.max(1, serverCount) * connections * (serverCount === 0 ? 2 : 1);
     files += ends;
-    ports = Math.max(ports, isInProcess ? 0 : connections);
+    for (const place of isInProcess ? [] : placesOf(urls)) ports.set(place, (ports.get(place) ?? 0) + connections);
     bytes += STREAM_BYTES + ends * CONNECTION_BYTES;
   }
-  return { bytes, files, ports };
+  return { bytes, files, ports: Math.max(0, ...ports.values()) };
+}
+
+/** Returns the host and port of each address; one place for a target that the run starts. */
+function placesOf(urls: readonly string[]): readonly string[] {
+  if (urls.length === 0) return ["own"];
+  return urls.map((url) => /^=?(?:https?:\/\/)?([^/]*)/i.exec(url.trim())?.[1]?.toLowerCase() ?? url);
+}
+
+/** Checks that this host has the addresses that connections come from. @throws UserError */
+export async function checkSources({ client: { sourceAddresses = [] } }: Plan): Promise<void> {
+  const areOwn = await Promise.all(sourceAddresses.map(isOwnAddress));
+  const foreign = sourceAddresses.filter((_, index) => areOwn[index] !== true);
+  const hint = "Give addresses of its interfaces: ip addr lists them.";
+  const at = { setting: "client.sourceAddresses" } as const;
+  if (foreign.length > 0)
+    throw new UserError(foreign.map((one) => problem("invalid-value", at, "is no address of this host", hint, one)));
+}
+
+/** Returns a warning before the run when it cannot get to its highest level. */
+export function warnOfLevels(limits: HostLimits, { unit, levels, search }: LevelSearch): readonly Text[] {
+  const largest = largestLevel(levels);
+  const first = levelAt(levels, 0);
+  const { maxOutstanding } = limits;
+  if (LEVEL_UNITS[unit].isScheduled || search !== "linear" || largest === undefined || first === undefined) return [];
+  // The error of the first level comes at once.
+  if (largest <= maxOutstanding || first > maxOutstanding) return [];
+  const [why, hint] = EXPLANATIONS[limits.cause](limits);
+  const head = `the run will end before ${formatCount(largest)} requests in flight, at the client's limit of ${formatCount(maxOutstanding)}: `;
+  return [[head, why, ". ", hint]];
 }
 
 /** Ends a run that has reached the limit. @param wanted the load's number of requests in flight, when it was not begun for that reason */
@@ -124,11 +166,16 @@ const EXPLANATIONS: Readonly<Record<LimitCause, (limits: HostLimits) => readonly
     `this process may open ${formatCount(resources.fileLimit)} files`,
     "Raise that limit (ulimit -n), or lower the load.",
   ],
-  ports: ({ resources }) => [
-    `this host has ${formatCount(resources.localPorts)} ports for connections to one address`,
-    "Widen their range (sysctl net.ipv4.ip_local_port_range), or lower the load.",
+  ports: ({ resources, sourceCount }) => [
+    `this host has ${formatCount(resources.localPorts)} ports for connections to one address${describeSources(sourceCount)}`,
+    { say: "more-ports" },
   ],
 };
+
+function describeSources(count: number): string {
+  if (count === 0) return "";
+  return count === 1 ? " from one source address" : ` from each of ${count} source addresses`;
+}
 
 /** Ends a run whose requests fail because this host has no free file descriptor. */
 export function hostExhausted({ resources }: HostLimits): RunError {

@@ -11,6 +11,7 @@ import { urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import { sleepUnless, systemClock } from "../runtime/clock.ts";
 import type { Failure } from "../transport/failure.ts";
+import { CONNECTIONS_PER_SEC } from "../transport/open-at-pace.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import { groupRequests } from "./groups/request-tags.ts";
 import type { RunSignal } from "./interrupt.ts";
@@ -171,6 +172,7 @@ function openDriver(
     requestTimeoutNs: requestTimeoutMs === undefined ? undefined : msToNs(requestTimeoutMs),
     maxResponseBytes: maxResponseBytesOf(plan.client),
     maxOutstanding,
+    connectionsPerSec: CONNECTIONS_PER_SEC / senders.count,
     endsDrain: plan.behaviour?.usesWholeHost !== true,
     createClient: (given) => target.createClient(given),
   });

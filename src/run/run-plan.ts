@@ -18,7 +18,7 @@ import { type Fleet, type FleetOptions, openFleet } from "./fleet/open-fleet.ts"
 import { findUndivided } from "./fleet/undivided.ts";
 import { joinRequests, sharesMeter, wantedRequests } from "./fleet/wanted-requests.ts";
 import { withFollowers } from "./followers.ts";
-import { hostLimitsOf } from "./host-limits.ts";
+import { checkSources, hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
 import { timestampsOf } from "./open-sender.ts";
 import { measuresTokens, openSending, type Sending } from "./open-sending.ts";
@@ -69,6 +69,7 @@ async function runPlan(
 ): Promise<RunResult> {
   const conflicts = findConflicts(plan);
   if (conflicts.length > 0) throw new UserError(conflicts);
+  await checkSources(plan);
   const load = prepareLoad(plan.load);
   const hostLimits = hostLimitsOf(plan, load.search);
   const observer = await openObserver();

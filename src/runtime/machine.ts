@@ -57,16 +57,22 @@ const CGROUP_ROOT = "/sys/fs/cgroup";
 
 /** Reads the resources now. @param read default: the system's own files */
 export function readHostResources(read: ReadSystemFile = readSystemFile): HostResources {
-  const [firstPort = 0, lastPort = Number.POSITIVE_INFINITY] = (read("/proc/sys/net/ipv4/ip_local_port_range") ?? "")
-    .split(/\s+/)
-    .filter((text) => text !== "")
-    .map(Number);
+  const [firstPort, lastPort] = readPortRange(read);
   return {
     memoryBytes: Math.max(0, Math.min(availableBytes(read), groupBytes(read), addressSpaceBytes(read))),
     fileLimit: limitOf(read, "Max open files"),
     openFiles: countOpenFiles(),
     localPorts: lastPort - firstPort + 1,
   };
+}
+
+/** Returns the first and last port of outgoing connections, whose number is infinite where the system does not report it. */
+export function readPortRange(read: ReadSystemFile = readSystemFile): readonly [first: number, last: number] {
+  const [first = 0, last = Number.POSITIVE_INFINITY] = (read("/proc/sys/net/ipv4/ip_local_port_range") ?? "")
+    .split(/\s+/)
+    .filter((text) => text !== "")
+    .map(Number);
+  return [first, last];
 }
 
 function readSystemFile(path: string): string | undefined {

@@ -4,10 +4,21 @@ import type { TlsSettings } from "./tls.ts";
 export interface SocketTarget {
   readonly host: string;
   readonly port: number;
+  /** Address and port of this host that the connection comes from. Absent: the system's choice. */
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
   /** Absent: plain TCP. */
   readonly tls?: TlsSettings | undefined;
   /** Opens the connection in place of the runtime, without a network. */
   readonly open?: OpenSocket | undefined;
+}
+
+/** Returns a connection's own address and port as an option of the runtimes' functions; absent parts are left out. */
+export function localOf({ localAddress, localPort }: SocketTarget): { localAddress?: string; localPort?: number } {
+  return {
+    ...(localAddress === undefined ? {} : { localAddress }),
+    ...(localPort === undefined ? {} : { localPort }),
+  };
 }
 
 /** Callbacks of a socket. `onClose` is called exactly once, also when connecting failed; `onOpen` at most once, before it. */

@@ -1,4 +1,4 @@
-import { REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
+import { localOf, REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 
 /** The part of Bun's TCP socket that is used. */
 interface BunSocket {
@@ -12,6 +12,8 @@ interface BunConnectApi {
   connect(options: {
     hostname: string;
     port: number;
+    localAddress?: string;
+    localPort?: number;
     data: BunConnection;
     allowHalfOpen: boolean;
     socket: Record<string, unknown>;
@@ -31,7 +33,7 @@ async function connect(connection: BunConnection, target: SocketTarget): Promise
   const { Bun } = globalThis as typeof globalThis & { Bun: BunConnectApi };
   try {
     const options = { hostname: target.host, port: target.port, data: connection, allowHalfOpen: true };
-    await Bun.connect({ ...options, socket: nativeHandlers });
+    await Bun.connect({ ...options, ...localOf(target), socket: nativeHandlers });
   } catch (error) {
     connection.finish(error instanceof Error ? error : new Error(String(error)));
   }

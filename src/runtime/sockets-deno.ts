@@ -12,7 +12,9 @@ interface DenoConnectApi {
   connect(options: { hostname: string; port: number }): Promise<DenoConn>;
 }
 
-const READ_BUFFER_BYTES = 64 * 1024; // 64 KiB, the usual size of a read on loopback
+/** 64 KiB, the usual size of a read on loopback, for connections that have filled the first buffer; of idle ones there may be thousands. */
+const READ_BUFFER_BYTES = 64 * 1024;
+const FIRST_BUFFER_BYTES = 4 * 1024;
 
 /** Plain TCP through `Deno.connect`: Deno's `node:net` delivers the data of a connection in bursts. */
 export function openDenoSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
@@ -83,11 +85,12 @@ class DenoConnection implements Socket {
   }
 
   private async readAll(native: DenoConn): Promise<void> {
-    const buffer = new Uint8Array(READ_BUFFER_BYTES);
+    let buffer = new Uint8Array(FIRST_BUFFER_BYTES);
     try {
       for (let size = await native.read(buffer); size !== null; size = await native.read(buffer)) {
         if (this.finished) return;
         this.handlers.onData(buffer.subarray(0, size));
+        if (size === buffer.length && size < READ_BUFFER_BYTES) buffer = new Uint8Array(READ_BUFFER_BYTES);
       }
       if (this.handlers.isUnanswered?.() === true) await this.probe(native);
       this.finish(undefined);

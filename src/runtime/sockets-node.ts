@@ -1,6 +1,6 @@
 import type { Socket as NetSocket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { REFUSAL_PROBE_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
+import { localOf, REFUSAL_PROBE_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 import { findNameError, verifyOptions } from "./tls.ts";
 
 /**
@@ -68,7 +68,10 @@ class NodeConnection implements Socket {
     this.handlers = handlers;
     const native =
       target.tls === undefined
-        ? process.getBuiltinModule("node:net").connect({ port: target.port, host: target.host, allowHalfOpen: true })
+        ? process.getBuiltinModule("node:net").connect({
+            ...{ port: target.port, host: target.host, allowHalfOpen: true },
+            ...localOf(target),
+          })
         : connectTls(target, target.tls);
     this.native = native;
     native.setNoDelay(true);
@@ -133,6 +136,7 @@ function connectTls(target: SocketTarget, settings: NonNullable<SocketTarget["tl
   return process.getBuiltinModule("node:tls").connect({
     host: target.host,
     port: target.port,
+    ...localOf(target),
     ALPNProtocols: [...settings.alpn],
     ...verifyOptions(settings),
     // SNI does not allow IP addresses.

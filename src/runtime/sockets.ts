@@ -9,5 +9,7 @@ const openPlain: OpenSocket = { bun: openBunSocket, deno: openDenoSocket, node: 
 /** Opens a connection with this runtime's fastest API, unless the target has its own. TLS uses `node:tls`, the only API with all settings on every runtime. */
 export function openSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   if (target.open !== undefined) return target.open(target, handlers);
-  return target.tls === undefined ? openPlain(target, handlers) : openNodeSocket(target, handlers);
+  // `Deno.connect` takes no source address.
+  const isNodes = target.tls !== undefined || (target.localAddress !== undefined && runtimeName === "deno");
+  return isNodes ? openNodeSocket(target, handlers) : openPlain(target, handlers);
 }

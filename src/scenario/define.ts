@@ -144,6 +144,11 @@ export interface ScenarioDefinition<
    */
   readonly maxOutstanding?: number;
   /**
+   * Addresses of this host that connections to the servers come from, in turn: `["10.0.0.5", "10.0.0.6"]`. Each has ports of its own, so
+   * that more connections can be open. Default: the system chooses.
+   */
+  readonly sourceAddresses?: readonly string[];
+  /**
    * Number of threads that send, each its share of the load, where one core is not enough; the report, and files of single requests, are
    * those of one. Each thread loads the scenario and calls its functions; `setup` runs once, and `onRecord` in the main thread. `"auto"`
    * begins with one, and adds one after each level for which the client was the limit, up to one for each core: a level never changes its

@@ -138,6 +138,7 @@ function buildPlan(
       ...(timeout === undefined ? {} : { requestTimeoutMs: toMs(timeout) }),
       ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
       ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
+      ...(definition.sourceAddresses === undefined ? {} : { sourceAddresses: [...definition.sourceAddresses] }),
       ...(definition.workers === undefined ? {} : { workers: definition.workers }),
       isMpi: false,
     },

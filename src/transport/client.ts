@@ -165,6 +165,8 @@ export interface ClientOptions {
    * never holds more than this.
    */
   readonly maxResponseBytes: number;
+  /** The pace at which connections are opened ahead of their requests. Default: that of a single client. Rampart's own clients only. */
+  readonly connectionsPerSec?: number | undefined;
   readonly onDone: OnDone;
   /** Called when a request has been sent whose call was `isSending` when `send` returned. */
   readonly onSent?: ((call: Call) => void) | undefined;

@@ -3,7 +3,10 @@ import type { Failure } from "./failure.ts";
 
 const REFUSED = "Connection refused";
 const UNKNOWN_HOST = "Unknown host";
+const NO_SOURCE = "No free port or address of this host to connect from";
 const MESSAGES: Readonly<Record<string, string>> = {
+  EADDRINUSE: NO_SOURCE,
+  EADDRNOTAVAIL: NO_SOURCE,
   ECONNREFUSED: REFUSED,
   ENOTFOUND: UNKNOWN_HOST,
   EAI_AGAIN: UNKNOWN_HOST,
@@ -31,6 +34,7 @@ export function describeConnectError(error: Error | undefined): string {
   const inner = (error as { errors?: Error[] }).errors?.[0];
   if (inner !== undefined) return describeConnectError(inner);
   if (/refused/i.test(error.message)) return REFUSED;
+  if (/assign requested address/i.test(error.message)) return NO_SOURCE;
   if (/ENOTFOUND|getaddrinfo|failed to lookup|name or service not known|DNS/i.test(error.message)) return UNKNOWN_HOST;
   const [, last] = GRPC_JS_WRAPPER.exec(error.message) ?? [];
   if (last !== undefined) return describeConnectError(new Error(last));

@@ -1,28 +1,39 @@
 import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "../runtime/socket.ts";
 import { openSocket } from "../runtime/sockets.ts";
+import { familyOf, isInUse, type Source, type SourceTurns } from "./source-addresses.ts";
 
 /**
  * Connections to a host by its name. Runtimes open sockets to several addresses of a name at once and keep the first, so that a thousand
  * connections need two thousand descriptors for a moment. Here a name is resolved once, and its addresses are tried one after the other.
+ * The same for connections with source addresses, whose ports are tried one after the other.
  */
+
+/** A server, by its name or address. */
+export interface NamedTarget extends SocketTarget {
+  /** Addresses of this host that the connections come from. Absent: the system's choice. */
+  readonly sources?: SourceTurns | undefined;
+}
 
 /** Returns the addresses of a host, in the order to try. Rejects when it has none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
+
+/** Opens a connection to a name or an address. */
+export type OpenNamed = (target: NamedTarget, handlers: SocketHandlers) => Socket;
 
 /** Time for one address while others are left and none has answered, as in Node. */
 const ATTEMPT_MS = 250;
 
 /** Creates a function that opens connections to names. @param resolve default: the system's resolver */
-export function createNamedOpen(resolve: ResolveHost = lookUp): (open: OpenSocket) => OpenSocket {
+export function createNamedOpen(resolve: ResolveHost = lookUp): (open: OpenSocket) => OpenNamed {
   const places: KnownPlaces = { addresses: new Map(), working: new Map(), resolve };
   return (open) => (target, handlers) =>
-    target.open !== undefined || isAddress(target.host)
+    target.open !== undefined || (target.sources === undefined && isAddress(target.host))
       ? open(target, handlers)
       : new NamedConnection(target, handlers, open, places);
 }
 
 /** Opens a connection with this runtime's sockets, also to a name. */
-export const openNamedSocket: OpenSocket = createNamedOpen()(openSocket);
+export const openNamedSocket: OpenNamed = createNamedOpen()(openSocket);
 
 /** Whether a host is an IP address and not a name. */
 function isAddress(host: string): boolean {
@@ -47,7 +58,7 @@ interface KnownPlaces {
 }
 
 class NamedConnection implements Socket {
-  private readonly target: SocketTarget;
+  private readonly target: NamedTarget;
   private readonly handlers: SocketHandlers;
   private readonly open: OpenSocket;
   private readonly places: KnownPlaces;
@@ -62,7 +73,7 @@ class NamedConnection implements Socket {
   private error: Error | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(target: SocketTarget, handlers: SocketHandlers, open: OpenSocket, places: KnownPlaces) {
+  constructor(target: NamedTarget, handlers: SocketHandlers, open: OpenSocket, places: KnownPlaces) {
     this.target = target;
     this.handlers = handlers;
     this.open = open;
@@ -101,6 +112,7 @@ class NamedConnection implements Socket {
 
   private resolved(): Promise<readonly string[]> {
     const { host } = this.target;
+    if (isAddress(host)) return Promise.resolve([host]);
     const { addresses, resolve } = this.places;
     let found = addresses.get(host);
     if (found === undefined) {
@@ -122,26 +134,44 @@ class NamedConnection implements Socket {
       this.fail(this.error);
       return;
     }
+    const { sources } = this.target;
+    const source = sources?.next(address);
+    if (sources === undefined || source !== undefined) this.tryFrom(source, address, others);
+    else this.failed(address, noSource(address), others);
+  }
+
+  private tryFrom(source: Source | undefined, address: string, others: readonly string[]): void {
     const { target, handlers } = this;
+    const { sources } = target;
     const attempt = ++this.attempt;
     const isCurrent = (): boolean => attempt === this.attempt && !this.isFinished;
     const tls = target.tls && { ...target.tls, serverName: target.tls.serverName ?? target.host };
+    const local = source === undefined ? {} : { localAddress: source.address, localPort: source.port };
     const inner = this.open(
-      { ...target, host: address, ...(tls === undefined ? {} : { tls }) },
+      { ...target, ...local, host: address, ...(tls === undefined ? {} : { tls }) },
       {
         onOpen: () => {
-          if (isCurrent()) this.opened(address);
+          if (!isCurrent()) return;
+          if (source !== undefined) sources?.opened(source);
+          this.opened(address);
         },
         onData: (bytes) => handlers.onData(bytes),
         onClose: (error) => {
           if (!isCurrent()) return;
-          if (this.isOpen) this.finish(error);
-          else this.failed(address, error, others);
+          if (this.isOpen) {
+            this.finish(error);
+            return;
+          }
+          const inUse = source !== undefined && isInUse(source, error);
+          const next = inUse ? sources?.after(source) : undefined;
+          if (next === undefined) this.failed(address, inUse ? outOfPorts() : error, others);
+          else this.tryFrom(next, address, others);
         },
         isUnanswered: () => handlers.isUnanswered?.() === true,
       },
     );
     this.inner = inner;
+    clearTimeout(this.timer);
     if (others.length === 0 || this.places.working.has(this.place)) return;
     this.timer = setTimeout(() => {
       if (!isCurrent() || this.isOpen) return;
@@ -182,6 +212,15 @@ class NamedConnection implements Socket {
     this.queue.length = 0;
     this.handlers.onClose(error);
   }
+}
+
+function noSource(address: string): Error {
+  return Object.assign(new Error(`No source address is ${familyOf(address)}`), { code: "EAFNOSUPPORT" });
+}
+
+/** The same error on every runtime. */
+function outOfPorts(): Error {
+  return Object.assign(new Error("No free port"), { code: "EADDRINUSE" });
 }
 
 function isUnroutable(error: Error): boolean {

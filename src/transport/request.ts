@@ -1,5 +1,6 @@
 import type { OpenSocket } from "../runtime/socket.ts";
 import type { TlsSettings } from "../runtime/tls.ts";
+import type { SourceTurns } from "./source-addresses.ts";
 
 /** A header's name and value. */
 export type Header = readonly [name: string, value: string];
@@ -91,6 +92,8 @@ export interface Endpoint {
   /** Prefix of each path, from URLs such as `http://proxy/triton`; empty or starting with `/`. */
   readonly pathPrefix: string;
   readonly tls?: TlsSettings | undefined;
+  /** Addresses of this host that the connections come from. Absent: the system's choice. */
+  readonly sources?: SourceTurns | undefined;
   /** Opens connections without a network. Absent: the runtime does, to host and port. */
   readonly open?: OpenSocket | undefined;
   /** Headers (HTTP) or metadata (gRPC) of every request. */

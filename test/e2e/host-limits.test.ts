@@ -176,6 +176,20 @@ describe("a limit that is reached", SKIP, () => {
     assert.match(stderr, /this process may open 400 files\. Raise that limit \(ulimit -n\)/);
   });
 
+  test("holds for all threads together", async () => {
+    const ulimit = "-n 400";
+    const flags = ["--workers", "3"];
+    const { code, report } = await run('hold(290, { for: "500 ms" })', { ulimit, flags });
+    assert.deepEqual([code, report.failures, report.connections], [0, [], 290]);
+    const files = await run('hold(500, { for: "500 ms" })', { ulimit, flags });
+    assert.deepEqual([files.code, files.report.requests.sent], [66, 0]);
+    assert.match(files.stderr, /the load needs 500 requests in flight, .*: this process may open 400 files\./);
+    const asked = await run('rate(100000, { for: "1 min" })', { flags: [...flags, "--max-outstanding", "40"] });
+    assert.equal(asked.code, 66);
+    assert.match(asked.stderr, /the client reached its limit of 40 requests in flight: /);
+    assert.ok((asked.report.connections ?? 0) <= 40, `${asked.report.connections} connections`);
+  });
+
   test("in a compatible mode is an error like its others", async () => {
     const [program, ...first] = commandUnderTest as [string, ...string[]];
     const args = [program, ...first, "perf_analyzer", "-m", "simple", "-u", addresses.http, "-t", "900", "-p", "100"];

@@ -123,8 +123,7 @@ const ofStream = ({ metadata, metrics, error }: Line): unknown => [
 /** Writes a scenario. Returns the arguments that run it. */
 function scenario(target: string, rest: string): string[] {
   const file = join(folder, "x.ts");
-  const names =
-    "defineScenario, embedded, embeddedLlm, hold, http, json, mix, payloads, phase, prompts, rate, sessions, steps, warmup";
+  const names = "defineScenario, embedded, embeddedLlm, hold, http, input, mix, phase, rate, sessions, steps, warmup";
   writeFileSync(
     file,
     `import { ${names} } from "rampart";\nexport default defineScenario({ name: "x", target: ${target}, ${rest} });\n`,
@@ -154,7 +153,7 @@ const CASES: readonly Case[] = [
     args: () =>
       scenario(
         `http("${server.url}/p", { method: "POST" })`,
-        `load: rate(150, { requests: 90 }), inputs: payloads(${payloadFile()}), maxFailureRatio: 1`,
+        `load: rate(150, { requests: 90 }), inputs: input.payloads(${payloadFile()}), maxErrorRate: "100 %"`,
       ),
     count: 90,
   },
@@ -171,8 +170,8 @@ const CASES: readonly Case[] = [
     name: "streams of tokens",
     args: () =>
       scenario(
-        `embeddedLlm({ endpoint: "chat", tokenizer: "${TOKENIZER}", streaming: true, ttft: "2 ms" })`,
-        "load: rate(80, { requests: 40 }), inputs: prompts({ isl: 24, osl: 6, count: 12 }), seed: 3",
+        `embeddedLlm({ endpoint: "chat", tokenizer: "${TOKENIZER}", streaming: true, timeToFirstToken: "2 ms" })`,
+        "load: rate(80, { requests: 40 }), inputs: input.prompts({ isl: 24, osl: 6, count: 12 }), seed: 3",
       ),
     count: 40,
     same: ofStream,
@@ -182,7 +181,7 @@ const CASES: readonly Case[] = [
     args: () =>
       scenario(
         `embeddedLlm({ endpoint: "chat", tokenizer: "${TOKENIZER}" })`,
-        "load: sessions(4), inputs: prompts({ isl: 24, osl: 6, sessions: { count: 9, turns: 3 } }), seed: 3",
+        "load: sessions(4), inputs: input.prompts({ isl: 24, osl: 6, sessions: { count: 9, turns: 3 } }), seed: 3",
       ),
     count: 27,
   },
@@ -282,14 +281,14 @@ test("onRecord runs in the main thread, once for each request, with its number, 
   const file = join(folder, "hook.ts");
   writeFileSync(
     file,
-    `import { defineScenario, embeddedLlm, prompts, steps } from "rampart";
+    `import { defineScenario, embeddedLlm, input, steps } from "rampart";
 const seen = new Map<number, string>();
 let calls = 0;
 export default defineScenario({
   name: "hook",
   target: embeddedLlm({ endpoint: "chat", tokenizer: ${JSON.stringify(TOKENIZER)} }),
   load: steps([1, 4], { requests: 30 }),
-  inputs: prompts({ isl: 24, osl: 6 }),
+  inputs: input.prompts({ isl: 24, osl: 6 }),
   teardown: () => {
     console.error(JSON.stringify({ calls, numbers: [...seen.keys()].sort((a, b) => a - b), levels: [...seen.values()] }));
   },

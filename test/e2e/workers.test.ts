@@ -66,7 +66,7 @@ function begin(queries = Number.POSITIVE_INFINITY): void {
 /** Writes a scenario. Returns the arguments that run it. */
 function scenario(target: string, rest: string, names = ""): string[] {
   const file = join(folder, "x.ts");
-  const imports = `defineScenario, fixedSchedule, hold, http, mix, openai, payloads, prompts, rate, server, sessions, singleStream, steps, triton${names}`;
+  const imports = `defineScenario, fixedSchedule, hold, http, input, mix, mlperf, openai, rate, sessions, steps, triton${names}`;
   writeFileSync(
     file,
     `import { ${imports} } from "rampart";\nexport default defineScenario({ name: "x", target: ${target}, ${rest} });\n`,

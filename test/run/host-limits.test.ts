@@ -2,9 +2,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { word } from "../../src/plan/messages.ts";
+import { UserError } from "../../src/plan/problem.ts";
 import { formatCount } from "../../src/plan/units.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
-import { type HostLimits, hostExhausted, hostLimitsOf, limitReached, watchMemory } from "../../src/run/host-limits.ts";
+import {
+  checkSources,
+  type HostLimits,
+  hostExhausted,
+  hostLimitsOf,
+  limitReached,
+  warnOfLevels,
+  watchMemory,
+} from "../../src/run/host-limits.ts";
 import type { HostResources } from "../../src/runtime/machine.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";
@@ -62,6 +71,30 @@ const LIMITS: readonly Limit[] = [
     inMib(512, SHARED),
   ],
   ["the ports towards one address", HTTP, { localPorts: 900 }, "ports", 900],
+  [
+    "those of each source address, whatever the number of servers",
+    {
+      target: { protocol: "http", moreUrls: ["b:1"] },
+      client: { sourceAddresses: ["10.0.0.1", "10.0.0.2", "10.0.0.2"] },
+    },
+    { localPorts: 900 },
+    "ports",
+    1800,
+  ],
+  [
+    "half the ports of a server that is named twice",
+    { target: { protocol: "http", url: "http://a:1", moreUrls: ["A:1/path"] } },
+    { localPorts: 900 },
+    "ports",
+    450,
+  ],
+  [
+    "the files that all threads leave, which each need some",
+    { ...HTTP, client: { workers: 10 } },
+    { fileLimit: 4096, openFiles: 64 },
+    "files",
+    3880,
+  ],
   ["what the user says", { ...HTTP, client: { maxOutstanding: 20_000 } }, {}, "asked", 20_000],
   ["what the load itself allows", { ...HTTP, ...rate(50_000) }, {}, "memory", 50_000],
   [
@@ -103,6 +136,49 @@ test("an error says which limit was reached, and how to raise it", () => {
   const whole = limitReached(limitsOf({ ...HTTP, behaviour: { usesWholeHost: true } }, { memoryBytes: GIB }));
   assert.doesNotMatch(word(whole.hint), /raise/, "a compatible mode has no such setting");
   assert.match(hostExhausted(limitsOf(HTTP, { fileLimit: 99 })).message, /this host, not the server, .* 99 files/);
+});
+
+test("an error about ports says what more source addresses would give", () => {
+  const sources = { ...HTTP, client: { sourceAddresses: ["10.0.0.1", "10.0.0.2"] } };
+  const error = limitReached(limitsOf(sources, { localPorts: 900 }), 2000);
+  assert.equal(
+    error.message,
+    "the load needs 2,000 requests in flight, above the client's limit of 1,800: this host has 900 ports for connections to one address from each of 2 source addresses",
+  );
+  assert.match(word(error.hint), /^Give more of client\.sourceAddresses, widen the range of ports/);
+});
+
+test("levels above the limit are announced before the run, unless the first one is", () => {
+  const warned = (values: readonly number[]): readonly string[] => {
+    const plan = makePlan({
+      ...HTTP,
+      load: { kind: "concurrency", levels: { kind: "list", values: [...values] }, search: "linear" },
+    });
+    const { search } = prepareLoad(plan.load);
+    return warnOfLevels(hostLimitsOf(plan, search, { ...ROOMY, localPorts: 900 }), search).map((text) => word(text));
+  };
+  assert.deepEqual(warned([1, 900]), []);
+  assert.deepEqual(warned([901]), []);
+  const [text = ""] = warned([1, 2000]);
+  assert.match(
+    text,
+    /^the run will end before 2,000 requests in flight, at the client's limit of 900: this host has 900 ports /,
+  );
+  assert.match(text, /Give more of client\.sourceAddresses/);
+});
+
+test("connections come only from addresses of this host", async () => {
+  await checkSources(makePlan(HTTP));
+  await checkSources(makePlan({ ...HTTP, client: { sourceAddresses: ["127.0.0.1"] } }));
+  const bad = makePlan({ ...HTTP, client: { sourceAddresses: ["127.0.0.1", "198.51.100.7", "0.0.0.0"] } });
+  await assert.rejects(checkSources(bad), (error) => {
+    assert.ok(error instanceof UserError);
+    assert.deepEqual(
+      error.problems.map(({ value, message }) => `${value} ${word(message)}`),
+      ["198.51.100.7 is no address of this host", "0.0.0.0 is no address of this host"],
+    );
+    return true;
+  });
 });
 
 test("a load that takes too much memory ends once", async () => {

@@ -31,6 +31,8 @@ export interface SeenRequest {
   readonly arrivedMs: number;
   /** The client's port: which connection it came over. */
   readonly port: number;
+  /** The client's address. */
+  readonly from: string;
 }
 
 /** An inference request, read. */
@@ -230,6 +232,7 @@ export class KserveServer {
       body: new Uint8Array(Buffer.concat(pieces)),
       arrivedMs,
       port: request.socket.remotePort ?? 0,
+      from: request.socket.remoteAddress ?? "",
     };
     this.requests.push(seen);
     if (seen.path.endsWith("/infer")) await this.infer(seen, request, response);

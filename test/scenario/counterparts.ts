@@ -106,6 +106,7 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--stall-timeout": "defineScenario.stallTimeout",
   "--timeout": "defineScenario.timeout",
   "--max-response-bytes": "defineScenario.maxResponseBytes",
+  "--source-address": "defineScenario.sourceAddresses",
   "--workers": "defineScenario.workers",
   "--max-error-rate": "defineScenario.maxErrorRate",
 };
@@ -209,6 +210,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--custom-dataset-type": "input.prompts.fileFormat",
   "--no-server-usage": "input.prompts.usage",
   "--failed-request-threshold": "defineScenario.maxErrorRate",
+  "--source-address": "defineScenario.sourceAddresses",
   "--stall-timeout": "defineScenario.stallTimeout",
   "--workers": "defineScenario.workers",
   "--request-timeout-seconds": "defineScenario.timeout",

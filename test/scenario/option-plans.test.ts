@@ -210,12 +210,13 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     telemetry,
   ],
   [
-    "--client undici --stall-timeout 7s --timeout 9s --max-response-bytes 1000 --workers 2",
+    "--client undici --stall-timeout 7s --timeout 9s --max-response-bytes 1000 --source-address 10.0.0.5 --source-address ::1 --workers 2",
     under(hold(1), {
       client: "undici",
       stallTimeout: "7 s",
       timeout: "9 s",
       maxResponseBytes: 1000,
+      sourceAddresses: ["10.0.0.5", "::1"],
       workers: 2,
     }),
     client,
@@ -237,6 +238,11 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
     target,
   ],
   ["--model n", talking({ target: openai("localhost:8000", { model: "n", tokenizer: "o200k_base" }) }), target],
+  [
+    "--source-address 10.0.0.5 --source-address ::1",
+    talking({ sourceAddresses: ["10.0.0.5", "::1"] }),
+    (plan: Plan) => plan.client.sourceAddresses,
+  ],
   ["-H a:b", talking({}, { headers: { a: "b" } }), target],
   [
     "--more-urls h:9 h:10",

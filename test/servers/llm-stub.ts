@@ -11,6 +11,10 @@ export interface LlmStubOptions {
   readonly itlMs?: number;
   /** Of each answer. Default 100. */
   readonly tokens?: number;
+  /** The address it listens on. Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Bytes that each connection reads into; a request must fit. Default: 64 KiB. */
+  readonly bufferBytes?: number;
   /** The core it may run on, from 0 on; default: all. Needs taskset. */
   readonly core?: number;
 }
@@ -46,10 +50,13 @@ export async function startLlmStub({
   ttftMs = 0,
   itlMs = 0,
   tokens = 100,
+  host = "127.0.0.1",
+  bufferBytes = 1 << 16,
   core,
 }: LlmStubOptions = {}): Promise<LlmStub> {
   const executable = await buildGo("llm-stub");
-  const args = ["-ttft", `${ttftMs}ms`, "-itl", `${itlMs}ms`, "-tokens", String(tokens)];
+  const listening = ["-host", host, "-buffer", String(bufferBytes)];
+  const args = [...listening, "-ttft", `${ttftMs}ms`, "-itl", `${itlMs}ms`, "-tokens", String(tokens)];
   const [program = "", ...rest] = [...(core === undefined ? [] : ["taskset", "-c", String(core)]), executable, ...args];
   const child = spawn(program, rest, { stdio: ["pipe", "pipe", "inherit"] });
   const [line] = await Promise.race([

@@ -43,6 +43,8 @@ export interface SharedOption {
   readonly resolve?: (text: string) => PlanValue;
   /** Names that others give it, with dashes: the error for such a name suggests its own. */
   readonly meant?: readonly string[];
+  /** Whether each time it is given adds a text to a list in the plan. Without a setting, the command itself knows. */
+  readonly isRepeatable?: true;
   /** Whether it says what to measure: help shows it before the command's other options. */
   readonly isFirst?: true;
   /** What offers it. Absent: everything that measures. */
@@ -51,8 +53,13 @@ export interface SharedOption {
   readonly differs?: Partial<Record<Door, Partial<SharedOption>>>;
 }
 
-/** The value that an option puts into a plan, or why it cannot and the fix. */
-export type PlanValue = { readonly value: unknown } | { readonly message: string; readonly hint: string };
+/** The value that an option puts into a plan, or why it cannot and the fix; `given` is the text where it is one of several. */
+export type PlanValue =
+  | { readonly value: unknown }
+  | { readonly message: string; readonly hint: string; readonly given?: string };
+
+/** What was read for an option: a text, a number, milliseconds, percent, true for a switch, or all texts of one that may be repeated. */
+export type GivenValue = string | number | true | readonly string[];
 
 /** The placeholder of a value, by its kind. */
 export const PLACEHOLDERS: Readonly<Record<Kind, string | undefined>> = {
@@ -118,8 +125,12 @@ export function toOutputPath<T extends string | undefined>(path: T): T | typeof 
   return path === "-" ? STDOUT_FILE : path;
 }
 
-/** Returns what an option puts into a plan. @param given what was read: a text, a number, milliseconds, percent, or true */
-export function toPlanValue({ kind, puts, resolve }: SharedOption, given: string | number | true): PlanValue {
+/** Returns what an option puts into a plan. */
+export function toPlanValue({ kind, puts, resolve }: SharedOption, given: GivenValue): PlanValue {
+  if (typeof given === "object") {
+    const values = given.map((text) => resolve?.(text) ?? { value: text });
+    return values.find((one) => "message" in one) ?? { value: values.map((one) => "value" in one && one.value) };
+  }
   if (kind === "file") return { value: toOutputPath(String(given)) };
   if (kind === "percent") return { value: Number(given) / 100 };
   if (kind === "switch") return { value: puts ?? given };

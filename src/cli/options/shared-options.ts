@@ -1,5 +1,5 @@
 import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
-import { BUS_FORM, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
+import { BUS_FORM, isAddress, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { resolveOtlpUrl } from "../../report/live/otlp/otlp-settings.ts";
 import { type Door, MEASURING, PLACEHOLDERS, type SharedOption } from "./shared-option.ts";
@@ -288,6 +288,20 @@ const OPTIONS: readonly SharedOption[] = [
     example: 50_000,
     defaultText: "what memory, open files and ports allow",
     help: "Most requests in flight, above which the run ends with its report and exit code 66.",
+  },
+  {
+    name: "source-address",
+    kind: "text",
+    value: "ADDRESS",
+    setting: "client.sourceAddresses",
+    isRepeatable: true,
+    defaultText: "what the system chooses",
+    meant: ["--local-addr", "--local-address", "--interface", "--bind-address"],
+    help: "Address of this host that connections to the servers come from, in turn where there are several. Each has ports of its own, so that more connections can be open.",
+    resolve: (text) =>
+      isAddress(text)
+        ? { value: text }
+        : { message: "is not an IP address", hint: "Give an address of this host, such as 10.0.0.5.", given: text },
   },
   {
     name: "workers",

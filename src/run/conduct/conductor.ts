@@ -6,7 +6,7 @@ import type { LevelResult, PreparedRun, RunResult } from "../../result/run-resul
 import { nowNs } from "../../runtime/clock.ts";
 import { endStartUp } from "../../runtime/runtime.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
-import { hostExhausted, limitReached, watchMemory } from "../host-limits.ts";
+import { hostExhausted, limitReached, warnOfLevels, watchMemory } from "../host-limits.ts";
 import { FailurePolicy } from "../judge/failure-policy.ts";
 import { callModeOf } from "../lanes.ts";
 import { cancelReason, composeResult, type RunEnding, serverDelta, shutDown } from "../run-ending.ts";
@@ -49,7 +49,7 @@ export class Conductor implements LevelHost {
       service: session.service,
       dataset: session.dataset,
       levelUnit: load.search.unit,
-      warnings: session.warnings,
+      warnings: [...session.warnings, ...warnOfLevels(hostLimits, load.search)],
       callMode: callModeOf(plan, session.service),
       laneCount: parts.laneCount,
       requestCount: this.requestCount(),

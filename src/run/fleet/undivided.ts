@@ -22,6 +22,9 @@ export function findUndivided(plan: Plan, functions: FunctionsSource | undefined
     ...(plan.client.bus !== undefined && plan.client.workers === "auto"
       ? ["the agents' number of workers must be given: auto counts the cores of this host"]
       : []),
+    ...(plan.client.bus !== undefined && plan.client.sourceAddresses !== undefined
+      ? ["source addresses are those of one host, and each agent has its own"]
+      : []),
     ...(plan.client.isMpi ? ["several workers cannot be one rank of an MPI job"] : []),
   ];
   const { bus, workers } = plan.client;

@@ -3,10 +3,11 @@ import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import type { ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
+import type { SourceTurns } from "../../transport/source-addresses.ts";
 import { readTls } from "./tls-files.ts";
 
-/** Parses a service's URL and reads its TLS files. @throws UserError */
-export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan): Endpoint {
+/** Parses a service's URL and reads its TLS files. @param sources what its connections come from; default: the system's choice @throws UserError */
+export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan, sources?: SourceTurns): Endpoint {
   registerUrl(address.url);
   registerHeaders(address.headers);
   const url = parseUrl(address.url, address.defaultPort);
@@ -17,6 +18,7 @@ export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan): Endpoint
     authority: url.authority,
     pathPrefix: url.pathPrefix,
     headers: address.headers,
+    ...(sources === undefined ? {} : { sources }),
     ...(usesTls ? { tls: readTls(tls, address.wire === "http" ? ["http/1.1"] : ["h2"]) } : {}),
   };
 }

@@ -7,6 +7,7 @@ import type { ServiceAddress, StartedServer } from "../../service/service.ts";
 import type { CreateClient } from "../../transport/client.ts";
 import { FanOutClient, ServerTurns } from "../../transport/fan-out-client.ts";
 import type { Endpoint } from "../../transport/request.ts";
+import { SourceTurns } from "../../transport/source-addresses.ts";
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 import { loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
@@ -37,8 +38,12 @@ export async function connect(
   senders: Share = WHOLE,
 ): Promise<Links> {
   const { moreUrls, tls } = networkOf(target);
-  const endpoint = resolveEndpoint(address, tls);
-  const others = moreUrls.map((url) => resolveEndpoint({ ...address, url }, tls));
+  const { sourceAddresses } = plan.client;
+  // Each server has turns of its own, and each sender begins with another address.
+  const resolve = (url: string): Endpoint =>
+    resolveEndpoint({ ...address, url }, tls, sourceAddresses && new SourceTurns(sourceAddresses, senders.index));
+  const endpoint = resolve(address.url);
+  const others = moreUrls.map(resolve);
   const controlKind = controlKindOf(plan, address, endpoint);
   const controlWire = address.wire === "http" ? "http" : "grpc";
   const createControl = await loadClient(controlKind, controlWire, endpoint);
@@ -52,8 +57,7 @@ export async function connect(
     others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, { loadFor, senders });
   const serverNames = [endpoint, ...others].map(({ authority }) => maskSecrets(authority));
   const named = others.length > 0 ? { serverNames } : {};
-  const createControlAt = (url: string): Promise<CreateClient> =>
-    loadClient(controlKind, controlWire, resolveEndpoint({ ...address, url }, tls));
+  const createControlAt = (url: string): Promise<CreateClient> => loadClient(controlKind, controlWire, resolve(url));
   const isOwn = plan.client.kind === "own";
   // Requests to the sink are not compressed, because it reads them.
   const createSinkClient = (open: OpenSocket): Promise<CreateClient> =>
@@ -89,8 +93,11 @@ function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint):
     address.wire !== "http" &&
     endpoint.tls !== undefined &&
     process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
+  // Nor can its connections have a source address.
+  const hasSources = plan.client.sourceAddresses !== undefined;
   const isBuiltIn =
-    plan.client.kind === "own" && (plan.behaviour?.queriesThroughBuiltInClient === true || isBeyondGrpcJs);
+    plan.client.kind === "own" &&
+    (plan.behaviour?.queriesThroughBuiltInClient === true || isBeyondGrpcJs || hasSources);
   if (isBuiltIn) return "own";
   return address.wire === "http" ? "undici" : "grpc-js";
 }

@@ -17,6 +17,8 @@ export interface DriverOptions extends LaneOptions {
   readonly requestTimeoutNs?: number | undefined;
   /** See {@link ClientOptions}. */
   readonly maxResponseBytes: number;
+  /** See {@link ClientOptions}. */
+  readonly connectionsPerSec?: number | undefined;
   readonly createClient: (options: ClientOptions) => LoadClient;
   /** See {@link ClientOptions.onConnectFailure}. */
   readonly onConnectFailure?: ClientOptions["onConnectFailure"];

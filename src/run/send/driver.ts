@@ -72,6 +72,7 @@ export class Driver implements DriveHost {
       lanes: this.clientLanes,
       stallTimeoutNs: options.stallTimeoutNs,
       maxResponseBytes: options.maxResponseBytes,
+      connectionsPerSec: options.connectionsPerSec,
       onConnectFailure,
       onDone: (call) => this.done(call),
       onSent: canceller === undefined ? undefined : (call) => canceller.sent(call),

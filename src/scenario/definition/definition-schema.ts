@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { RegisteredFunction } from "../../plan/functions.ts";
-import { MOST_WORKERS } from "../../plan/plan.ts";
+import { addressSchema, MOST_WORKERS } from "../../plan/plan.ts";
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
 import { percentileSchema } from "../../registry/metric-schema.ts";
@@ -92,6 +92,9 @@ export function definitionSchema() {
       v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
     ),
     maxOutstanding: v.optional(countSchema()),
+    sourceAddresses: v.optional(
+      v.pipe(v.array(addressSchema(), "must be a list of addresses"), v.nonEmpty("must have an address")),
+    ),
     workers: v.optional(
       v.union(
         [v.literal("auto"), v.pipe(countSchema(), v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))],

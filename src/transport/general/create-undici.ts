@@ -21,11 +21,13 @@ export function createUndici(
   const timeoutMs = Math.max(1, nsToMs(options.stallTimeoutNs));
   const connect =
     tls === undefined ? buildConnector({ timeout: timeoutMs }) : connectTls(tls, endpoint.host, timeoutMs);
+  const source = endpoint.sources?.next(endpoint.host);
   return new Client(`${scheme}://${host}:${endpoint.port}`, {
     pipelining: 1,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     keepAliveTimeout: 60_000,
+    ...(source === undefined ? {} : { localAddress: source.address }),
     connect: (target, callback) =>
       connect(target, (...result) => {
         if (result[0] === null) onConnected(result[1]);

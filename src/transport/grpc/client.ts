@@ -1,6 +1,6 @@
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { type Failure, silentFor } from "../failure.ts";
-import { openInSlices } from "../open-in-slices.ts";
+import { openAtPace } from "../open-at-pace.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { Channel } from "./channel.ts";
@@ -62,11 +62,11 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
       this.slots.push(this.createSlot(call, channel));
     }
     this.stallWatch.start();
-    await openInSlices(
-      added,
-      (channel) => channel.open(),
-      () => this.isClosed,
-    );
+    await openAtPace(added, {
+      open: (channel) => channel.open(),
+      isClosed: () => this.isClosed,
+      perSec: this.options.connectionsPerSec,
+    });
   }
 
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {

@@ -1,6 +1,6 @@
 import { Call, type ClientOptions, type LoadClient, MOST_STATUS, type ReceivedCounts } from "../client.ts";
 import type { Failure } from "../failure.ts";
-import { openInSlices } from "../open-in-slices.ts";
+import { openAtPace } from "../open-at-pace.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { Connection, type ConnectionContext } from "./connection.ts";
@@ -49,11 +49,11 @@ export class Http1Client implements LoadClient {
       added.push(connection);
     }
     this.stallWatch.start();
-    await openInSlices(
-      added,
-      (connection) => connection.preconnect(),
-      () => this.isClosed,
-    );
+    await openAtPace(added, {
+      open: (connection) => connection.preconnect(),
+      isClosed: () => this.isClosed,
+      perSec: this.context.options.connectionsPerSec,
+    });
   }
 
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {

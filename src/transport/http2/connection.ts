@@ -1,8 +1,8 @@
 import { nowNs } from "../../runtime/clock.ts";
-import type { Socket, SocketTarget } from "../../runtime/socket.ts";
+import type { Socket } from "../../runtime/socket.ts";
 import { connectFailure, describeConnectError } from "../connect-failure.ts";
 import { type Failure, failureOfReading } from "../failure.ts";
-import { openNamedSocket } from "../named-socket.ts";
+import { type NamedTarget, openNamedSocket } from "../named-socket.ts";
 import { CONNECTION_WINDOW_BYTES, FrameHandler, STREAM_WINDOW_BYTES } from "./frame-handler.ts";
 import {
   CONNECTION_PREFACE,
@@ -51,7 +51,7 @@ export class Http2Connection {
   private isOpen = false;
   private isClosed = false;
 
-  constructor(target: SocketTarget, events: ConnectionEvents) {
+  constructor(target: NamedTarget, events: ConnectionEvents) {
     this.events = events;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ready = promise;

@@ -110,7 +110,7 @@ test("every own option has a flag, a key and a setting below rampart", () => {
 
 /** The paths of the values in a group of groups. */
 function leavesOf(value: unknown, path: string): string[] {
-  if (typeof value !== "object" || value === null) return [path];
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [path];
   return Object.entries(value).flatMap(([key, one]) => leavesOf(one, `${path}.${key}`));
 }
 

@@ -49,6 +49,19 @@ test("-m names the model in every path", LIMIT, async () => {
   });
 });
 
+test("--source-address is where connections come from, also those of queries", {
+  ...LIMIT,
+  skip: process.platform !== "linux",
+}, async () => {
+  const two = ["--source-address", "127.0.0.2", "--source-address", "127.0.0.3"];
+  await withServer({}, async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "--request-count", "8", "--concurrency-range", "4", ...two];
+    const { code, err } = await runCommand(args);
+    assert.equal(code, 0, err);
+    assert.deepEqual([...new Set(server.requests.map(({ from }) => from))].sort(), ["127.0.0.2", "127.0.0.3"]);
+  });
+});
+
 test("-x asks for a version; without it the server chooses", LIMIT, async () => {
   const [versioned] = await sentWith(["-x", "3"]);
   assert.equal(versioned?.path, "/v2/models/simple/versions/3/infer");

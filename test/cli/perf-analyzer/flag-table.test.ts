@@ -203,6 +203,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   "--proto-path": fc.constant(FOLDER),
   "--stall-timeout": fc.constantFrom("20s", "1500ms", "2min"),
   "--timeout": fc.constantFrom("30s", "5 ms"),
+  "--source-address": fc.constantFrom("10.0.0.5", "::1"),
   "--max-error-rate": fc.constantFrom("0", "25%", "0.7%", "100%"),
 };
 

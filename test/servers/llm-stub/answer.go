@@ -38,7 +38,7 @@ func buildAnswers() {
 
 func serveConnection(conn net.Conn) {
 	defer conn.Close()
-	reader := bufio.NewReaderSize(conn, 1<<16)
+	reader := bufio.NewReaderSize(conn, *buffer)
 	for {
 		if _, err := reader.Peek(1); err != nil {
 			return

@@ -17,6 +17,8 @@ import (
 )
 
 var (
+	host   = flag.String("host", "127.0.0.1", "address to listen on")
+	buffer = flag.Int("buffer", 1<<16, "bytes that each connection reads into; a request must fit")
 	ttft   = flag.Duration("ttft", 0, "from a request to its first token; 0: at once")
 	itl    = flag.Duration("itl", 0, "between tokens; 0: none")
 	tokens = flag.Int("tokens", 100, "of each answer")
@@ -45,7 +47,7 @@ var (
 
 func main() {
 	flag.Parse()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", net.JoinHostPort(*host, "0"))
 	check(err)
 	control, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)

@@ -1,5 +1,6 @@
 import { formatFloat } from "../../../report/genai-perf/python-format.ts";
 import { JsonNumber, parseJson } from "../../../service/json-text.ts";
+import { valueAt } from "../../options/place.ts";
 import type { FlagReader } from "./genai-option.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 import type { SettingPath } from "./settings.ts";
@@ -10,11 +11,13 @@ function isAdding(builder: SettingsBuilder, at: SettingPath, from: GivenSetting)
   return builder.given.get(at)?.source === from.source;
 }
 
-/** Adds an HTTP header. */
-export const readHeader: FlagReader = (builder, values, from) => {
-  const earlier = isAdding(builder, "input.headers", from) ? builder.settings.input.headers : [];
-  builder.store("input.headers", [...earlier, String(values[0])], from);
-};
+/** Returns a reader that adds a text to a list. */
+export function addTo(at: SettingPath): FlagReader {
+  return (builder, values, from) => {
+    const earlier = isAdding(builder, at, from) ? (valueAt(builder.settings, at) as readonly string[]) : [];
+    builder.store(at, [...earlier, String(values[0])], from);
+  };
+}
 
 /** Reads the amount to measure. */
 export function readMeasurement(mode: "interval" | "request_count"): FlagReader {

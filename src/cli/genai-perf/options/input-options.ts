@@ -1,4 +1,4 @@
-import { readExtraInput, readHeader, readLimits } from "./flag-readers.ts";
+import { addTo, readExtraInput, readLimits } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
 
 /** GenAI-Perf's options of the input data, in the order of its flags. */
@@ -125,7 +125,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
     key: "input.header",
     ...sets("headers", "input.headers", []),
     isRepeatable: true,
-    read: readHeader,
+    read: addTo("input.headers"),
     help: "HTTP headers of every request.",
     syntax: "NAME:VALUE.",
   },

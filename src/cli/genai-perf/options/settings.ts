@@ -55,8 +55,8 @@ export interface RampartSettings {
   shared: Readonly<Record<string, SharedSetting>>;
 }
 
-/** As the user gave it: durations in seconds. */
-export type SharedSetting = string | number | boolean | null;
+/** As the user gave it: durations in seconds. Each text of an option that may be repeated. */
+export type SharedSetting = string | number | boolean | null | readonly string[];
 
 /** All settings. Paths are as the user wrote them. */
 export interface GenaiSettings {

@@ -4,6 +4,8 @@ import {
   defaultTextOf,
   fileKeyOf,
   formatNotation,
+  type GivenValue,
+  type PlanValue,
   type PlanValues,
   readNotation,
   type SharedOption,
@@ -11,6 +13,7 @@ import {
   toPlanValue,
 } from "../../options/shared-option.ts";
 import { sharedOptions } from "../../options/shared-options.ts";
+import { addTo } from "./flag-readers.ts";
 import type { Entry } from "./genai-option.ts";
 import type { GenaiSettings, SharedPath, SharedSetting } from "./settings.ts";
 
@@ -30,15 +33,19 @@ const KINDS = {
   text: ["text", ""],
 } as const satisfies Readonly<Record<SharedOption["kind"], readonly [Entry["kind"], SharedSetting]>>;
 
+/** No text of an option that may be repeated. */
+const NOTHING: readonly string[] = [];
+
 /** The options. */
 export const SHARED_OPTIONS = SHARED.map((shared) => {
-  const { name, help, kind, value, setting, choices, min, max, unit, meant } = shared;
+  const { name, help, kind, value, setting, choices, min, max, unit, meant, isRepeatable } = shared;
+  const at: SharedPath = `rampart.shared.${name}`;
   const defaultText = shared.default === undefined ? defaultTextOf(shared, false) : undefined;
   return {
     names: [`--${name}`],
     key: `rampart.${name.replaceAll("-", "_")}`,
     kind: KINDS[kind][0],
-    at: `rampart.shared.${name}`,
+    at,
     default: defaultOf(shared),
     help,
     ...(value === undefined ? {} : { value }),
@@ -49,11 +56,17 @@ export const SHARED_OPTIONS = SHARED.map((shared) => {
     ...(meant === undefined ? {} : { meant }),
     ...(choices === undefined ? {} : { choices }),
     ...(defaultText === undefined ? {} : { defaultText }),
+    ...(isRepeatable === undefined ? {} : { isRepeatable, kind: "texts", count: "one", read: addTo(at) }),
   } satisfies Entry as Entry & { readonly at: SharedPath };
 });
 
-function defaultOf({ kind, default: value }: SharedOption): SharedSetting {
+function defaultOf({ kind, default: value, isRepeatable }: SharedOption): SharedSetting {
+  if (isRepeatable === true) return NOTHING;
   return kind === "duration" && value !== undefined ? formatNotation(kind, value as number) : (value ?? KINDS[kind][1]);
+}
+
+function isDefault(given: SharedSetting, option: SharedOption): boolean {
+  return typeof given === "object" && given !== null ? given.length === 0 : given === defaultOf(option);
 }
 
 /** A file that the user asked for. */
@@ -77,12 +90,14 @@ export function sharedValues({ rampart }: GenaiSettings): PlanValues {
   for (const option of SHARED) {
     const { name, kind, setting: path } = option;
     const given = rampart.shared[name];
-    if (path === undefined || given === null || given === undefined || given === defaultOf(option)) continue;
+    if (path === undefined || given === null || given === undefined || isDefault(given, option)) continue;
     const isNotated = kind === "duration" || kind === "percent";
-    const read = isNotated ? readNotation(kind, String(given)) : (given as string | number | true);
-    const found = typeof read === "object" ? read : toPlanValue(option, read);
-    if ("message" in found)
-      throw userError("invalid-value", { setting: path as PlanSettingPath }, found.message, found.hint, String(given));
+    const read = isNotated ? readNotation(kind, String(given)) : (given as GivenValue);
+    const found: PlanValue = typeof read === "object" && "message" in read ? read : toPlanValue(option, read);
+    if ("message" in found) {
+      const { message, hint, given: text = String(given) } = found;
+      throw userError("invalid-value", { setting: path as PlanSettingPath }, message, hint, text);
+    }
     values.set(path, found.value);
   }
   return values;

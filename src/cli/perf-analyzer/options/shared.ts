@@ -1,6 +1,7 @@
 import {
   defaultTextOf,
   formatNotation,
+  type GivenValue,
   type Notation,
   readNotation,
   type SharedOption,
@@ -30,7 +31,7 @@ export const SHARED: readonly UngroupedOption[] = sharedOptions("perf_analyzer")
 
 /** Returns a shared option as one of this mode. One without a setting is looked for in `given`. */
 function toOption(shared: SharedOption): UngroupedOption {
-  const { name, help, kind, setting, value, choices, unit, meant } = shared;
+  const { name, help, kind, setting, value, choices, unit, meant, isRepeatable } = shared;
   const shown = { names: [`--${name}`] as const, isRampart: true, help, ...(meant && { meant }) };
   if (setting === undefined) return { ...shown, read: () => {} };
   const defaultText = defaultTextOf(shared, false);
@@ -43,17 +44,23 @@ function toOption(shared: SharedOption): UngroupedOption {
     ...(kind === "duration" ? { format: (ms: number) => formatNotation("duration", ms) } : {}),
     ...(kind === "percent" ? { format: (ratio: number) => formatNotation("percent", 100 * ratio) } : {}),
     ...(defaultText === undefined ? {} : { defaultText }),
-    parse: (reader: ValueReader) => put(shared, read(reader), reader),
+    ...(isRepeatable === undefined ? {} : { isRepeatable }),
+    parse: (reader: ValueReader, before: unknown) =>
+      put(
+        shared,
+        isRepeatable ? [...((before as readonly string[] | undefined) ?? []), reader.text] : read(reader),
+        reader,
+      ),
   };
   // Its path in the Plan is also that in the settings.
   return option(setting as Place, entry as Parameters<typeof option>[1]);
 }
 
 /** Returns the value for the settings. Undefined, with a problem, for a value that stands for none. */
-function put(shared: SharedOption, given: string | number | true | undefined, reader: ValueReader): unknown {
+function put(shared: SharedOption, given: GivenValue | undefined, reader: ValueReader): unknown {
   const found = given === undefined ? { value: given } : toPlanValue(shared, given);
   if ("value" in found) return found.value;
-  reader.fail(`The value ${found.message}.`, found.hint);
+  reader.fail(`The value ${found.message}.`, found.hint, found.given);
   return undefined;
 }
 

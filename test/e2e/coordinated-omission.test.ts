@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { runWithReport } from "./command.ts";
+
+/**
+ * A server stalls for a second. A schedule with few requests in flight then sends late: the latency from the actual send knows of the stall
+ * by those few only, and the latency from the intended send by all that were due.
+ */
+
+const STALL_MS = 1000;
+const BEGINS_MS = 1500;
+const PER_SEC = 200;
+const SECONDS = 4;
+/** Requests that wait for the server in the stall: fewer than a hundredth of all. */
+const IN_FLIGHT = 4;
+
+let stallMs: number | undefined;
+let requestCount = 0;
+let url = "";
+const server = createServer((request, response) => {
+  const nowMs = performance.now();
+  requestCount++;
+  stallMs ??= nowMs + BEGINS_MS;
+  const leftMs = stallMs + STALL_MS - nowMs;
+  const waitMs = leftMs > 0 && leftMs <= STALL_MS ? leftMs : 1;
+  request.resume().on("end", () => setTimeout(() => response.end("ok"), waitMs));
+});
+before(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+});
+after(() => server.close());
+
+for (const workers of [1, 2])
+  test(`${workers} worker${workers > 1 ? "s" : ""}: only the latency from the intended send tells of a stall`, async () => {
+    stallMs = undefined;
+    requestCount = 0;
+    const load = ["--rate", String(PER_SEC), "--users", String(IN_FLIGHT), "--for", `${SECONDS}s`];
+    const { report, stderr } = await runWithReport(["http", url, ...load, "--workers", String(workers)]);
+    const [level] = report.levels;
+    const { latencyUs: actual, scheduledLatencyUs: scheduled } = level?.metrics ?? {};
+    assert.ok(actual !== undefined && "p99" in actual && scheduled !== undefined && "p99" in scheduled, stderr);
+    // A quarter of the requests was due in the stall, those at its beginning a second before its end.
+    assert.ok(scheduled.p99 > 0.75 * STALL_MS * 1000, `scheduled p99 ${scheduled.p99} us`);
+    assert.ok((scheduled.p90 ?? 0) > 0.25 * STALL_MS * 1000, `scheduled p90 ${scheduled.p90} us`);
+    assert.ok(actual.p99 < scheduled.p99 / 3, `p99 ${actual.p99} us, scheduled ${scheduled.p99}`);
+    assert.ok((actual.max ?? 0) > 0.9 * STALL_MS * 1000, `longest ${actual.max} us`);
+    // What was due in the stall was sent after it, and none was left out.
+    assert.equal(report.requests.failed, 0);
+    assert.equal(report.requests.sent, requestCount);
+    const asked = PER_SEC * SECONDS;
+    assert.ok(
+      report.requests.sent >= 0.95 * asked && report.requests.sent <= 1.3 * asked,
+      `${report.requests.sent} sent`,
+    );
+  });
