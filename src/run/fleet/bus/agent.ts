@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { BusPlan } from "../../../plan/plan.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
@@ -193,6 +193,22 @@ const LINGER_MS = 1000;
 const MOST_MEMORY_BYTES = 256 * 1024 * 1024;
 const MEMORY_FOLDER = "/dev/shm";
 
+const FOLDER_NAME = "rampart-agent-";
+/** A folder of an agent that is gone is removed after this time. */
+const LEFT_MS = 3_600_000;
+
+/** Removes what agents left that were killed. */
+async function removeLeft(place: string): Promise<void> {
+  for (const name of await readdir(place).catch((): string[] => [])) {
+    const pid = new RegExp(`^${FOLDER_NAME}(\\d+)-`).exec(name)?.[1];
+    if (pid === undefined || fileSystem().existsSync(`/proc/${pid}`)) continue;
+    const path = join(place, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined || found.uid !== process.getuid?.() || Date.now() - found.mtimeMs < LEFT_MS) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
 /** The files of a conductor's host, on an agent's, while a run lasts. */
 export class ReceivedFiles {
   readonly root: string;
@@ -204,14 +220,16 @@ export class ReceivedFiles {
   /** Makes room for files. */
   static async create(totalBytes: number): Promise<ReceivedFiles> {
     const isSmall = totalBytes <= MOST_MEMORY_BYTES && fileSystem().existsSync(MEMORY_FOLDER);
+    const place = isSmall ? MEMORY_FOLDER : tmpdir();
+    await removeLeft(place);
     // Only this user can read it.
-    const root = await mkdtemp(join(isSmall ? MEMORY_FOLDER : tmpdir(), "rampart-agent-"));
+    const root = await mkdtemp(join(place, `${FOLDER_NAME}${process.pid}-`));
     return new ReceivedFiles(root);
   }
 
   /** Adds a file, or the next piece of it. */
   async add({ path, bytes, isFirst }: SentPiece): Promise<void> {
-    const place = join(this.root, path);
+    const place = join(this.root, resolve("/", path));
     if (isFirst) await mkdir(dirname(place), { recursive: true });
     await appendFile(place, bytes, { mode: 0o600 });
   }

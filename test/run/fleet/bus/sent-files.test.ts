@@ -1,6 +1,6 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -60,8 +60,29 @@ test("files arrive as they are, in a folder that only this user reads, and are r
     useFileMirror(undefined);
   }
   assert.equal(readFileText(small), "from here");
+  await received.add({ kind: "file", path: "/../../escaped.txt", bytes: new Uint8Array(1), isFirst: true });
+  assert.equal(statSync(join(received.root, "escaped.txt")).size, 1);
   await received.remove();
   assert.throws(() => statSync(received.root));
+});
+
+test("what killed agents left is removed after an hour", async () => {
+  const place = "/dev/shm";
+  const folderOf = (pid: number, ageMs: number): string => {
+    const path = mkdtempSync(join(place, `rampart-agent-${pid}-`));
+    const then = new Date(Date.now() - ageMs);
+    utimesSync(path, then, then);
+    return path;
+  };
+  // No process has this id.
+  const [old, fresh, running] = [folderOf(4_194_304, 4e6), folderOf(4_194_304, 1e6), folderOf(process.pid, 4e6)];
+  const received = await ReceivedFiles.create(10);
+  try {
+    assert.deepEqual([old, fresh, running].map(existsSync), [false, true, true]);
+  } finally {
+    await received.remove();
+    for (const path of [fresh, running]) rmSync(path, { recursive: true });
+  }
 });
 
 test("the files that a run opens are noted, each once, and no others", async () => {
