@@ -30,6 +30,7 @@ import { announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
+import { inFleet } from "./in-fleet.ts";
 import { type PlanValues, withPlanValues } from "./options/shared-option.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import type { Hooks } from "./run-hooks.ts";
@@ -67,14 +68,25 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     problems.push(...flags.problems);
     const values = readShared(flags, "run", problems);
     if (file === undefined) throw new UserError(problems);
-    const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
-      throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
-    });
-    return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
-      const { place } = loaded;
-      if (place !== undefined && error instanceof UserError) throw new UserError(error.problems.map(place));
-      throw explainLater(error, loaded);
-    });
+    const run = (given: PlanValues): Promise<number> => runFile(file, flags, given, problems, io);
+    return flags.has("dry-run") || problems.length > 0 ? run(values) : inFleet(values, io, run);
+  });
+}
+
+async function runFile(
+  file: string,
+  flags: FlagValues,
+  values: PlanValues,
+  problems: Problem[],
+  io: CommandIo,
+): Promise<number> {
+  const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
+    throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
+  });
+  return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
+    const { place } = loaded;
+    if (place !== undefined && error instanceof UserError) throw new UserError(error.problems.map(place));
+    throw explainLater(error, loaded);
   });
 }
 

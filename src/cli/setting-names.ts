@@ -5,6 +5,7 @@ import { sharedNameOf } from "./options/shared-options.ts";
 /** Names of fields in a scenario, and of flags of `rampart run` and `rampart mock`. */
 const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "client.bus.agentCount": "--agents",
+  "client.bus.allowLost": "--allow-lost",
   "client.bus.caFile": "--bus-ca",
   "client.bus.url": "--bus",
   "client.kind": "client",

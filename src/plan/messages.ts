@@ -143,7 +143,7 @@ interface Settings {
     | "sourceAddresses"
     | "stallTimeoutMs"
     | "workers";
-  "client.bus": "agentCount" | "caFile" | "url";
+  "client.bus": "agentCount" | "allowLost" | "caFile" | "url";
   failures: "maxRatio";
   inputs: "count" | "data" | "entries" | "file" | "file=other" | "file=rankings" | "format" | "tokenizer";
   "inputs.audio": "channelCount" | "depthsBits" | "lengthS" | "sampleRatesHz";

@@ -146,7 +146,7 @@ export function busSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   return v.object({
     /** Address, or several of one cluster with commas: `nats://USER:PASSWORD@HOST:4222`; `tls://` with TLS. */
-    url: v.pipe(v.optional(v.string(), ""), v.check(isBusUrl, `must be ${BUS_FORM}`)),
+    url: v.optional(v.pipe(v.string(), v.check(isBusUrl, `must be ${BUS_FORM}`)), ""),
     /** Number of agents that send. Default: 1. */
     agentCount: v.exactOptional(v.pipe(count, v.maxValue(MOST_AGENTS, `must be ${MOST_AGENTS} or less`))),
     /** Number of agents that may be lost during the run, which then continues without their share. Default: 0. */
@@ -170,7 +170,7 @@ export const BUS_FORM = "the address of a NATS server: nats://HOST:4222 or tls:/
 
 /** Whether a text is the address of a NATS server, or of several. */
 export function isBusUrl(text: string): boolean {
-  return text.split(",").every((one) => /^(?:nats|tls):\/\/[^/\s]+$/.test(one.trim()) && URL.canParse(one.trim()));
+  return text.split(",").every((one) => /^(?:nats|tls|tcp):\/\/[^/\s]+$/.test(one.trim()) && URL.canParse(one.trim()));
 }
 
 /** The client that sends requests. */
@@ -218,6 +218,8 @@ export function clientSchema() {
     sourceAddresses: v.exactOptional(
       v.pipe(v.array(addressSchema(), "must be a list of addresses"), v.nonEmpty("must have an address")),
     ),
+    /** How a compatible mode joins other processes to one fleet, which Rampart's own commands do by themselves. Absent: not at all. */
+    fleet: v.exactOptional(v.literal("mpi", "must be mpi")),
     /** A request fails when it receives no byte for this time. */
     stallTimeoutMs: positive,
     /** A request fails when its response is not complete after this time. Absent: no limit. */

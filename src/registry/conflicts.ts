@@ -48,6 +48,22 @@ function checkInputs(plan: Plan): Problem[] {
   return problems;
 }
 
+/** Returns what is missing for a bus, or too much. */
+function checkBus({ bus }: Plan["client"]): Problem[] {
+  if (bus === undefined) return [];
+  const { url, agentCount = 1, allowLost = 0 } = bus;
+  const problems: Problem[] = [];
+  if (url === undefined || url === "") {
+    const hint = "Give the NATS server on which the agents wait: nats://HOST:4222.";
+    problems.push(problem("missing", { setting: "client.bus.url" }, "is needed where agents are to send", hint));
+  }
+  if (allowLost >= agentCount) {
+    const message = "must be below the number of agents, because somebody must send";
+    problems.push(problem("conflict", { setting: "client.bus.allowLost" }, message, "Lower it.", String(allowLost)));
+  }
+  return problems;
+}
+
 /** Returns conflicts between the client and the target. */
 function checkClient({ client, measurement, target, telemetry }: Plan): Problem[] {
   const problems: Problem[] = [];
@@ -62,7 +78,7 @@ function checkClient({ client, measurement, target, telemetry }: Plan): Problem[
   if (client.kind === "grpc-js" && target.protocol !== "grpc") {
     problems.push(problem("conflict", at, "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"));
   }
-  problems.push(...checkSources(client, target));
+  problems.push(...checkSources(client, target), ...checkBus(client));
   if (target.isStreaming && client.callMode === "sync") {
     problems.push(problem("conflict", "client.callMode", "streams are asynchronous", "Use async.", "sync"));
   }

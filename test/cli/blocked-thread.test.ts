@@ -17,7 +17,7 @@ const PASSING = {
   setup:
     'async ({ start }) => { const { pid } = await start("sleep 300 & sleep 300"); console.error(`STARTED ${pid}`); }',
 };
-const OWN_TARGET = `defineTarget({ name: "own", protocol: "http", inputs: [1], encode: () => ${BLOCK} })("127.0.0.1:1")`;
+const OWN_TARGET = `defineTarget({ name: "own", protocol: "http", inputs: [1], encode: () => ${BLOCK} })("127.0.0.1:1", {})`;
 
 function scenario(fields: Readonly<Record<string, string>>): string {
   const lines = Object.entries({ ...PASSING, ...fields }).map(([name, text]) => `  ${name}: ${text},`);

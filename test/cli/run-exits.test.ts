@@ -23,7 +23,7 @@ function scenario(
 ): string {
   const lines = Object.entries({ ...PASSING, ...fields }).map(([name, text]) => `  ${name}: ${text},`);
   return [
-    `import { defineScenario, embedded, errorRate, generate, hold } from "${from}";`,
+    `import { defineScenario, embedded, errorRate, hold, input } from "${from}";`,
     `const end = () => { ${EXIT} };`,
     before,
     `const scenario = defineScenario({\n${lines.join("\n")}\n});`,

@@ -45,7 +45,7 @@ describe("scenarios against Triton: totals equal its statistics", () => {
       protocol: "http",
       options: "",
       load: "ramp(1, 4, { requests: 50 })",
-      inputs: "random()",
+      inputs: "input.random()",
       count: 200,
     },
     {
@@ -61,7 +61,7 @@ describe("scenarios against Triton: totals equal its statistics", () => {
       protocol: "grpc",
       options: ", streaming: true",
       load: "hold(4, { requests: 80 })",
-      inputs: "random()",
+      inputs: "input.random()",
       count: 80,
     },
     {

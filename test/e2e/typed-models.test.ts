@@ -33,7 +33,7 @@ function targetOf(wire: (typeof WIRES)[number], model: string): string {
 
 async function runScenario(name: string, fields: string): Promise<void> {
   const file = join(folder, `${name}.ts`);
-  const imports = "defineScenario, errorRate, generate, hold, json, triton, tritonInProcess";
+  const imports = "defineScenario, errorRate, hold, input, triton, tritonInProcess";
   writeFileSync(
     file,
     `import { ${imports} } from "rampart";\nexport default defineScenario({ name: "typed", assert: [errorRate().is(0)], ${fields} });\n`,

@@ -12,7 +12,7 @@ import { OPTIONS } from "../../src/cli/perf-analyzer/options/table.ts";
 function sharedWith(door: Door): Readonly<Record<string, string>> {
   const ofRun = sharedOptions("run").map(({ name }) => name);
   const shared = sharedOptions(door).filter(
-    ({ name, setting = "outputs" }) => ofRun.includes(name) && setting.startsWith("outputs"),
+    ({ name, setting = "outputs" }) => ofRun.includes(name) && /^(?:outputs|client\.bus\.)/.test(setting),
   );
   return Object.fromEntries(shared.map(({ name }) => [`--${name}`, `run --${name}`]));
 }
@@ -108,6 +108,7 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--max-response-bytes": "defineScenario.maxResponseBytes",
   "--source-address": "defineScenario.sourceAddresses",
   "--workers": "defineScenario.workers",
+  "--fleet": "The ranks of an MPI job run a scenario together by themselves.",
   "--max-error-rate": "defineScenario.maxErrorRate",
 };
 

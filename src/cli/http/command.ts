@@ -2,13 +2,16 @@ import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import { UserError, wordProblem } from "../../plan/problem.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
+import type { Scenario } from "../../scenario/define.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { commandOf } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { announceTime, formatDryRun } from "../expected-time.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { inFleet } from "../in-fleet.ts";
+import type { PlanValues } from "../options/shared-option.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
 import { changePlan, conclude } from "../run.ts";
@@ -108,25 +111,27 @@ export async function runHttpCommand(args: readonly string[], command: string, r
       return EXIT.passed;
     }
     const { scenario, values } = toScenario(flags);
-    try {
-      const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), values);
-      const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
-      if (problems.length > 0) throw new UserError(problems);
-      if (flags.has("dry-run")) {
-        io.out(formatDryRun(plan, "code"));
-        return EXIT.passed;
-      }
-      if (!flags.has("quiet")) announceTime(plan, "code", io);
-      const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
-      const onInterrupt = (signal: EndSignal): void =>
-        io.err(
-          `rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`,
-        );
-      return conclude(plan, await executePlan(plan, reportIo, { onInterrupt }), flags, io);
-    } catch (error) {
-      throw inFlags(error);
-    }
+    const run = (given: PlanValues): Promise<number> =>
+      runScenario(scenario, flags, given, io).catch((error: unknown) => {
+        throw inFlags(error);
+      });
+    return flags.has("dry-run") ? run(values) : inFleet(values, io, run);
   });
+}
+
+async function runScenario(scenario: Scenario, flags: FlagValues, values: PlanValues, io: CommandIo): Promise<number> {
+  const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), values);
+  const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
+  if (problems.length > 0) throw new UserError(problems);
+  if (flags.has("dry-run")) {
+    io.out(formatDryRun(plan, "code"));
+    return EXIT.passed;
+  }
+  if (!flags.has("quiet")) announceTime(plan, "code", io);
+  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
+  const onInterrupt = (signal: EndSignal): void =>
+    io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
+  return conclude(plan, await executePlan(plan, reportIo, { onInterrupt }), flags, io);
 }
 
 /** Names the flags instead of the fields of the scenario. */

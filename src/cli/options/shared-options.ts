@@ -344,6 +344,15 @@ const OPTIONS: readonly SharedOption[] = [
     help: "Number of agents that send, each its share of the load, with as many threads as --workers says.",
   },
   {
+    name: "fleet",
+    kind: "choice",
+    value: "mpi",
+    setting: "client.fleet",
+    choices: ["mpi"],
+    doors: ["perf_analyzer"],
+    help: "Under mpirun, let the ranks send one load: rank 0 measures and reports, and the others send for it. Without this option each rank measures for itself.",
+  },
+  {
     name: "allow-lost",
     kind: "whole",
     setting: "client.bus.allowLost",

@@ -11,7 +11,9 @@ import { joinPeers } from "../../run/peers/join-peers.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { type LoadedCommand, showOption } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
+import { inFleet } from "../in-fleet.ts";
 import { formatRow } from "../options/rows.ts";
+import { withPlanValues } from "../options/shared-option.ts";
 import { findDuplicatePaths, findReadOutputs, inputFilesOf, routeTextAroundReports } from "../output-files.ts";
 import { withNames } from "../setting-names.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
@@ -98,7 +100,9 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
   for (const warning of warnings) io.err(`rampart: ${warning}\n`);
   for (const warning of built.warnings) io.err(`${warning}\n`);
   try {
-    return settings.given.has("--dry-run") ? await showPlan(built.plan, io) : await measure(built.plan, io);
+    if (settings.given.has("--dry-run")) return await showPlan(built.plan, io);
+    if (built.plan.client.fleet === undefined) return await measure(built.plan, io);
+    return await inFleet(new Map(), io, (values) => measure(withPlanValues(built.plan, values), io));
   } catch (error) {
     return explain(error, io);
   }

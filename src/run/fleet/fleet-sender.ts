@@ -57,7 +57,9 @@ export class FleetSender implements LoadSender {
     this.clock = clock;
     this.hosts = hosts;
     this.joined = joined;
-    joined?.connect(() => this.drainRecords());
+    joined?.connect(() => {
+      for (const sender of this.senders) sender.drainRecords();
+    });
   }
 
   /** Leaves a sender out from now on. What it was asked is not awaited any more. */

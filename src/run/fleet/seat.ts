@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import type { FileMirror } from "../../runtime/files.ts";
 import { startWorker } from "../../runtime/workers.ts";
-import type { SeatTask, ThreadEvent } from "./sender-thread.ts";
+import type { SeatTask, ThreadEvent, ThreadReady } from "./sender-thread.ts";
 
 /** What a seat reports to its conductor. */
 export interface SeatListener {
@@ -24,12 +24,24 @@ export interface Seat {
 /** Starts a thread for a sender. @param files where the files are, if they are those of another host */
 export function openThreadSeat(listener: SeatListener, files?: FileMirror): Seat {
   const worker: Worker = startWorker({ role: "send", data: undefined }, files);
-  worker.on("message", (event: ThreadEvent) => listener.event(event));
+  // On Deno, what comes before the thread listens is lost.
+  let waiting: SeatTask[] | undefined = [];
+  worker.on("message", (event: ThreadEvent | ThreadReady) => {
+    if (event.kind !== "ready") {
+      listener.event(event);
+      return;
+    }
+    for (const task of waiting ?? []) worker.postMessage(task);
+    waiting = undefined;
+  });
   worker.on("error", (error) => listener.gone(error instanceof Error ? error.message : String(error), false));
   worker.on("exit", (code) => listener.gone(`it ended with exit code ${code}`, true));
   return {
     name: "a thread that sends",
-    post: (task) => worker.postMessage(task),
+    post: (task) => {
+      if (waiting === undefined) worker.postMessage(task);
+      else waiting.push(task);
+    },
     end: async () => {
       await worker.terminate();
     },

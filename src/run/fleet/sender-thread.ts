@@ -46,6 +46,11 @@ export type SeatTask =
   | { readonly kind: "interrupt" }
   | { readonly kind: "end" };
 
+/** What the thread says first: from now on it listens. */
+export interface ThreadReady {
+  readonly kind: "ready";
+}
+
 /** What the thread says. */
 export type ThreadEvent =
   /** @property lateNs longest time by which messages came after they should have been handled */
@@ -64,6 +69,7 @@ function mostOutstanding({ plan, maxOutstanding, perHost }: SenderThreadData, { 
 export function serveSenderThread(port: MessagePort, loadApi: () => Promise<object>): void {
   const thread = new SenderThread(port, loadApi);
   port.on("message", (task: SeatTask) => thread.take(task));
+  port.postMessage({ kind: "ready" } satisfies ThreadReady);
 }
 
 /** Messages whose moment is part of what is measured. */

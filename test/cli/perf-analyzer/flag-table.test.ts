@@ -204,6 +204,8 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   "--stall-timeout": fc.constantFrom("20s", "1500ms", "2min"),
   "--timeout": fc.constantFrom("30s", "5 ms"),
   "--source-address": fc.constantFrom("10.0.0.5", "::1"),
+  "--bus": fc.constantFrom("nats://host:4222", "tls://user:word@host,tls://other"),
+  "--agents-wait": fc.constantFrom("5s", "1min"),
   "--max-error-rate": fc.constantFrom("0", "25%", "0.7%", "100%"),
 };
 

@@ -188,6 +188,10 @@ test("extracted values are in the report, in the records, and in assertions", as
     const { confidence95, ...numbers } = levels[0]?.extracted["tokens"]?.numbers ?? {};
     assert.deepEqual(Object.keys(confidence95 ?? {}), [
       "average",
+      "p1",
+      "p5",
+      "p10",
+      "p25",
       "p50",
       "p75",
       "p90",
@@ -202,7 +206,7 @@ test("extracted values are in the report, in the records, and in assertions", as
         tokens: {
           numbers: {
             ...{ count: 20, average: 10.5, deviation: Math.sqrt(35), min: 1, max: 20 },
-            ...{ p50: 10, p75: 15, p90: 18, p95: 19, p99: 20, "p99.9": 20, "p99.99": 20 },
+            ...{ p1: 1, p5: 1, p10: 2, p25: 5, p50: 10, p75: 15, p90: 18, p95: 19, p99: 20, "p99.9": 20, "p99.99": 20 },
           },
           missing: 0,
         },

@@ -20,7 +20,7 @@ import {
   type ToConductor,
 } from "./agent-messages.ts";
 import { Link } from "./link.ts";
-import { type NatsBus, openNatsBus } from "./nats-bus.ts";
+import { type GuardedBus, openBus } from "./nats-bus.ts";
 
 /** What an agent tells whoever started it. */
 export interface AgentEvents {
@@ -44,7 +44,7 @@ export interface Agent {
 export async function startAgent(plan: BusPlan, events: AgentEvents): Promise<Agent> {
   const id = randomUUID().slice(0, 8);
   const name = `${hostname()}/${process.pid}`;
-  const bus = await openNatsBus(plan, `rampart agent ${name}`);
+  const bus = await openBus(plan, `rampart agent ${name}`);
   if (!bus.isGuarded) {
     await bus.close();
     const hint = "Start the NATS server with users, a token, NKeys or client certificates.";
@@ -56,12 +56,12 @@ export async function startAgent(plan: BusPlan, events: AgentEvents): Promise<Ag
 }
 
 class BusAgent implements Agent {
-  private readonly bus: NatsBus;
+  private readonly bus: GuardedBus;
   private readonly info: AgentInfo;
   private readonly events: AgentEvents;
   private run: AgentRun | undefined;
 
-  constructor(bus: NatsBus, info: AgentInfo, events: AgentEvents) {
+  constructor(bus: GuardedBus, info: AgentInfo, events: AgentEvents) {
     this.bus = bus;
     this.info = info;
     this.events = events;
@@ -102,7 +102,7 @@ class AgentRun {
   private handled: Promise<void> = Promise.resolve();
   private isEnding = false;
 
-  constructor(bus: NatsBus, runId: string, agentId: string, onEnd: (reason: string | undefined) => void) {
+  constructor(bus: GuardedBus, runId: string, agentId: string, onEnd: (reason: string | undefined) => void) {
     this.runId = runId;
     this.onEnd = onEnd;
     const { send, receive } = linkSubjects(runId, agentId);

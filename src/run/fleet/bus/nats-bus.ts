@@ -12,6 +12,7 @@ import { messageOf, RunError, unreadable } from "../../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileBytes } from "../../../runtime/files.ts";
 import type { Bus } from "./bus.ts";
 import { pack, unpack } from "./pack.ts";
+import { openTcpBus } from "./tcp-bus.ts";
 
 const CONNECT_TIMEOUT_MS = 5000;
 const RECONNECT_WAIT_MS = 200;
@@ -19,10 +20,20 @@ const RECONNECT_WAIT_MS = 200;
 const PING_MS = 2000;
 const DEFAULT_PORT = "4222";
 
-/** A connection to a NATS server. */
-export interface NatsBus extends Bus {
-  /** Whether the server asks everybody who they are. */
+/** A bus that is used by its address. */
+export interface GuardedBus extends Bus {
+  /** Whether it asks everybody who they are. */
   readonly isGuarded: boolean;
+}
+
+/**
+ * Opens the bus of a plan: a NATS server, or the hub of a launch.
+ * @param name shown in a server's monitoring
+ * @throws RunError when it cannot be reached or refuses; UserError for a file that cannot be read
+ */
+export async function openBus(plan: BusPlan, name: string): Promise<GuardedBus> {
+  if (!plan.url.startsWith("tcp:")) return openNatsBus(plan, name);
+  return Object.assign(await openTcpBus(plan.url), { isGuarded: true });
 }
 
 /**
@@ -30,7 +41,7 @@ export interface NatsBus extends Bus {
  * @param name shown in the server's monitoring
  * @throws RunError when the server cannot be reached or refuses; UserError for a file that cannot be read
  */
-export async function openNatsBus(plan: BusPlan, name: string): Promise<NatsBus> {
+export async function openNatsBus(plan: BusPlan, name: string): Promise<GuardedBus> {
   const options = { ...optionsOf(plan), name };
   const connection = await connect(options).catch((error: unknown) => {
     const { host } = new URL(firstUrl(plan));
@@ -86,7 +97,7 @@ function read(path: string): Buffer {
   }
 }
 
-class NatsConnectionBus implements NatsBus {
+class NatsConnectionBus implements GuardedBus {
   isConnected = true;
   private readonly connection: NatsConnection;
 

@@ -20,7 +20,7 @@ import {
 } from "./agent-messages.ts";
 import type { Bus } from "./bus.ts";
 import { Link } from "./link.ts";
-import { openNatsBus } from "./nats-bus.ts";
+import { openBus } from "./nats-bus.ts";
 import { modulesOf, type NotedFiles, noteRunFiles, type SentFiles, sendFiles } from "./sent-files.ts";
 
 const DEFAULT_WAIT_MS = 10_000;
@@ -53,7 +53,7 @@ export async function openAgents(plan: BusPlan, { workers, signal, functions }: 
   const { agentCount = 1, waitMs = DEFAULT_WAIT_MS, allowLost = 0 } = plan;
   const runId = randomUUID();
   const modules = functions === undefined ? [] : modulesOf(functions.context.path);
-  const bus = await openNatsBus(plan, "rampart conductor");
+  const bus = await openBus(plan, "rampart conductor");
   const search = new AgentSearch(bus, { runId, version: VERSION });
   try {
     await search.find(agentCount, waitMs, signal.interrupted);
@@ -184,8 +184,7 @@ class RunAgents implements Agents {
     this.agents = found.map((info) => new RunAgent(bus, runId, info));
     this.count = found.length * workers;
     this.perHost = workers;
-    // Somebody must send.
-    this.allowLost = Math.min(allowLost, found.length - 1);
+    this.allowLost = allowLost;
   }
 
   open(index: number, listener: SeatListener): Seat {

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { createUser } from "@nats-io/nkeys";
+import type { BusPlan } from "../../../src/plan/plan.ts";
+import { startAgent } from "../../../src/run/fleet/bus/agent.ts";
+import { withServer } from "../../run/kserve-server.ts";
+import { type NatsOptions, startNats } from "../../servers/nats.ts";
+import { ensureOpenMpi } from "../../servers/open-mpi.ts";
+import { type Certificates, makeCertificates } from "../../servers/tls.ts";
+import { rampartCommand, startProcess } from "../rampart-process.ts";
+import { runCommand } from "./run-command.ts";
+
+/** Options by which other hosts send: against a real NATS server and under a real mpirun, and a server that counts. */
+
+const LIMIT = { timeout: 120_000 };
+const COUNTED = ["-m", "simple", "--concurrency-range", "4", "--request-count", "40"];
+
+let certificates: Certificates;
+let folder: string;
+before(async () => {
+  certificates = await makeCertificates();
+  folder = mkdtempSync(join(tmpdir(), "rampart-hosts-"));
+});
+after(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await certificates?.remove();
+});
+
+/** Runs a command line with agents on a NATS server. @param busOf how an agent gets in */
+async function withAgents(
+  count: number,
+  options: NatsOptions,
+  busOf: (port: number) => BusPlan,
+  use: (url: string) => Promise<void>,
+): Promise<void> {
+  const nats = await startNats(options);
+  const events = { ready: () => {}, began: () => {}, ended: () => {} };
+  const bus = busOf(nats.port);
+  const agents = await Promise.all(Array.from({ length: count }, () => startAgent(bus, events)));
+  try {
+    await use(bus.url);
+  } finally {
+    await Promise.all(agents.map((agent) => agent.close()));
+    await nats.stop();
+  }
+}
+
+const asAlice = (port: number): BusPlan => ({ url: `nats://alice:s3cret@127.0.0.1:${port}` });
+
+test("--bus and --agents: agents send the load, and the server gets each request once", LIMIT, async () => {
+  await withAgents(2, {}, asAlice, (url) =>
+    withServer({}, async (server) => {
+      const { code, out, err } = await runCommand([...COUNTED, "-u", server.url, "--bus", url, "--agents", "2"]);
+      assert.equal(code, 0, err);
+      assert.match(out, /^ {4}Request count: 40$/m);
+      assert.equal(server.successCount, 40);
+    }),
+  );
+});
+
+test("--agents-wait and --allow-lost: too few agents, and more to lose than there are, are errors", LIMIT, async () => {
+  await withAgents(1, {}, asAlice, (url) =>
+    withServer({}, async (server) => {
+      const line = [...COUNTED, "-u", server.url, "--bus", url, "--agents", "2"];
+      const few = await runCommand([...line, "--agents-wait", "300ms"]);
+      assert.equal(few.code, 99);
+      assert.match(few.err, /2 agents are needed, and 1 came within 0\.3 s/);
+      const none = await runCommand([...line, "--allow-lost", "2"]);
+      assert.equal(none.code, 99);
+      assert.match(none.err, /must be below the number of agents/);
+      const alone = await runCommand([...COUNTED, "-u", server.url, "--agents", "2"]);
+      assert.match(alone.err, /--bus: is needed where agents are to send/);
+      assert.equal(server.infers.length, 0);
+    }),
+  );
+});
+
+test("--bus-ca, --bus-cert and --bus-key: the bus over TLS, with a certificate as the login", LIMIT, async () => {
+  const { caFile, clientCertFile: certFile, clientKeyFile: keyFile } = certificates;
+  const tls = { ...certificates, asksClient: true };
+  const busOf = (port: number): BusPlan => ({ url: `tls://127.0.0.1:${port}`, caFile, certFile, keyFile });
+  await withAgents(1, { login: "nobody-asked", tls }, busOf, (url) =>
+    withServer({}, async (server) => {
+      const line = [...COUNTED, "-u", server.url, "--bus", url, "--bus-ca", caFile];
+      const { code, err } = await runCommand([...line, "--bus-cert", certFile, "--bus-key", keyFile]);
+      assert.equal(code, 0, err);
+      assert.equal(server.successCount, 40);
+      assert.equal((await runCommand(line)).code, 99, "without a certificate");
+    }),
+  );
+});
+
+test("--bus-nkey and --bus-creds: files with the login", LIMIT, async () => {
+  const user = createUser();
+  const nkeyFile = join(folder, "user.nk");
+  writeFileSync(nkeyFile, user.getSeed());
+  const busOf = (port: number): BusPlan => ({ url: `nats://127.0.0.1:${port}`, nkeyFile });
+  await withAgents(1, { login: { nkey: user.getPublicKey() } }, busOf, (url) =>
+    withServer({}, async (server) => {
+      const line = [...COUNTED, "-u", server.url, "--bus", url];
+      const { code, err } = await runCommand([...line, "--bus-nkey", nkeyFile]);
+      assert.equal(code, 0, err);
+      assert.equal(server.successCount, 40);
+      const creds = await runCommand([...line, "--bus-creds", join(folder, "none.creds")]);
+      assert.equal(creds.code, 99);
+      assert.match(creds.err, /none\.creds: cannot be read: there is no such file/);
+    }),
+  );
+});
+
+test("--fleet mpi: the ranks send one load, which rank 0 reports; without it each has its own", LIMIT, async () => {
+  const mpirun = ensureOpenMpi();
+  await withServer({}, async (server) => {
+    const line = [...rampartCommand(), "perf_analyzer", ...COUNTED, "-u", server.url];
+    const one = await startProcess([...mpirun, "-n", "3", ...line, "--fleet", "mpi"]).result;
+    assert.equal(one.code, 0, one.err);
+    assert.equal(server.successCount, 40);
+    assert.equal(one.out.match(/Request count: 40$/gm)?.length, 1, one.out);
+    assert.match(one.out, /^\[1,0\]<stdout>: {4}Request count: 40$/m);
+    const each = await startProcess([...mpirun, "-n", "2", ...line]).result;
+    assert.equal(each.code, 0, each.err);
+    assert.equal(server.successCount, 40 + 80);
+  });
+});
