@@ -1,8 +1,10 @@
+import { FLAGS as AGENT_FLAGS } from "../../src/cli/agent.ts";
 import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/command.ts";
 import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/command.ts";
 import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/command.ts";
 import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/command.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
+import { OWN_FLAGS as MANIFEST_FLAGS } from "../../src/cli/k8s/manifest.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as REPORT_COMMAND_FLAGS } from "../../src/cli/report.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
@@ -81,6 +83,8 @@ export function formatScenarioReference(): string {
     listOwnOptions("doctor", DOCTOR_FLAGS),
     listOwnOptions("init", INIT_FLAGS),
     listOwnOptions("mock", MOCK_FLAGS),
+    listOwnOptions("agent", AGENT_FLAGS),
+    listOwnOptions("k8s manifest", MANIFEST_FLAGS),
   ].join("\n\n");
 }
 

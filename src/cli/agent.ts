@@ -8,17 +8,23 @@ import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, formatFlags, parseFlags } from "./flags.ts";
 import { putValue } from "./options/place.ts";
+import type { Door } from "./options/shared-option.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
 
 /** `rampart agent`: sends the load of runs of other hosts. */
 
 /** Its options. */
-export const FLAGS: readonly Flag[] = commandFlags("agent", []);
+export const FLAGS: readonly Flag[] = commandFlags("agent", [
+  { name: "once", help: "End after one run, with its repetitions, instead of waiting for the next one." },
+]);
+
+/** Longest time between two runs of a scenario that is repeated. */
+const REPETITION_MS = 5000;
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runAgentCommand);
 
-/** Waits for runs until Ctrl-C. Returns the exit code. */
+/** Waits for runs until Ctrl-C, or for one. Returns the exit code. */
 export async function runAgentCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
@@ -26,25 +32,32 @@ export async function runAgentCommand(args: readonly string[], command: string, 
       io.out(formatHelp(command));
       return EXIT.passed;
     }
-    const interrupted = new Promise<void>((resolve) => {
-      io.onInterrupt(() => resolve());
-    });
-    const agent = await startAgent(readBus(flags), {
+    const { promise: over, resolve: end } = Promise.withResolvers<number>();
+    io.onInterrupt(() => end(EXIT.passed));
+    let ending: ReturnType<typeof setTimeout> | undefined;
+    const agent = await startAgent(readBus(flags, "agent", [...flags.problems]), {
       ready: (name) => io.out(`agent ${name}: waiting for runs; Ctrl-C stops\n`),
-      began: () => io.out("a run began\n"),
-      ended: (reason) => io.out(reason === undefined ? "the run ended\n" : `the run was cancelled: ${reason}\n`),
+      began: () => {
+        clearTimeout(ending);
+        io.out("a run began\n");
+      },
+      ended: (reason) => {
+        io.out(reason === undefined ? "the run ended\n" : `the run was cancelled: ${reason}\n`);
+        const code = reason === undefined ? EXIT.passed : EXIT.unreachable;
+        if (flags.has("once")) ending = setTimeout(() => end(code), REPETITION_MS);
+      },
     });
-    await interrupted;
+    const code = await over;
+    clearTimeout(ending);
     await agent.close();
-    return EXIT.passed;
+    return code;
   });
 }
 
-/** @throws UserError with all problems */
-function readBus(flags: FlagValues): BusPlan {
-  const problems: Problem[] = [...flags.problems];
+/** Reads the bus, which must be given. @param problems those of the command so far @throws UserError with all problems */
+export function readBus(flags: FlagValues, door: Door, problems: Problem[]): BusPlan {
   const settings: { client?: { bus?: object } } = {};
-  for (const [setting, value] of readShared(flags, "agent", problems)) putValue(settings, setting, value);
+  for (const [setting, value] of readShared(flags, door, problems)) putValue(settings, setting, value);
   const { bus } = settings.client ?? {};
   const hint = "Give the NATS server on which runs are announced: nats://USER:PASSWORD@HOST:4222.";
   if (!flags.has("bus")) problems.push(problem("missing", "--bus", "is needed", hint));
@@ -60,6 +73,8 @@ function formatHelp(command: string): string {
     "An agent runs the code of scenarios: the server must ask its users who they are.",
     "",
     formatFlags(FLAGS),
+    "",
+    "Exit codes: 0 stopped, or the run of --once ended; 64 wrong usage; 69 the bus cannot be used, or that run was cancelled.",
     "",
   ].join("\n");
 }

@@ -40,6 +40,8 @@ export interface Subcommand {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly ShownOption[];
+  /** Its positional argument. Absent: there is none. */
+  readonly operand?: Operand;
 }
 
 /** What shells offer for a value. `word`: one of the choices, or nothing. */

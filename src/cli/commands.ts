@@ -70,6 +70,11 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./agent.ts")).COMMAND,
   },
   {
+    name: "k8s",
+    summary: "print what a Kubernetes cluster needs to send a scenario's load from many pods",
+    load: async () => (await import("./k8s/command.ts")).COMMAND,
+  },
+  {
     name: "perf_analyzer",
     summary: "measure a model with perf_analyzer's options",
     // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.

@@ -33,6 +33,8 @@ export interface CommandIo extends TextSink {
   onInterrupt(callback: (signal: EndSignal) => void, leave?: () => Promise<void> | undefined): () => void;
   /** Loads the module that a scenario imports as `"rampart"`. */
   loadApi(): Promise<object>;
+  /** Writes data for another program to standard output, as they are: with secrets and control characters. Absent: `out` receives them. */
+  pipe?(text: string): void;
   /** Why standard output could not be written, in words; undefined if it can be written or this is unknown. */
   readonly outputFailure?: string | undefined;
 }

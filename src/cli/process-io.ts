@@ -19,6 +19,7 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
   return {
     loadApi,
     out: (text) => output.write(text),
+    pipe: (text) => output.write(text),
     err: writeStderr,
     get outputFailure() {
       return output.failure;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FLAGS as AGENT } from "../../src/cli/agent.ts";
 import { FLAGS as CHAT } from "../../src/cli/chat/command.ts";
 import { FLAGS as COMPARE } from "../../src/cli/compare/command.ts";
 import { FLAGS as DOCTOR } from "../../src/cli/doctor/command.ts";
@@ -7,6 +8,7 @@ import { type Flag, parseFlags } from "../../src/cli/flags.ts";
 import { ALL_OPTIONS } from "../../src/cli/genai-perf/options/subcommands.ts";
 import { FLAGS as HTTP } from "../../src/cli/http/command.ts";
 import { FLAGS as INIT } from "../../src/cli/init.ts";
+import { FLAGS as MANIFEST } from "../../src/cli/k8s/manifest.ts";
 import { FLAGS as MOCK } from "../../src/cli/mock.ts";
 import { OPTIONS } from "../../src/cli/perf-analyzer/options/table.ts";
 import { FLAGS as REPORT } from "../../src/cli/report.ts";
@@ -18,7 +20,7 @@ import { FLAGS as TYPES } from "../../src/cli/types/command.ts";
 
 const COMMANDS: Readonly<Record<string, readonly Flag[]>> = {
   ...{ run: RUN, http: HTTP, chat: CHAT, mock: MOCK, compare: COMPARE, doctor: DOCTOR, init: INIT, report: REPORT },
-  ...{ schema: SCHEMA, types: TYPES },
+  ...{ schema: SCHEMA, types: TYPES, agent: AGENT, "k8s manifest": MANIFEST },
 };
 const ALL = Object.entries(COMMANDS).flatMap(([command, flags]) => flags.map((flag) => ({ command, ...flag })));
 

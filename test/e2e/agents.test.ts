@@ -29,11 +29,12 @@ class AgentProcess {
   text = "";
   private readonly waiting = new Map<string, () => void>();
 
-  constructor() {
+  constructor(options: readonly string[] = []) {
     const [program = "", ...first] = commandUnderTest;
     const cwd = join(folder, "elsewhere");
     mkdirSync(cwd, { recursive: true });
-    this.child = spawn(program, [...first, "agent", "--bus", nats.url], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+    const args = [...first, "agent", "--bus", nats.url, ...options];
+    this.child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.text += text;
       for (const [part, resolve] of this.waiting) if (this.text.includes(part)) resolve();
@@ -49,16 +50,21 @@ class AgentProcess {
     return /agent (\S+):/.exec(this.text)?.[1] ?? "";
   }
 
-  async end(signal: NodeJS.Signals): Promise<number | null> {
+  /** @param signal absent: it ends by itself */
+  async end(signal?: NodeJS.Signals): Promise<number | null> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
     const ended = once(this.child, "exit") as Promise<[number | null]>;
-    this.child.kill(signal);
+    if (signal !== undefined) this.child.kill(signal);
     return (await ended)[0];
   }
 }
 
-async function withAgents(count: number, use: (agents: readonly AgentProcess[]) => Promise<void>): Promise<void> {
-  const agents = Array.from({ length: count }, () => new AgentProcess());
+async function withAgents(
+  count: number,
+  use: (agents: readonly AgentProcess[]) => Promise<void>,
+  options?: readonly string[],
+): Promise<void> {
+  const agents = Array.from({ length: count }, () => new AgentProcess(options));
   try {
     await Promise.all(agents.map((agent) => agent.says("waiting for runs")));
     await use(agents);
@@ -68,7 +74,7 @@ async function withAgents(count: number, use: (agents: readonly AgentProcess[]) 
 }
 
 /** A scenario with a function, a module of its own and a file. */
-function writeScenario(url: string, load: string): string {
+function writeScenario(url: string, load: string, more = ""): string {
   const row = { INPUT0: Array(16).fill(3), INPUT1: Array(16).fill(4) };
   writeFileSync(join(folder, "data.json"), JSON.stringify({ data: [row] }));
   writeFileSync(join(folder, "limit.ts"), "export const MOST_FAILED: number = 0;\n");
@@ -80,7 +86,7 @@ export default defineScenario({
   load: ${load},
   inputs: input.json("./data.json"),
   check: () => (MOST_FAILED === 0 ? undefined : "wrong limit"),
-  assert: [errorRate().is(0)],
+  assert: [errorRate().is(0)],${more}
 });
 `;
   const file = join(folder, "agents.ts");
@@ -107,6 +113,35 @@ test("agents without any file send the scenario's load, each its share, run afte
       assert.deepEqual(codes, [0, 0]);
     }),
   );
+});
+
+test("agents for one run take its repetitions too, and then end", LIMIT, async () => {
+  const use = (agents: readonly AgentProcess[]): Promise<void> =>
+    withServer({}, async (server) => {
+      const file = writeScenario(server.url, "hold(2, { requests: 20 })", "\n  repeat: 3,");
+      const { code, stderr } = await run(file, 2);
+      assert.equal(code, 0, stderr);
+      assert.equal(server.successCount, 60);
+      assert.deepEqual(await Promise.all(agents.map((agent) => agent.end())), [0, 0]);
+    });
+  await withAgents(2, use, ["--once"]);
+});
+
+test("an agent for one run ends with 69 when the run is cancelled", LIMIT, async () => {
+  const use = ([agent]: readonly AgentProcess[]): Promise<void> =>
+    withServer({}, async (server) => {
+      const file = writeScenario(server.url, 'hold(2, { for: "60 s" })');
+      let kill: () => void = () => {};
+      const onStart = (signal: (name: NodeJS.Signals) => void): void => {
+        kill = () => signal("SIGKILL");
+      };
+      const running = run(file, 1, { onStart });
+      await server.until(() => server.successCount > 20);
+      kill();
+      await running;
+      assert.equal(await agent?.end(), 69);
+    });
+  await withAgents(1, use, ["--once"]);
 });
 
 test("an agent that is killed ends the run, by name, within seconds", LIMIT, async () => {

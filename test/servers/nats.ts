@@ -17,6 +17,8 @@ export interface NatsOptions {
   readonly login?: "user" | "token" | "nobody-asked" | { readonly nkey: string };
   /** With TLS, and a client's certificate where that is asked for. */
   readonly tls?: Certificates & { readonly asksClient: boolean };
+  /** More arguments, which count more than the other options. */
+  readonly args?: readonly string[];
 }
 
 /** A running server. */
@@ -39,7 +41,8 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     await writeFile(join(folder, "nats.conf"), configuration(options, port, folder));
-    child = spawn("nats-server", ["-c", join(folder, "nats.conf")], { stdio: ["ignore", "ignore", "ignore"] });
+    const args = ["-c", join(folder, "nats.conf"), ...(options.args ?? [])];
+    child = spawn("nats-server", args, { stdio: ["ignore", "ignore", "ignore"] });
     if (port === -1) port = await readPort(folder, child);
     await untilListening(port);
   };

@@ -37,8 +37,11 @@ export function listContexts(commands: readonly ShownCommand[]): Context[] {
 function contextsOf({ name, usage: { options, operand, subcommands = [] } }: ShownCommand): Context[] {
   const words = subcommands.map(({ name: word, summary }) => ({ name: word, summary }));
   return [
-    { path: [name], words, options, ...(operand === undefined ? {} : { operand }) },
-    ...subcommands.map((one) => ({ path: [name, one.name], words: [], options: one.options })),
+    { path: [name], words, options, ...(operand && { operand }) },
+    ...subcommands.map((one) => ({
+      ...{ path: [name, one.name], words: [], options: one.options },
+      ...(one.operand && { operand: one.operand }),
+    })),
   ];
 }
 

@@ -52,7 +52,7 @@ function formatCommand({ name, summary, usage }: ShownCommand): string[] {
     escapeRoff(sentence),
     ...usage.options.flatMap(formatOption),
     ...(usage.subcommands ?? []).flatMap((subcommand) => [
-      `.SS ${escapeRoff(`rampart ${name} ${subcommand.name} [options]`)}`,
+      `.SS ${escapeRoff(`rampart ${name} ${subcommand.name}${synopsisOf(subcommand)}`)}`,
       escapeRoff(subcommand.summary),
       ...subcommand.options.flatMap(formatOption),
     ]),

@@ -89,6 +89,8 @@ const LINES: readonly (readonly [name: string, words: readonly string[], offered
   ["the executable linked as genai-perf", ["genai-perf", "profile", "--endpoint-t"], ["--endpoint-type"]],
   ["options of one subcommand only", ["genai-perf", "profile", "--sweep-t"], []],
   ["options of another subcommand", ["genai-perf", "analyze", "--sweep-t"], ["--sweep-type"]],
+  ["subcommands of k8s", ["rampart", "k8s", "m"], ["manifest"]],
+  ["files as operand of a subcommand", ["rampart", "k8s", "manifest", "load/sc"], ["load/scenario.ts"]],
   ["files as operand", ["rampart", "run", "load/sc"], ["load/scenario.ts"]],
   ["files as value", ["rampart", "run", "--json", "load/si"], ["load/sizes.json"]],
 ];

@@ -1,0 +1,69 @@
+import { problem, UserError } from "../../plan/problem.ts";
+import { EXIT } from "../../result/exit-codes.ts";
+import { type LoadedCommand, usageOfFlags } from "../command-usage.ts";
+import { explainErrors } from "../explain-errors.ts";
+import { type Flag, formatFlags, HELP_FLAG } from "../flags.ts";
+import { FLAGS as MANIFEST_FLAGS, printManifest } from "./manifest.ts";
+import { FLAGS as POD_FLAGS, runPod } from "./pod.ts";
+
+/** `rampart k8s …`: the load of a scenario from the pods of a Kubernetes cluster. */
+
+interface Subcommand {
+  readonly summary: string;
+  readonly flags: readonly Flag[];
+  readonly run: LoadedCommand["run"];
+}
+
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  manifest: {
+    summary: "print a manifest for kubectl apply: a Job whose pods send the load of a scenario",
+    flags: MANIFEST_FLAGS,
+    run: printManifest,
+  },
+  pod: {
+    summary: "the program of each pod of that Job: the first one conducts, the others are agents",
+    flags: POD_FLAGS,
+    run: runPod,
+  },
+};
+
+/** Options before a subcommand. */
+const FLAGS: readonly Flag[] = [HELP_FLAG];
+
+/** The command. */
+export const COMMAND: LoadedCommand = {
+  usage: () => ({
+    ...usageOfFlags(FLAGS),
+    subcommands: Object.entries(SUBCOMMANDS).map(([name, { summary, flags }]) => ({
+      ...usageOfFlags(flags, { name: "SCENARIO", takes: "file" }),
+      ...{ name, summary: `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.` },
+    })),
+  }),
+  run: ([name, ...rest], command, io) => {
+    const isKnown = name !== undefined && Object.hasOwn(SUBCOMMANDS, name);
+    const subcommand = isKnown ? SUBCOMMANDS[name] : undefined;
+    if (subcommand !== undefined) return subcommand.run(rest, `${command} ${name}`, io);
+    return explainErrors(command, io, async () => {
+      const hint = `Use one of ${Object.keys(SUBCOMMANDS).join(", ")}.`;
+      if (name === undefined) throw new UserError(problem("missing", "SUBCOMMAND", "is not given", hint));
+      if (name !== "--help" && name !== "-h")
+        throw new UserError(problem("unknown-name", "SUBCOMMAND", "is not known", hint, name));
+      io.out(formatHelp(command));
+      return EXIT.passed;
+    });
+  },
+};
+
+function formatHelp(command: string): string {
+  return [
+    `Usage: ${command} SUBCOMMAND [options]`,
+    "",
+    "Sends the load of a scenario from the pods of a Kubernetes cluster. rampart help hosts is the guide.",
+    "",
+    "Subcommands:",
+    ...Object.entries(SUBCOMMANDS).map(([name, { summary }]) => `  ${name.padEnd(15)}${summary}`),
+    "",
+    formatFlags(FLAGS),
+    "",
+  ].join("\n");
+}

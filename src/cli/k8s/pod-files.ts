@@ -1,0 +1,140 @@
+import { readdirSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { fieldOf } from "../../plan/defined.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
+import { modulesOf } from "../../run/fleet/bus/sent-files.ts";
+import { readFileBytes } from "../../runtime/files.ts";
+import { isDirectory, isFile, textsIn } from "../output-files.ts";
+
+/** The files of this host that the pods get. */
+
+/** Folder of the pods with these files. */
+export const POD_FOLDER = "/rampart";
+
+/** A file of the pods. */
+export interface PodFile {
+  /** Below {@link POD_FOLDER}, with slashes. */
+  readonly path: string;
+  /** Where it is here. */
+  readonly source: string;
+  /** Whether it belongs into a Secret. */
+  readonly isSecret: boolean;
+}
+
+/** The files of a scenario. */
+export interface ScenarioFiles {
+  /** The scenario itself, below {@link POD_FOLDER}. */
+  readonly scenario: string;
+  readonly files: readonly PodFile[];
+}
+
+/** What Kubernetes accepts in a ConfigMap, and in a Secret. */
+const MOST_BYTES = 1024 * 1024;
+/** More are too large anyway. */
+const MOST_FILES = 10_000;
+const SHOWN_FILES = 3;
+
+/**
+ * Finds the scenario, the modules that it imports, and the files and folders that its plan names. They keep their places to each other. What
+ * the scenario names by an absolute path outside of its folder is in the image.
+ * @param path absolute path of the scenario
+ * @param written texts of the scenario, as its author wrote them
+ * @throws UserError for a scenario that imports a package
+ */
+export function findScenarioFiles(path: string, plan: Plan, written: readonly string[]): ScenarioFiles {
+  const folder = dirname(path);
+  const inImage = new Set(written.filter((text) => isAbsolute(text) && relative(folder, text).startsWith("..")));
+  const named = textsIn([plan.target, plan.load, plan.inputs, plan.measurement.tokens]);
+  const ofPlan = named.filter((text) => isAbsolute(text) && !inImage.has(text)).flatMap(filesAt);
+  const secrets = new Set(textsIn(fieldOf(plan.target, "tls")));
+  const sources = [...new Set([...modulesOf(path), ...ofPlan])].filter(isFile);
+  const root = commonFolder(sources);
+  const place = (source: string): string => `files/${relative(root, source).split(sep).join("/")}`;
+  const files = sources.map((source) => ({ source, path: place(source), isSecret: secrets.has(source) }));
+  return { scenario: place(path), files };
+}
+
+/** Returns a file, or the files of a folder; none if nothing is there. */
+function filesAt(path: string): string[] {
+  if (!isDirectory(path)) return [path];
+  const names = readdirSync(path, { recursive: true, encoding: "utf8" }).slice(0, MOST_FILES);
+  return names.map((name) => join(path, name)).filter(isFile);
+}
+
+function commonFolder(paths: readonly string[]): string {
+  const [first = [], ...others] = paths.map((path) => dirname(path).split(sep));
+  const isShared = (part: string, at: number): boolean => others.every((parts) => parts[at] === part);
+  const end = first.findIndex((part, at) => !isShared(part, at));
+  return (end === -1 ? first : first.slice(0, end)).join(sep) || sep;
+}
+
+/** Returns why the files are too large, with the largest; none if they are not. @param file the scenario, as the user typed it */
+export function checkSizes(file: string, files: readonly PodFile[]): Problem[] {
+  return [false, true].flatMap((isSecret): Problem[] => {
+    const sizes = files
+      .filter((one) => one.isSecret === isSecret)
+      .map(({ source }) => ({ source, bytes: statSync(source).size }))
+      .sort((a, b) => b.bytes - a.bytes);
+    const bytes = sizes.reduce((sum, one) => sum + one.bytes, 0);
+    if (bytes <= MOST_BYTES) return [];
+    const largest = sizes.slice(0, SHOWN_FILES).map((one) => `${one.source} (${formatSize(one.bytes)})`);
+    const kind = isSecret ? "a Secret" : "a ConfigMap";
+    const message = `needs ${formatSize(bytes)} of files, and ${kind} has room for 1 MiB; the largest are ${largest.join(", ")}`;
+    const hint = "Copy them into the image, and name them in the scenario by their absolute path there.";
+    return [problem("unsupported", file, message, hint)];
+  });
+}
+
+function formatSize(bytes: number): string {
+  return bytes < MOST_BYTES ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MOST_BYTES).toFixed(1)} MiB`;
+}
+
+/** Characters that every YAML parser returns as they are. */
+const PLAIN_TEXT = /^[\t\n\x20-\x7e\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
+
+/** The contents of files by their keys in a ConfigMap or a Secret. */
+export interface KeyedFiles {
+  readonly texts: Readonly<Record<string, string>>;
+  /** In base64. */
+  readonly others: Readonly<Record<string, string>>;
+  /** Where each of them is. */
+  readonly items: readonly { readonly key: string; readonly path: string }[];
+}
+
+/** Reads files, and gives them keys. @throws UserError for one that cannot be read */
+export function readKeyedFiles(files: readonly PodFile[]): KeyedFiles {
+  const texts: [string, string][] = [];
+  const others: [string, string][] = [];
+  const items = files.map(({ source, path }, index) => {
+    const bytes = readBytes(source);
+    const key = `${index}-${path.replace(/^files\//, "").replaceAll(/[^-._a-zA-Z0-9]/g, "_")}`.slice(0, MOST_KEY);
+    const text = bytes.toString("utf8");
+    if (PLAIN_TEXT.test(text) && Buffer.from(text).equals(bytes)) texts.push([key, text]);
+    else others.push([key, bytes.toString("base64")]);
+    return { key, path };
+  });
+  return { texts: Object.fromEntries(texts), others: Object.fromEntries(others), items };
+}
+
+/** Characters of a key. */
+const MOST_KEY = 253;
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileBytes(path, MOST_BYTES);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** Returns what `read` returns; undefined if it has found problems. @param problems gets them @throws all other errors */
+export function collect<T>(problems: Problem[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    problems.push(...error.problems);
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+import type { BusPlan } from "../../plan/plan.ts";
+import { type Problem, problem, RunError } from "../../plan/problem.ts";
+import { msToNs, msToSec } from "../../plan/units.ts";
+import { EXIT } from "../../result/exit-codes.ts";
+import { openNatsBus } from "../../run/fleet/bus/nats-bus.ts";
+import { nowNs, sleepMs } from "../../runtime/clock.ts";
+import { readBus, runAgentCommand } from "../agent.ts";
+import type { CommandIo } from "../execute.ts";
+import { explainErrors } from "../explain-errors.ts";
+import { type Flag, type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { FLAGS as RUN_FLAGS, runScenarioCommand } from "../run.ts";
+
+/** `rampart k8s pod`: what each pod of a Job runs that `rampart k8s manifest` made. The image needs no shell. */
+
+/** Its options: those of `rampart run`. */
+export const FLAGS: readonly Flag[] = RUN_FLAGS;
+
+/** Kubernetes sets it in the pods of a Job with `completionMode: Indexed`. */
+const INDEX = "JOB_COMPLETION_INDEX";
+const CONDUCTOR = "0";
+
+/** Time between two attempts to reach the bus, which starts with the pods. */
+const RETRY_MS = 1000;
+const DEFAULT_WAIT_MS = 10_000;
+
+/** Runs the command: conducts in the pod with the index 0, and else is an agent for one run. Returns the exit code. */
+export async function runPod(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  return explainErrors(command, io, async () => {
+    const flags = parseFlags(FLAGS, args, 1);
+    if (flags.has("help")) {
+      io.out(formatHelp(command));
+      return EXIT.passed;
+    }
+    const { bus, index } = readSettings(flags);
+    await waitForBus(bus, io);
+    if (index === CONDUCTOR) return runScenarioCommand(args, command, io);
+    return runAgentCommand([...busArguments(flags), "--once"], command, io);
+  });
+}
+
+/** @throws UserError with all problems */
+function readSettings(flags: FlagValues): { readonly bus: BusPlan; readonly index: string } {
+  const problems: Problem[] = [...flags.problems];
+  const index = process.env[INDEX] ?? "";
+  const hint = "rampart k8s manifest prints a Job that runs this command.";
+  if (!/^\d+$/.test(index)) problems.push(problem("missing", INDEX, "is not set to the index of a pod", hint));
+  return { bus: readBus(flags, "run", problems), index };
+}
+
+/** @throws RunError when it cannot be used in time */
+async function waitForBus(bus: BusPlan, io: CommandIo): Promise<void> {
+  const { waitMs = DEFAULT_WAIT_MS } = bus;
+  const endNs = nowNs() + msToNs(waitMs);
+  let isReported = false;
+  for (;;) {
+    try {
+      const connection = await openNatsBus(bus, "rampart pod");
+      return await connection.close();
+    } catch (error) {
+      if (!(error instanceof RunError) || nowNs() >= endNs) throw error;
+      if (!isReported) io.err(`rampart: ${error.message}; trying again for ${msToSec(waitMs)} s\n`);
+      isReported = true;
+    }
+    await sleepMs(RETRY_MS);
+  }
+}
+
+/** The options of the bus, which agents have too. */
+function busArguments(flags: FlagValues): string[] {
+  return FLAGS.flatMap(({ name }) => {
+    const text = flags.text(name);
+    return text === undefined || !/^bus(?:-|$)/.test(name) ? [] : [`--${name}=${text}`];
+  });
+}
+
+function formatHelp(command: string): string {
+  return [
+    `Usage: ${command} SCENARIO --agents N --bus URL [options]`,
+    "",
+    "The program of each pod of a Job that rampart k8s manifest prints: the pod with the index 0 (JOB_COMPLETION_INDEX) runs the",
+    "scenario like rampart run, and the others are agents, which end after the run. It waits for the bus, which starts with the pods.",
+    "",
+    "Options:",
+    formatFlags(FLAGS),
+    "",
+  ].join("\n");
+}

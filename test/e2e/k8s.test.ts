@@ -1,0 +1,155 @@
+// Runs on: bun, deno, node.
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { expandReferences, Manifest } from "../cli/k8s/cluster.ts";
+import { type KserveServer, withServer } from "../run/kserve-server.ts";
+import { type Nats, startNats } from "../servers/nats.ts";
+import { commandUnderTest, makeFolder, runRampart } from "./command.ts";
+
+/** The command lines of a manifest's containers as processes of this host, on a real NATS server with the login of the manifest. */
+
+const LIMIT = { timeout: 120_000 };
+
+let folder: string;
+beforeEach(() => {
+  folder = makeFolder();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a pod printed, and how it ended. */
+interface Pod {
+  readonly child: ChildProcess;
+  readonly code: Promise<number | null>;
+  out: string;
+  err: string;
+}
+
+/** A scenario in a folder of its own, with a module, a file outside of that folder, a parameter and a secret one. */
+function writeScenario(url: string): string {
+  const row = { INPUT0: Array(16).fill(3), INPUT1: Array(16).fill(4) };
+  for (const name of ["load", "data"]) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, "data", "rows.json"), JSON.stringify({ data: [row] }));
+  writeFileSync(join(folder, "load", "limit.ts"), "export const MOST_FAILED: number = 0;\n");
+  const text = `import { defineScenario, errorRate, hold, integer, json, p50, text, triton } from "rampart";
+import { MOST_FAILED } from "./limit.ts";
+export default defineScenario({
+  name: "Pods: a test",
+  params: { users: integer(1), mostUs: integer(60_000_000), word: text({ secret: true }) },
+  target: triton("${url}", { model: "simple" }),
+  load: ({ users, word }) => hold(word === "a $(B) $word" ? users : 1, { requests: 200 }),
+  inputs: json("../data/rows.json"),
+  check: () => (MOST_FAILED === 0 ? undefined : "wrong limit"),
+  assert: ({ mostUs }) => [errorRate().is(0), p50("latency").below(\`\${mostUs} us\`)],
+});
+`;
+  const file = join(folder, "load", "agents.ts");
+  writeFileSync(file, text);
+  return file;
+}
+
+async function makeManifest(server: KserveServer, more: readonly string[] = []): Promise<Manifest> {
+  const file = writeScenario(server.url);
+  const args = ["k8s", "manifest", file, "--agents", "2", "--image", "rampart:test", "--set", "users=4", ...more];
+  const env = { RAMPART_WORD: "a $(B) $word" };
+  const { code, stdout, stderr } = await runRampart(args, { cwd: folder, env });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /127\.0\.0\.1:\d+ is that of each pod itself/);
+  return new Manifest(stdout);
+}
+
+/** Starts the server of the manifest, on another port. */
+function startBus(manifest: Manifest): Promise<Nats> {
+  const { container } = manifest.podOf("Deployment");
+  const variables = manifest.environmentOf(container);
+  const [name, port, ...login] = container.args;
+  assert.deepEqual([name, port], ["--port", "4222"]);
+  const args = login.map((one) => expandReferences(one, variables));
+  return startNats({ login: "nobody-asked", args });
+}
+
+/** Starts the pod of an index. Its mounted folder and the name of the bus are those of this host. */
+function startPod(manifest: Manifest, index: number, { port }: Nats): Pod {
+  const { container } = manifest.podOf("Job");
+  const name = manifest.find("Job").metadata.name;
+  const given = manifest.environmentOf(container);
+  const env = { ...given, BUS_URL: given["BUS_URL"]?.replace(`${name}-nats:4222`, `127.0.0.1:${port}`) ?? "" };
+  assert.deepEqual(container.command, ["rampart"]);
+  const args = container.args.map((one) => expandReferences(one, env).replace(/^\/rampart\//, `${folder}/mounted/`));
+  const [program = "", ...first] = commandUnderTest;
+  const cwd = mkdtempSync(join(folder, "pod-"));
+  const child = spawn(program, [...first, ...args], {
+    cwd,
+    env: { ...process.env, ...env, JOB_COMPLETION_INDEX: String(index) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const pod: Pod = { child, out: "", err: "", code: once(child, "close").then(([code]) => code as number | null) };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    pod.out += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    pod.err += text;
+  });
+  return pod;
+}
+
+async function withPods(manifest: Manifest, bus: Nats, use: (pods: readonly Pod[]) => Promise<void>): Promise<void> {
+  mkdirSync(join(folder, "mounted"));
+  manifest.mount(join(folder, "mounted"));
+  // The files of the pods are those of the manifest.
+  for (const name of ["load", "data"]) rmSync(join(folder, name), { recursive: true });
+  const pods = [0, 1, 2].map((index) => startPod(manifest, index, bus));
+  try {
+    await use(pods);
+  } finally {
+    for (const { child } of pods) child.kill("SIGKILL");
+    await Promise.all(pods.map(({ code }) => code));
+    await bus.stop();
+  }
+}
+
+test("the pods of a manifest send its scenario's load, and all of them end", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const manifest = await makeManifest(server);
+    const bus = await startBus(manifest);
+    await withPods(manifest, bus, async (pods) => {
+      const codes = await Promise.all(pods.map(({ code }) => code));
+      const [conductor, ...agents] = pods;
+      assert.deepEqual(codes, [0, 0, 0], `${conductor?.out}\n${pods.map(({ err }) => err).join("\n")}`);
+      assert.match(conductor?.out ?? "", /^PASSED {2}Pods: a test.* 200 requests/m);
+      assert.match(conductor?.out ?? "", /^ +4 /m);
+      assert.equal(server.successCount, 200);
+      for (const { out } of agents) assert.match(out, /^a run began\nthe run ended$/m);
+    });
+  });
+});
+
+test(
+  "pods wait for a bus that starts later, and the Job has the exit code of an assertion that failed",
+  LIMIT,
+  async () => {
+    await withServer({}, async (server) => {
+      const manifest = await makeManifest(server, ["--set", "mostUs=1"]);
+      const bus = await startBus(manifest);
+      await bus.kill();
+      await withPods(manifest, bus, async (pods) => {
+        await Promise.all(pods.map(({ child }) => once(child.stderr as NodeJS.ReadableStream, "data")));
+        for (const { err } of pods) assert.match(err, /the bus at .* cannot be used: .*; trying again for 300 s/);
+        await bus.restart();
+        const codes = await Promise.all(pods.map(({ code }) => code));
+        assert.deepEqual(codes, [65, 0, 0], pods[0]?.out);
+        assert.equal(server.successCount, 200);
+      });
+    });
+  },
+);
+
+test("the command of a pod says what is missing outside of a Job", LIMIT, async () => {
+  const { code, stderr } = await runRampart(["k8s", "pod", "x.ts"]);
+  assert.equal(code, 64);
+  assert.match(stderr, /JOB_COMPLETION_INDEX: is not set/);
+  assert.match(stderr, /--bus: is needed/);
+});
