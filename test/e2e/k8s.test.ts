@@ -34,14 +34,14 @@ function writeScenario(url: string): string {
   for (const name of ["load", "data"]) mkdirSync(join(folder, name));
   writeFileSync(join(folder, "data", "rows.json"), JSON.stringify({ data: [row] }));
   writeFileSync(join(folder, "load", "limit.ts"), "export const MOST_FAILED: number = 0;\n");
-  const text = `import { defineScenario, errorRate, hold, integer, json, p50, text, triton } from "rampart";
+  const text = `import { defineScenario, errorRate, hold, input, p50, param, triton } from "rampart";
 import { MOST_FAILED } from "./limit.ts";
 export default defineScenario({
   name: "Pods: a test",
-  params: { users: integer(1), mostUs: integer(60_000_000), word: text({ secret: true }) },
+  params: { users: param.integer(1), mostUs: param.integer(60_000_000), word: param.text({ secret: true }) },
   target: triton("${url}", { model: "simple" }),
   load: ({ users, word }) => hold(word === "a $(B) $word" ? users : 1, { requests: 200 }),
-  inputs: json("../data/rows.json"),
+  inputs: input.json("../data/rows.json"),
   check: () => (MOST_FAILED === 0 ? undefined : "wrong limit"),
   assert: ({ mostUs }) => [errorRate().is(0), p50("latency").below(\`\${mostUs} us\`)],
 });

@@ -11,7 +11,9 @@ import { expandReferences, type KubeObject, Manifest } from "./cluster.ts";
 
 const LIMIT = { timeout: 120_000 };
 
-const scenario = (fields: string): string => `import { defineScenario, hold, http, json, text, triton } from "rampart";
+const scenario = (
+  fields: string,
+): string => `import { defineScenario, hold, http, input, param, triton } from "rampart";
 export default defineScenario({
   name: "Résumé & co: a load",
   target: triton("gpu-host:8000", { model: "simple" }),
@@ -130,7 +132,7 @@ describe("rampart k8s manifest", LIMIT, () => {
   });
 
   test("keeps keys and secret parameters in the Secret, and other values in the arguments", async () => {
-    const params = 'params: { first: text("a"), second: text("b"), key: text({ secret: true }) },';
+    const params = 'params: { first: param.text("a"), second: param.text("b"), key: param.text({ secret: true }) },';
     const target = 'target: http("http://gpu-host/x", { apiKeyEnv: "SOME_KEY" }),';
     const files = { "load.ts": scenario(`${params} ${target}`).replace(/\n {2}target: triton.*/, "") };
     const set = ["--set", "first=$(HOME) $$", "--set", "key=hidden-word", "--env", "OTHER"];
@@ -170,7 +172,7 @@ describe("the files of a manifest", LIMIT, () => {
     ];
     const files: Record<string, string> = { "in/limit.ts": "export const one = 1;\n", "in/key.pem": "a key\n" };
     for (const [index, text] of odd.entries()) files[`data/${index}.txt`] = text;
-    files["in/load.ts"] = scenario(`inputs: json("../rows.json"), check: () => (one === 1 ? undefined : "no"),`)
+    files["in/load.ts"] = scenario(`inputs: input.json("../rows.json"), check: () => (one === 1 ? undefined : "no"),`)
       .replace("\n", '\nimport { one } from "./limit.ts";\n')
       .replace('{ model: "simple" }', '{ model: "simple", tls: { key: "./key.pem", cert: "./key.pem" } }')
       .replace('"gpu-host', '"https://gpu-host')
@@ -196,7 +198,7 @@ describe("the files of a manifest", LIMIT, () => {
 
   test("are those of the image where the scenario names them by an absolute path", async () => {
     await inFolder({ "rows.json": "{}" }, async (elsewhere) => {
-      const file = scenario(`inputs: json(${JSON.stringify(join(elsewhere, "rows.json"))}),`);
+      const file = scenario(`inputs: input.json(${JSON.stringify(join(elsewhere, "rows.json"))}),`);
       const manifest = await manifestOf({ "load.ts": file });
       const { data } = manifest.find<{ readonly data: object }>("ConfigMap");
       assert.deepEqual(Object.keys(data), ["0-load.ts"]);
@@ -204,7 +206,7 @@ describe("the files of a manifest", LIMIT, () => {
   });
 
   test("that are too large for a ConfigMap are one error, which names the largest", async () => {
-    const files = { "load.ts": scenario('inputs: json("a.json", "b.json"),') };
+    const files = { "load.ts": scenario('inputs: input.json("a.json", "b.json"),') };
     const large = { ...files, "a.json": " ".repeat(300_000), "b.json": " ".repeat(900_000) };
     const [only, ...others] = await problemsOf(large, ["load.ts", ...NEEDED]);
     assert.deepEqual(others, []);
