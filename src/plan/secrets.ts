@@ -100,7 +100,7 @@ export function maskSecrets(text: string): string {
 /** Masks the registered secrets, and logins and keys in any URL, for terminals. */
 export function maskText(text: string): string {
   return maskSecrets(text)
-    .replace(/:\/\/[^/?#\s@'"<>]{1,1000}@/g, `://${MASK}@`)
+    .replace(/:\/\/(?!USER:PASSWORD@)[^/?#\s@'"<>]{1,1000}@/g, `://${MASK}@`)
     .replace(/([?&])([^=?&#\s'"<>]{1,100})=([^&#\s'"<>]+)/g, (all, mark: string, name: string, value: string) =>
       isSecretName(name) && !NO_SECRET.test(value) ? `${mark}${name}=${MASK}` : all,
     );

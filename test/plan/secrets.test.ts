@@ -88,6 +88,8 @@ describe("secrets", () => {
       maskText("redirected to https://who:ever@elsewhere/x?max_tokens=5&X-Amz-Signature=abcdef0123&q=1"),
       "redirected to https://***@elsewhere/x?max_tokens=5&X-Amz-Signature=***&q=1",
     );
+    // The example of help is no login.
+    assert.equal(maskText("Give nats://USER:PASSWORD@HOST:4222"), "Give nats://USER:PASSWORD@HOST:4222");
   });
 
   test("a plan is shown without the values of secret headers, however short", () => {
