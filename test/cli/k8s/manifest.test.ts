@@ -254,8 +254,12 @@ describe("a wrong command line", LIMIT, () => {
     assert.match((await problemsOf({ "load.ts": embedded }, ["load.ts", ...NEEDED])).join(), /target: runs inside/);
     const late = scenario("setup: () => 5,").replace("load: hold(1", "load: (_: object, five: number) => hold(five");
     assert.match((await problemsOf({ "load.ts": late }, ["load.ts", ...NEEDED])).join(), /load: depends on what setup/);
-    const packaged = `import "zx";\n${scenario("")}`;
-    assert.match((await problemsOf({ "load.ts": packaged }, ["load.ts", ...NEEDED])).join(), /imports a package/);
+    const files = {
+      "load.ts": `import "pack";\n${scenario("")}`,
+      "node_modules/pack/package.json": '{ "name": "pack", "type": "module", "main": "index.js" }',
+      "node_modules/pack/index.js": "",
+    };
+    assert.match((await problemsOf(files, ["load.ts", ...NEEDED])).join(), /imports a package/);
   });
 });
 
