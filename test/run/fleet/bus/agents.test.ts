@@ -160,7 +160,8 @@ test("an input file goes to the agents, and is removed after the run", LIMIT, as
   const file = join(folder, "data.json");
   const row = (value: number) => ({ INPUT0: Array(16).fill(value), INPUT1: Array(16).fill(1) });
   writeFileSync(file, JSON.stringify({ data: [row(7), row(8)] }));
-  const kept = (): string[] => readdirSync("/dev/shm").filter((name) => name.startsWith("rampart-agent-"));
+  const kept = (): string[] =>
+    readdirSync("/dev/shm").filter((name) => name.startsWith(`rampart-agent-${process.pid}-`));
   const before = kept();
   try {
     await withAgents(2, () =>
