@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { hostname } from "node:os";
 import type { BusPlan } from "../../../plan/plan.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
-import { type FileMirror, fileSystem } from "../../../runtime/files.ts";
+import type { FileMirror } from "../../../runtime/files.ts";
 import { VERSION } from "../../../runtime/version.ts";
 import { openThreadSeat, type Seat, type SeatListener } from "../seat.ts";
 import {
@@ -15,12 +13,12 @@ import {
   claimSubject,
   FIND_SUBJECT,
   linkSubjects,
-  type SentPiece,
   type ToAgent,
   type ToConductor,
 } from "./agent-messages.ts";
 import { Link } from "./link.ts";
 import { type GuardedBus, openBus } from "./nats-bus.ts";
+import { ReceivedFiles } from "./sent-files.ts";
 
 /** What an agent tells whoever started it. */
 export interface AgentEvents {
@@ -98,8 +96,6 @@ class AgentRun {
   private readonly seats = new Map<number, Seat>();
   private files: ReceivedFiles | undefined;
   private mirror: FileMirror | undefined;
-  /** What came is handled in order, also while a file is written. */
-  private handled: Promise<void> = Promise.resolve();
   private isEnding = false;
 
   constructor(bus: GuardedBus, runId: string, agentId: string, onEnd: (reason: string | undefined) => void) {
@@ -122,7 +118,7 @@ class AgentRun {
     this.isEnding = true;
     if (reason !== undefined) this.send({ kind: "failed", reason });
     await Promise.all([...this.seats.values()].map((seat) => seat.end()));
-    await this.files?.remove();
+    this.files?.remove();
     this.onEnd(reason);
     if (reason === undefined) this.send({ kind: "ended" });
     await sleepUnless(LINGER_MS, this.link.drain());
@@ -131,40 +127,43 @@ class AgentRun {
 
   private send(message: ToConductor): void {
     this.link.send(message);
+    if (this.link.waitingBytes > MOST_WAITING_BYTES && !this.isEnding)
+      void this.end("its reports come faster than the bus takes them: ask for no single requests, or lower the load");
   }
 
   private take(message: ToAgent): void {
-    this.handled = this.handled
-      .then(() => this.handle(message))
-      .catch((error: unknown) => this.end(`it failed: ${messageOf(error)}`));
+    if (this.isEnding) return;
+    try {
+      this.handle(message);
+    } catch (error) {
+      void this.end(`it failed: ${messageOf(error)}`);
+    }
   }
 
-  private handle(message: ToAgent): Promise<void> | void {
-    if (this.isEnding) return;
+  private handle(message: ToAgent): void {
     switch (message.kind) {
-      case "sending-files":
-        return this.expectFiles(message);
+      case "sending-files": {
+        const { folder, totalBytes, hubCache } = message;
+        this.files = new ReceivedFiles(totalBytes);
+        this.mirror = { root: this.files.root, folder, hubCache };
+        return;
+      }
       case "file":
-        return this.files?.add(message);
+        this.files?.add(message);
+        return;
       case "open-seat":
-        return this.openSeat(message.seat);
+        this.openSeat(message.seat);
+        return;
       case "task":
         this.seats.get(message.seat)?.post(message.task);
         return;
       case "end-seat":
-        return this.endSeat(message.seat);
+        void this.endSeat(message.seat);
+        return;
       case "end":
-        return this.end(undefined);
+        void this.end(undefined);
+        return;
     }
-  }
-
-  private async expectFiles({
-    folder,
-    totalBytes,
-    hubCache,
-  }: Extract<ToAgent, { kind: "sending-files" }>): Promise<void> {
-    this.files = await ReceivedFiles.create(totalBytes);
-    this.mirror = { root: this.files.root, folder, hubCache };
   }
 
   private openSeat(index: number): void {
@@ -186,55 +185,7 @@ class AgentRun {
   }
 }
 
+/** What an agent reports waits in its memory up to this size. */
+const MOST_WAITING_BYTES = 256 * 1024 * 1024;
 /** Longest wait for a confirmation of what was sent last. */
 const LINGER_MS = 1000;
-
-/** Files of this size or less are kept in memory, so that no key or secret among them reaches a disk. */
-const MOST_MEMORY_BYTES = 256 * 1024 * 1024;
-const MEMORY_FOLDER = "/dev/shm";
-
-const FOLDER_NAME = "rampart-agent-";
-/** A folder of an agent that is gone is removed after this time. */
-const LEFT_MS = 3_600_000;
-
-/** Removes what agents left that were killed. */
-async function removeLeft(place: string): Promise<void> {
-  for (const name of await readdir(place).catch((): string[] => [])) {
-    const pid = new RegExp(`^${FOLDER_NAME}(\\d+)-`).exec(name)?.[1];
-    if (pid === undefined || fileSystem().existsSync(`/proc/${pid}`)) continue;
-    const path = join(place, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found === undefined || found.uid !== process.getuid?.() || Date.now() - found.mtimeMs < LEFT_MS) continue;
-    await rm(path, { recursive: true, force: true }).catch(() => {});
-  }
-}
-
-/** The files of a conductor's host, on an agent's, while a run lasts. */
-export class ReceivedFiles {
-  readonly root: string;
-
-  private constructor(root: string) {
-    this.root = root;
-  }
-
-  /** Makes room for files. */
-  static async create(totalBytes: number): Promise<ReceivedFiles> {
-    const isSmall = totalBytes <= MOST_MEMORY_BYTES && fileSystem().existsSync(MEMORY_FOLDER);
-    const place = isSmall ? MEMORY_FOLDER : tmpdir();
-    await removeLeft(place);
-    // Only this user can read it.
-    const root = await mkdtemp(join(place, `${FOLDER_NAME}${process.pid}-`));
-    return new ReceivedFiles(root);
-  }
-
-  /** Adds a file, or the next piece of it. */
-  async add({ path, bytes, isFirst }: SentPiece): Promise<void> {
-    const place = join(this.root, resolve("/", path));
-    if (isFirst) await mkdir(dirname(place), { recursive: true });
-    await appendFile(place, bytes, { mode: 0o600 });
-  }
-
-  async remove(): Promise<void> {
-    await rm(this.root, { recursive: true, force: true });
-  }
-}

@@ -50,6 +50,7 @@ export class Link {
   private readonly end: (() => void)[];
   /** Pieces that the other side has not confirmed, in order. The first `openCount` are on the way. */
   private pieces: { readonly number: number; readonly isLast: boolean; readonly bytes: Uint8Array }[] = [];
+  private waiting = 0;
   private openCount = 0;
   private openBytes = 0;
   private nextNumber = 0;
@@ -82,6 +83,7 @@ export class Link {
   send(message: unknown): void {
     if (this.isClosed) return;
     const bytes = pack(message);
+    this.waiting += bytes.length;
     const most = Math.min(MOST_PIECE_BYTES, this.bus.mostBytes - FRAME_BYTES);
     for (let start = 0; start < bytes.length; start += most) {
       const isLast = start + most >= bytes.length;
@@ -90,9 +92,9 @@ export class Link {
     this.pump();
   }
 
-  /** Number of bytes that wait for the other side. */
+  /** Number of bytes that the other side has not confirmed. */
   get waitingBytes(): number {
-    return this.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    return this.waiting;
   }
 
   /** Resolves when the other side has everything, or when the link is closed. */
@@ -107,6 +109,7 @@ export class Link {
     this.isClosed = true;
     for (const end of this.end) end();
     this.pieces = [];
+    this.waiting = 0;
     this.drained?.resolve();
   }
 
@@ -162,8 +165,10 @@ export class Link {
     const count = this.pieces.findIndex(({ number }) => number >= confirmed);
     const gone = this.pieces.splice(0, count === -1 ? this.pieces.length : count);
     if (gone.length === 0) return;
+    this.waiting -= sumOfBytes(gone);
+    // What was confirmed may not have been sent again yet, after an outage.
+    this.openBytes -= sumOfBytes(gone.slice(0, this.openCount));
     this.openCount = Math.max(0, this.openCount - gone.length);
-    this.openBytes = this.pieces.slice(0, this.openCount).reduce((sum, { bytes }) => sum + bytes.length, 0);
     this.resendAtNs = this.openCount === 0 ? Number.POSITIVE_INFINITY : this.clock.nowNs() + msToNs(RESEND_MS);
     this.pump();
     if (this.pieces.length > 0) return;
@@ -202,4 +207,8 @@ export class Link {
     this.close();
     this.listener.lost(reason);
   }
+}
+
+function sumOfBytes(pieces: readonly { readonly bytes: Uint8Array }[]): number {
+  return pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }

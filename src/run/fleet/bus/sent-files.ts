@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { open, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import type { Plan } from "../../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, noteOpenedFiles, readFileText } from "../../../runtime/files.ts";
@@ -103,5 +104,52 @@ async function* piecesOf(path: string): AsyncGenerator<SentPiece> {
     }
   } finally {
     await handle.close();
+  }
+}
+
+/** Files of this size or less are kept in memory, so that no key or secret among them reaches a disk. */
+const MOST_MEMORY_BYTES = 256 * 1024 * 1024;
+const MEMORY_FOLDER = "/dev/shm";
+const FOLDER_NAME = "rampart-agent-";
+/** A folder of an agent that is gone is removed after this time. */
+const LEFT_MS = 3_600_000;
+
+/**
+ * The files of a conductor's host, on an agent's, while a run lasts. They are written at once: pieces come no faster than the disk takes
+ * them.
+ */
+export class ReceivedFiles {
+  readonly root: string;
+
+  /** Makes room for files. */
+  constructor(totalBytes: number) {
+    const isSmall = totalBytes <= MOST_MEMORY_BYTES && existsSync(MEMORY_FOLDER);
+    const place = isSmall ? MEMORY_FOLDER : tmpdir();
+    removeLeft(place);
+    // Only this user can read it.
+    this.root = mkdtempSync(join(place, `${FOLDER_NAME}${process.pid}-`));
+  }
+
+  /** Adds a file, or the next piece of it. */
+  add({ path, bytes, isFirst }: SentPiece): void {
+    const place = join(this.root, resolve("/", path));
+    if (isFirst) mkdirSync(dirname(place), { recursive: true });
+    appendFileSync(place, bytes, { mode: 0o600 });
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+/** Removes what agents left that were killed. */
+function removeLeft(place: string): void {
+  for (const name of readdirSync(place)) {
+    const pid = new RegExp(`^${FOLDER_NAME}(\\d+)-`).exec(name)?.[1];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    const path = join(place, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    const isLeft = found?.uid === process.getuid?.() && Date.now() - (found?.mtimeMs ?? Date.now()) > LEFT_MS;
+    if (isLeft) rmSync(path, { recursive: true, force: true });
   }
 }

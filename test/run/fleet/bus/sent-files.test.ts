@@ -5,11 +5,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { UserError } from "../../../../src/plan/problem.ts";
-import { ReceivedFiles } from "../../../../src/run/fleet/bus/agent.ts";
 import type { ToAgent } from "../../../../src/run/fleet/bus/agent-messages.ts";
 import type { Link } from "../../../../src/run/fleet/bus/link.ts";
 import { pack, unpack } from "../../../../src/run/fleet/bus/pack.ts";
-import { modulesOf, noteRunFiles, sendFiles } from "../../../../src/run/fleet/bus/sent-files.ts";
+import { modulesOf, noteRunFiles, ReceivedFiles, sendFiles } from "../../../../src/run/fleet/bus/sent-files.ts";
 import { loadFileText, locate, readFileText, useFileMirror } from "../../../../src/runtime/files.ts";
 import { makePlan } from "../../../plan/make-plan.ts";
 
@@ -45,8 +44,8 @@ test("files arrive as they are, in a folder that only this user reads, and are r
   await sendFiles(files, { link, send: (message) => sent.push(unpack(pack(message)) as ToAgent) });
   const [first, ...pieces] = sent;
   assert.deepEqual(first, { kind: "sending-files", folder, hubCache: "/hub", totalBytes: 2_500_010 });
-  const received = await ReceivedFiles.create(2_500_010);
-  for (const piece of pieces) if (piece.kind === "file") await received.add(piece);
+  const received = new ReceivedFiles(2_500_010);
+  for (const piece of pieces) if (piece.kind === "file") received.add(piece);
   assert.equal(statSync(received.root).mode & 0o077, 0);
   assert.deepEqual(readFileSync(join(received.root, big)), readFileSync(big));
   writeFileSync(small, "from here");
@@ -60,13 +59,13 @@ test("files arrive as they are, in a folder that only this user reads, and are r
     useFileMirror(undefined);
   }
   assert.equal(readFileText(small), "from here");
-  await received.add({ kind: "file", path: "/../../escaped.txt", bytes: new Uint8Array(1), isFirst: true });
+  received.add({ kind: "file", path: "/../../escaped.txt", bytes: new Uint8Array(1), isFirst: true });
   assert.equal(statSync(join(received.root, "escaped.txt")).size, 1);
-  await received.remove();
+  received.remove();
   assert.throws(() => statSync(received.root));
 });
 
-test("what killed agents left is removed after an hour", async () => {
+test("what killed agents left is removed after an hour", () => {
   const place = "/dev/shm";
   const folderOf = (pid: number, ageMs: number): string => {
     const path = mkdtempSync(join(place, `rampart-agent-${pid}-`));
@@ -76,11 +75,11 @@ test("what killed agents left is removed after an hour", async () => {
   };
   // No process has this id.
   const [old, fresh, running] = [folderOf(4_194_304, 4e6), folderOf(4_194_304, 1e6), folderOf(process.pid, 4e6)];
-  const received = await ReceivedFiles.create(10);
+  const received = new ReceivedFiles(10);
   try {
     assert.deepEqual([old, fresh, running].map(existsSync), [false, true, true]);
   } finally {
-    await received.remove();
+    received.remove();
     for (const path of [fresh, running]) rmSync(path, { recursive: true });
   }
 });

@@ -1,0 +1,105 @@
+import { RunError } from "../../../plan/problem.ts";
+import { sleepUnless } from "../../../runtime/clock.ts";
+import type { Seat, SeatListener } from "../seat.ts";
+import { type AgentInfo, linkSubjects, type ToAgent, type ToConductor } from "./agent-messages.ts";
+import type { Bus } from "./bus.ts";
+import { Link } from "./link.ts";
+import { type SentFiles, sendFiles } from "./sent-files.ts";
+
+const END_MS = 3000;
+/** Longest wait for a last confirmation, which the other side does not wait for long. */
+const LAST_MS = 200;
+
+/** The conductor's side of an agent that takes part in its run. */
+export class RunAgent {
+  private readonly info: Pick<AgentInfo, "id" | "name">;
+  private readonly link: Link;
+  private readonly listeners = new Map<number, SeatListener>();
+  private readonly endings = new Map<number, PromiseWithResolvers<void>>();
+  private lost: string | undefined;
+  private readonly whenLost = Promise.withResolvers<void>();
+  private readonly ended = Promise.withResolvers<void>();
+
+  constructor(bus: Bus, runId: string, info: Pick<AgentInfo, "id" | "name">) {
+    this.info = info;
+    this.link = new Link(bus, linkSubjects(runId, info.id), {
+      message: (value) => this.receive(value as ToConductor),
+      lost: (reason) => this.lose(reason),
+    });
+  }
+
+  private get name(): string {
+    return `the agent ${this.info.name}`;
+  }
+
+  /** Whether nothing is heard of it any more. */
+  get isLost(): boolean {
+    return this.lost !== undefined;
+  }
+
+  /** Opens a thread there. @param seat its number, of all of the run */
+  openSeat(seat: number, listener: SeatListener): Seat {
+    this.listeners.set(seat, listener);
+    const ending = Promise.withResolvers<void>();
+    this.endings.set(seat, ending);
+    this.send({ kind: "open-seat", seat });
+    const { lost } = this;
+    if (lost !== undefined) queueMicrotask(() => listener.gone(lost, false));
+    return {
+      name: this.name,
+      host: this.info,
+      post: (task) => this.send({ kind: "task", seat, task }),
+      end: async () => {
+        this.listeners.delete(seat);
+        this.send({ kind: "end-seat", seat });
+        await sleepUnless(END_MS, Promise.race([ending.promise, this.whenLost.promise]));
+      },
+    };
+  }
+
+  /** Sends it the files of this host. @throws RunError when it is lost meanwhile */
+  async sendFiles(files: SentFiles): Promise<void> {
+    await sendFiles(files, { send: (message) => this.send(message), link: this.link });
+    if (this.lost !== undefined)
+      throw new RunError("unreachable", `${this.name} is lost: ${this.lost}`, "Start it again, or use fewer agents.");
+  }
+
+  /** Ends its part in the run. */
+  async close(): Promise<void> {
+    this.send({ kind: "end" });
+    await sleepUnless(END_MS, Promise.race([this.ended.promise, this.whenLost.promise]));
+    await sleepUnless(LAST_MS, this.link.drain());
+    this.link.close();
+  }
+
+  private send(message: ToAgent): void {
+    this.link.send(message);
+  }
+
+  private receive(message: ToConductor): void {
+    switch (message.kind) {
+      case "event":
+        this.listeners.get(message.seat)?.event(message.event);
+        return;
+      case "gone":
+        this.listeners.get(message.seat)?.gone(message.reason, message.isCode);
+        return;
+      case "seat-ended":
+        this.endings.get(message.seat)?.resolve();
+        return;
+      case "ended":
+        this.ended.resolve();
+        return;
+      case "failed":
+        this.lose(message.reason);
+        return;
+    }
+  }
+
+  private lose(reason: string): void {
+    if (this.lost !== undefined) return;
+    this.lost = reason;
+    this.whenLost.resolve();
+    for (const listener of this.listeners.values()) listener.gone(reason, false);
+  }
+}
