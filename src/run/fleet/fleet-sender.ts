@@ -17,7 +17,16 @@ import type {
   SenderState,
   SenderTotals,
 } from "../send/messages.ts";
-import { joinLevelTokens, joinQueries, joinStates, joinTotals, known, sum, sumsOf } from "./join-parts.ts";
+import {
+  joinLevelTokens,
+  joinQueries,
+  joinStates,
+  joinTotals,
+  known,
+  stateOfEnded,
+  sum,
+  sumsOf,
+} from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
 
 /** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
@@ -44,6 +53,8 @@ export interface FleetSenderOptions {
  */
 export class FleetSender implements LoadSender {
   private senders: readonly LoadSender[];
+  /** Where those stood that were dropped. */
+  private readonly dropped: SenderState[] = [];
   private readonly clock: Clock;
   private readonly hosts: FleetHosts;
   private readonly joined: JoinedRequests | undefined;
@@ -62,8 +73,9 @@ export class FleetSender implements LoadSender {
     });
   }
 
-  /** Leaves a sender out from now on. What it was asked is not awaited any more. */
+  /** Leaves a sender out from now on. What it was asked is not awaited any more, and what it had reported as ended still counts. */
   drop(sender: LoadSender): void {
+    this.dropped.push(stateOfEnded(sender.counts()));
     this.senders = this.senders.filter((one) => one !== sender);
   }
 
@@ -199,19 +211,20 @@ export class FleetSender implements LoadSender {
   progress(): SenderProgress {
     const parts = this.each((sender) => sender.progress());
     return {
-      ...sumsOf(parts, ["sentCount", "outstanding", "completedCount", "failedCount", "quota"]),
+      ...sumsOf(parts, ["outstanding", "quota"]),
+      ...sumsOf([...parts, ...this.dropped], ["sentCount", "completedCount", "failedCount"]),
       isSending: parts.some(({ isSending }) => isSending),
       lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
     };
   }
 
   counts(): ProgressCounts {
-    const keys = ["sentCount", "completedCount", "failedCount", "cancelledCount", "outstanding"] as const;
     const parts = this.each((sender) => sender.counts());
     const clients = known(parts.map(({ client }) => client));
     const worst = (pick: (client: ClientLoad) => number): number => Math.max(...clients.map(pick));
     return {
-      ...sumsOf(parts, [...keys, "openResponses"]),
+      ...sumsOf([...parts, ...this.dropped], ["sentCount", "completedCount", "failedCount", "cancelledCount"]),
+      ...sumsOf(parts, ["outstanding", "openResponses"]),
       ...(clients.length === 0
         ? {}
         : { client: { cpuRatio: worst((one) => one.cpuRatio), loopLagMaxNs: worst((one) => one.loopLagMaxNs) } }),
@@ -219,7 +232,7 @@ export class FleetSender implements LoadSender {
   }
 
   async state(): Promise<SenderState> {
-    return joinStates(await this.gather((sender) => sender.state()));
+    return joinStates([...(await this.gather((sender) => sender.state())), ...this.dropped]);
   }
 
   async delayedByLimit(): Promise<DelayedRequests | undefined> {

@@ -1,6 +1,7 @@
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import type { ProgressCounts } from "../../result/observer.ts";
 import type { SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
 import type { SenderState, SenderTotals } from "../send/messages.ts";
@@ -29,6 +30,13 @@ export function sumsOf<K extends string>(
 export function joinStates(parts: readonly SenderState[]): SenderState {
   const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
   return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+}
+
+/** Returns where a sender stood that is gone: what it had reported as ended was sent. */
+export function stateOfEnded({ completedCount, failedCount, cancelledCount }: ProgressCounts): SenderState {
+  const endedCount = completedCount + failedCount + cancelledCount;
+  const ends = { completedCount, failedCount, cancelledCount };
+  return { ...ends, sentCount: endedCount, endedCount, outstanding: 0, activeLanes: 0 };
 }
 
 /** Adds what senders report about their connections. */

@@ -1,6 +1,7 @@
 import { hostname, networkInterfaces } from "node:os";
 import type { BusPlan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { registerSecret } from "../../plan/secrets.ts";
 import { sleepMs } from "../../runtime/clock.ts";
 import { isMpiRank, type MpiWorld, openMpi } from "../../runtime/mpi.ts";
 import { startAgent } from "./bus/agent.ts";
@@ -48,6 +49,7 @@ export async function joinMpiFleet(): Promise<FleetPlace> {
 async function conduct(world: MpiWorld): Promise<FleetPlace> {
   const hub = await openTcpHub();
   const { port, token } = hub;
+  registerSecret(token);
   for (let rank = 1; rank < world.size; rank++)
     sendText(world, rank, JSON.stringify({ hosts: addresses(), port, token }));
   return {
