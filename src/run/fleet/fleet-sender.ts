@@ -4,7 +4,7 @@ import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { msToNs } from "../../plan/units.ts";
-import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
+import type { ProgressCounts } from "../../result/observer.ts";
 import type { DelayedRequests, SendingHost } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
@@ -18,6 +18,7 @@ import type {
   SenderTotals,
 } from "../send/messages.ts";
 import {
+  joinCounts,
   joinLevelTokens,
   joinQueries,
   joinStates,
@@ -34,15 +35,11 @@ const START_AHEAD_NS = msToNs(20);
 /** The same where a schedule follows another load, and the pause should be short. */
 const CHANGE_AHEAD_NS = msToNs(5);
 
-/** Describes the other hosts that send. */
-type FleetHosts = () => Promise<readonly SendingHost[] | undefined>;
-
-const NO_HOSTS: FleetHosts = () => Promise.resolve(undefined);
-
 /** What may be said of a fleet. */
 export interface FleetSenderOptions {
   readonly clock?: Clock;
-  readonly hosts?: FleetHosts;
+  /** Describes the other hosts that send. Default: there are none. */
+  readonly hosts?: (() => Promise<readonly SendingHost[]>) | undefined;
   /** Gets the single requests of the senders. Default: nobody wants them. */
   readonly joined?: JoinedRequests | undefined;
 }
@@ -56,14 +53,11 @@ export class FleetSender implements LoadSender {
   /** Where those stood that were dropped. */
   private readonly dropped: SenderState[] = [];
   private readonly clock: Clock;
-  private readonly hosts: FleetHosts;
+  private readonly hosts: FleetSenderOptions["hosts"];
   private readonly joined: JoinedRequests | undefined;
 
   /** @param senders one or more, in the order of their shares */
-  constructor(
-    senders: readonly LoadSender[],
-    { clock = systemClock, hosts = NO_HOSTS, joined }: FleetSenderOptions = {},
-  ) {
+  constructor(senders: readonly LoadSender[], { clock = systemClock, hosts, joined }: FleetSenderOptions = {}) {
     this.senders = senders;
     this.clock = clock;
     this.hosts = hosts;
@@ -219,16 +213,10 @@ export class FleetSender implements LoadSender {
   }
 
   counts(): ProgressCounts {
-    const parts = this.each((sender) => sender.counts());
-    const clients = known(parts.map(({ client }) => client));
-    const worst = (pick: (client: ClientLoad) => number): number => Math.max(...clients.map(pick));
-    return {
-      ...sumsOf([...parts, ...this.dropped], ["sentCount", "completedCount", "failedCount", "cancelledCount"]),
-      ...sumsOf(parts, ["outstanding", "openResponses"]),
-      ...(clients.length === 0
-        ? {}
-        : { client: { cpuRatio: worst((one) => one.cpuRatio), loopLagMaxNs: worst((one) => one.loopLagMaxNs) } }),
-    };
+    return joinCounts(
+      this.each((sender) => sender.counts()),
+      this.dropped,
+    );
   }
 
   async state(): Promise<SenderState> {
@@ -246,7 +234,7 @@ export class FleetSender implements LoadSender {
   }
 
   async totals(): Promise<SenderTotals> {
-    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.totals()), this.hosts()]);
+    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.totals()), this.hosts?.()]);
     return { ...joinTotals(parts), hosts };
   }
 

@@ -1,7 +1,7 @@
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
-import type { ProgressCounts } from "../../result/observer.ts";
+import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
 import type { SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
 import type { SenderState, SenderTotals } from "../send/messages.ts";
@@ -30,6 +30,19 @@ export function sumsOf<K extends string>(
 export function joinStates(parts: readonly SenderState[]): SenderState {
   const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
   return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+}
+
+/** Adds counts for a display, and those of senders that are gone. The client is the busiest one. */
+export function joinCounts(parts: readonly ProgressCounts[], gone: readonly SenderState[]): ProgressCounts {
+  const clients = known(parts.map(({ client }) => client));
+  const worst = (pick: (client: ClientLoad) => number): number => Math.max(...clients.map(pick));
+  return {
+    ...sumsOf([...parts, ...gone], ["sentCount", "completedCount", "failedCount", "cancelledCount"]),
+    ...sumsOf(parts, ["outstanding", "openResponses"]),
+    ...(clients.length === 0
+      ? {}
+      : { client: { cpuRatio: worst((one) => one.cpuRatio), loopLagMaxNs: worst((one) => one.loopLagMaxNs) } }),
+  };
 }
 
 /** Returns where a sender stood that is gone: what it had reported as ended was sent. */

@@ -189,9 +189,10 @@ class SeatSender {
 
   /** Describes what it sent, and its clock. */
   async describe(): Promise<{ readonly id: string; readonly part: SendingHost }> {
-    const { sentCount = 0, completedCount = 0, failedCount = 0 } = this.remote?.sender.progress() ?? {};
     const last = this.lost === undefined ? await this.readClock() : this.reading;
     const first = this.reading ?? last;
+    // Its latest counts are those of its last reply.
+    const { sentCount = 0, completedCount = 0, failedCount = 0 } = this.remote?.sender.progress() ?? {};
     const { name = "" } = this.seat.host ?? {};
     const id = this.hostId;
     const counts = { workerCount: 1, sentCount, completedCount, failedCount };
