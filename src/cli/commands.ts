@@ -66,12 +66,12 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "agent",
-    summary: "wait on a bus for runs of other hosts, and send their load from this one",
+    summary: "send the load of runs that other hosts conduct",
     load: async () => (await import("./agent.ts")).COMMAND,
   },
   {
     name: "k8s",
-    summary: "print what a Kubernetes cluster needs to send a scenario's load from many pods",
+    summary: "print a Kubernetes Job whose pods send a scenario's load",
     load: async () => (await import("./k8s/command.ts")).COMMAND,
   },
   {

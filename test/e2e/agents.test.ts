@@ -107,7 +107,7 @@ test("agents without any file send the scenario's load, each its share, run afte
         assert.equal(code, 0, `${stdout}\n${stderr}`);
         assert.match(stdout, /^PASSED {2}agents.* 200 requests/);
         assert.equal(server.successCount, 200 * time);
-        for (const { name } of agents) assert.match(stdout, new RegExp(`^${name} +1 +100 +0 `, "m"));
+        for (const { name } of agents) assert.match(stdout, new RegExp(`^${name} +1 +100 +0$`, "m"));
       }
       const codes = await Promise.all(agents.map((agent) => agent.end("SIGINT")));
       assert.deepEqual(codes, [0, 0]);

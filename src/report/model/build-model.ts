@@ -21,7 +21,7 @@ import { type ReportView, viewReport } from "./report-view.ts";
 import {
   byRunSections,
   failureSection,
-  hostSection,
+  hostSections,
   phaseSection,
   pointsSection,
   receivedSection,
@@ -73,7 +73,7 @@ const SECTIONS: readonly ((
   before: readonly Section[],
 ) => Section | readonly Section[] | undefined)[] = [
   responseSection,
-  hostSection,
+  hostSections,
   groupSections,
   sessionSection,
   extractedSection,

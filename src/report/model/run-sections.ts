@@ -232,22 +232,29 @@ export function failureSection({ runs }: ReportView): Section | undefined {
   return { ...summary("failures", "Failures"), tables };
 }
 
-/** Makes the section of the hosts that sent; undefined where this one did. */
-export function hostSection({ runs }: ReportView): Section | undefined {
+/** Makes the sections of the hosts that sent, and of their clocks; none where this host sent. */
+export function hostSections({ runs }: ReportView): Section[] {
   const rows = runs.flatMap(({ name, json: { hosts = [] } }) => hosts.map((host) => ({ ...host, run: name })));
-  if (rows.length === 0) return undefined;
+  if (rows.length === 0) return [];
   type Row = (typeof rows)[number];
-  const specs: ColumnSpec<Row>[] = [
+  const names: ColumnSpec<Row>[] = [
     column("run", "run", "text", 0, ({ run }) => run),
     column("host", "sent by", "text", 0, ({ name }) => name),
+  ];
+  const shares: ColumnSpec<Row>[] = [
     column("workers", "workers", "count", 1, ({ workerCount }) => workerCount),
     column("sent", "requests", "count", 0, ({ sent }) => sent),
     column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
+  ];
+  const clocks: ColumnSpec<Row>[] = [
     column("clock", "clock known to", "time", 1, ({ clockErrorMs }) => msToNs(clockErrorMs)),
     column("drift", "moved by", "time", 1, ({ clockDriftMs }) => msToNs(Math.abs(clockDriftMs))),
     column("late", "latest message", "time", 1, ({ lateMs }) => msToNs(lateMs)),
   ];
-  return { ...summary("hosts"), tables: [makeTable("", specs, rows)] };
+  return [
+    { ...summary("hosts"), tables: [makeTable("", [...names, ...shares], rows)] },
+    detail("clocks", "Clocks of the hosts", [makeTable("", [...names, ...clocks], rows)]),
+  ];
 }
 
 function oneLine(text: string): string {

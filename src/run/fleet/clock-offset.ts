@@ -13,7 +13,7 @@ export interface ClockReading {
 }
 
 const QUESTIONS = 15;
-/** Questions that are asked together tell of the same moment. */
+/** Questions that follow each other at once may all meet the same delay. */
 const PAUSE_MS = 4;
 /** Share of the round trips below the long one. */
 const LONG_SHARE = 0.9;
@@ -39,7 +39,7 @@ export async function readClock(ask: () => Promise<number>): Promise<ClockReadin
   trips.sort((a, b) => a.tripNs - b.tripNs);
   const [shortest] = trips;
   const long = trips[Math.floor(LONG_SHARE * (trips.length - 1))];
-  if (shortest === undefined || long === undefined) throw new Error("no time was told");
+  if (shortest === undefined || long === undefined) throw new Error("the clock was not asked");
   const { wallMs, middleNs, tripNs } = shortest;
   return { wallMs, nowNs: middleNs, errorNs: tripNs / 2, roundTripNs: long.tripNs };
 }

@@ -34,7 +34,8 @@ export type FleetPlace =
  * @throws RunError when MPI cannot be used: the ranks would measure beside each other, each with the whole load
  */
 export async function joinMpiFleet(): Promise<FleetPlace> {
-  if (!isMpiRank()) return { kind: "alone" };
+  // A single process needs no MPI, which may not be installed.
+  if (!isMpiRank() || isOnlyRank(process.env)) return { kind: "alone" };
   const world = await openMpi().catch((error: unknown) => {
     const message = `this is a rank of an MPI job, and MPI cannot be used: ${messageOf(error)}`;
     throw new RunError("refused", message, "Install Open MPI on its host, or start one process without mpirun.");
@@ -44,6 +45,11 @@ export async function joinMpiFleet(): Promise<FleetPlace> {
     return { kind: "alone" };
   }
   return world.rank === 0 ? conduct(world) : { kind: "agent", ended: serve(world) };
+}
+
+/** Whether the launcher says that it has started one process. Slurm gives the number of a step's. */
+function isOnlyRank(env: Readonly<Record<string, string | undefined>>): boolean {
+  return (env["OMPI_COMM_WORLD_SIZE"] ?? env["PMI_SIZE"] ?? env["SLURM_STEP_NUM_TASKS"]) === "1";
 }
 
 async function conduct(world: MpiWorld): Promise<FleetPlace> {

@@ -8,7 +8,7 @@ export interface Bus {
   subscribe(subject: string, receive: (message: unknown, reply: string) => void): () => void;
   /** Messages get lost while the bus is not connected. @param reply subject for replies */
   publish(subject: string, message: unknown, reply?: string): void;
-  /** Returns a subject that nobody else uses. */
+  /** Returns a new subject for replies. */
   createInbox(): string;
   close(): Promise<void>;
 }

@@ -118,7 +118,7 @@ class NatsConnectionBus implements GuardedBus {
   subscribe(subject: string, receive: (message: unknown, reply: string) => void): () => void {
     const subscription = this.connection.subscribe(subject, {
       callback: (error, { data, reply = "" }) => {
-        // Without data, the server says that nobody listens.
+        // Without data, the server reports that the subject has no subscription.
         if (error !== null || data.length === 0) return;
         let message: unknown;
         try {

@@ -39,7 +39,7 @@ export function noteRunFiles(modules: readonly string[]): NotedFiles {
   const end = noteOpenedFiles();
   return {
     end: async (plan) => {
-      // The agents load it to count tokens, which nobody does here. Where it cannot be loaded, they report it.
+      // The agents load it to count tokens; this process does not count any. If it cannot be loaded, they report that.
       const { tokens } = plan.measurement;
       if (tokens !== undefined) await loadTokenizer(tokens.tokenizer, { revision: tokens.revision }).catch(() => {});
       const paths = [...new Set([...modules, ...end()])].filter((path) => existsSync(path));
