@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { withServer } from "../run/kserve-server.ts";
 import { type Nats, startNats } from "../servers/nats.ts";
+import { ensureOpenMpi } from "../servers/open-mpi.ts";
 import { commandUnderTest, makeFolder, type RunOptions, runRampart } from "./command.ts";
 
 /** The command as conductor and as agents, processes of their own, on a real NATS server. */
@@ -181,6 +182,34 @@ test("agents whose conductor is killed stop, and take the next run", LIMIT, asyn
       assert.equal(code, 0, stderr);
     }),
   );
+});
+
+test("the ranks of an MPI job run a scenario together: rank 0 reports, and setup runs once", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const file = writeScenario(server.url, "hold(4, { requests: 200 })");
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace("  load:", '  setup: () => console.error("SET UP"),\n  load:'),
+    );
+    const [mpirun = "", ...options] = ensureOpenMpi();
+    const child = spawn(mpirun, [...options, "-n", "3", ...commandUnderTest, "run", file], {
+      cwd: folder,
+      env: { ...process.env, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const texts = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const)
+      child[name].setEncoding("utf8").on("data", (text: string) => {
+        texts[name] += text;
+      });
+    const [code] = (await once(child, "close")) as [number | null];
+    assert.equal(code, 0, `${texts.stdout}\n${texts.stderr}`);
+    assert.match(texts.stdout, /^\[1,0\]<stdout>:PASSED {2}agents.* 200 requests/m);
+    assert.doesNotMatch(texts.stdout, /^\[1,[12]\]/m);
+    assert.equal(texts.stdout.match(/ +1 +100 +0$/gm)?.length, 2, texts.stdout);
+    assert.equal(texts.stderr.match(/SET UP/g)?.length, 1, texts.stderr);
+    assert.equal(server.successCount, 200);
+  });
 });
 
 test("a wrong address, login or number is one error, before anything is sent", LIMIT, async () => {
