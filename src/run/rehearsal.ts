@@ -145,7 +145,7 @@ function forgetting(create: () => ResponseCheck): ResponseCheck {
     whole: (...response) => next().whole(...response),
     begin: (head) => next().begin(head),
     piece: (...piece) => check.piece(...piece),
-    event: (bytes) => check.event(bytes),
+    event: (...event) => check.event(...event),
     end: () => check.end(),
   };
 }

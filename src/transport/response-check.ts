@@ -27,7 +27,7 @@ export interface ResponseCheck {
   begin(head: ResponseHead): void;
   piece(bytes: Uint8Array, start: number, end: number): void;
   /** A complete server-sent event, including the empty line at its end. */
-  event(bytes: Uint8Array): void;
+  event(bytes: Uint8Array, start: number, end: number): void;
   /** Ends the response that `begin` started. Returns undefined when it is valid. */
   end(): ResponseFault | undefined;
 }

@@ -4,18 +4,18 @@ import type { Failure } from "./failure.ts";
 /** One message of a stream, as a service reads it. */
 export interface StreamedResponse {
   /** The request's id; empty when the message has none. */
-  readonly id: string;
-  readonly failure: Failure | undefined;
+  id: string;
+  failure: Failure | undefined;
   /** Whether this is the last response to the request. */
-  readonly isFinal: boolean;
+  isFinal: boolean;
   /** Whether it has no content and only marks the end. */
-  readonly isEmpty: boolean;
+  isEmpty: boolean;
   /** Range in the received bytes of the response's own message, without the stream's wrapper. */
-  readonly bodyStart: number;
-  readonly bodyEnd: number;
+  bodyStart: number;
+  bodyEnd: number;
 }
 
-/** Reads one message of a stream, `bytes[start, end)`. @throws ProtocolError */
+/** Reads one message of a stream, `bytes[start, end)`. What it returns holds until the next one is read. @throws ProtocolError */
 export type ReadStreamed = (bytes: Uint8Array, start: number, end: number) => StreamedResponse;
 
 /** Resets a call for a request whose responses are counted. */
@@ -61,7 +61,7 @@ export function addMessage(call: Call, byteCount: number, readNs: number, kept: 
  */
 export function addResponse(
   call: Call,
-  response: StreamedResponse,
+  response: Readonly<StreamedResponse>,
   readNs: number,
   kept: Uint8Array | undefined,
   isLast: boolean,

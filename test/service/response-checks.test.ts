@@ -104,7 +104,8 @@ describe("a response of KServe over HTTP", () => {
   test("is refused as a stream of events", () => {
     const check = createHttpChecks(undefined)();
     check.begin(HEAD);
-    check.event(encoder.encode("data: {}\n\n"));
+    const event = encoder.encode("data: {}\n\n");
+    check.event(event, 0, event.length);
     assert.match(check.end()?.reason ?? "", /^a stream of events came in place of an inference response$/);
   });
 });
@@ -234,7 +235,14 @@ function judgeStreams(kind: ResponseKind | undefined, streams: readonly (readonl
   const check = createPayloadChecks(kind)();
   return streams.map((events) => {
     check.begin(HEAD);
-    for (const event of events) check.event(encoder.encode(event));
+    // Views of a read buffer, as the client passes them.
+    const bytes = encoder.encode(events.join(""));
+    let start = 0;
+    for (const event of events) {
+      const end = start + encoder.encode(event).length;
+      check.event(bytes, start, end);
+      start = end;
+    }
     return check.end()?.reason;
   });
 }

@@ -298,7 +298,7 @@ export class RequestJudge implements Judging {
     }
     if (responses.length === 0) return check.whole(body, 0, body.length, call);
     check.begin(call);
-    for (const response of responses) check.event(response.body);
+    for (const response of responses) check.event(response.body, 0, response.body.length);
     return check.end();
   }
 

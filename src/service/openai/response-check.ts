@@ -67,18 +67,18 @@ class PayloadResponseCheck implements ResponseCheck {
     this.pieces.add(bytes, start, end);
   }
 
-  event(bytes: Uint8Array): void {
+  event(bytes: Uint8Array, start: number, end: number): void {
     this.eventCount++;
     if (this.fault !== undefined) return;
-    if (this.events.has(bytes)) {
+    if (this.events.has(bytes, start, end)) {
       this.contentCount++;
       return;
     }
-    const finding = explainEvent(this.kind, decoder.decode(bytes));
-    if (finding.reason !== undefined) this.fault = faultOf(finding.reason, bytes);
+    const finding = explainEvent(this.kind, decoder.decode(bytes.subarray(start, end)));
+    if (finding.reason !== undefined) this.fault = faultOf(finding.reason, bytes, start, end);
     else if (finding.hasContent) {
       this.contentCount++;
-      this.events.add(bytes);
+      this.events.add(bytes, start, end);
     }
   }
 
@@ -154,31 +154,33 @@ class EventForms {
   private readonly forms = new Map<number, ResponseForm>();
 
   /** Whether an event has everything that valid ones had in common. */
-  has(event: Uint8Array): boolean {
-    if (startsWith(event, ERROR_START)) return false;
-    return this.forms.get(keyOf(event))?.has(event, 0, event.length) === true;
+  has(bytes: Uint8Array, start: number, end: number): boolean {
+    if (startsWith(bytes, start, end, ERROR_START)) return false;
+    return this.forms.get(keyOf(bytes, start, end))?.has(bytes, start, end) === true;
   }
 
   /** Adds a valid event with data. */
-  add(event: Uint8Array): void {
-    const key = keyOf(event);
+  add(bytes: Uint8Array, start: number, end: number): void {
+    const key = keyOf(bytes, start, end);
     let form = this.forms.get(key);
     if (form === undefined) {
       if (this.forms.size >= MAX_FORMS) return;
       form = new ResponseForm(HEAD_BYTES, TAIL_BYTES);
       this.forms.set(key, form);
     }
-    form.add(event, 0, event.length);
+    form.add(bytes, start, end);
   }
 }
 
 /** Returns the length of the first line if it is the event's name, otherwise 0. */
-function keyOf(event: Uint8Array): number {
-  return event[0] === LETTER_D ? 0 : event.indexOf(LF) + 1;
+function keyOf(bytes: Uint8Array, start: number, end: number): number {
+  if (bytes[start] === LETTER_D) return 0;
+  const lineEnd = bytes.indexOf(LF, start);
+  return lineEnd < 0 || lineEnd >= end ? 0 : lineEnd - start + 1;
 }
 
-function startsWith(bytes: Uint8Array, text: string): boolean {
-  if (bytes.length < text.length) return false;
-  for (let i = 0; i < text.length; i++) if (bytes[i] !== text.charCodeAt(i)) return false;
+function startsWith(bytes: Uint8Array, start: number, end: number, text: string): boolean {
+  if (end - start < text.length) return false;
+  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false;
   return true;
 }

@@ -1,3 +1,4 @@
+import { isSameBytes } from "../../runtime/same-bytes.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { latin1Text } from "../../transport/latin1.ts";
 
@@ -89,8 +90,8 @@ export class ProtoWriter {
 
 /** Reads the fields of one message in order. @throws ProtocolError when they violate the format */
 export class ProtoReader {
-  private readonly store: Uint8Array;
-  private readonly end: number;
+  private store: Uint8Array;
+  private end: number;
   /** Offset of the next byte to read. */
   position: number;
   private low = 0;
@@ -102,6 +103,13 @@ export class ProtoReader {
 
   /** Reads the message in `bytes[start, end)`; default: all of `bytes`. */
   constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+    this.store = bytes;
+    this.position = start;
+    this.end = end;
+  }
+
+  /** Reads another message, `bytes[start, end)`, so that a frequent message costs no new reader. */
+  reset(bytes: Uint8Array, start: number, end: number): void {
     this.store = bytes;
     this.position = start;
     this.end = end;
@@ -175,6 +183,18 @@ export class ProtoReader {
     const size = this.varint();
     const at = this.advance(size);
     return new ProtoReader(this.store, at, at + size);
+  }
+
+  /** Moves `reader` to the message in a length-delimited field. */
+  messageInto(reader: ProtoReader): void {
+    const size = this.passBytes();
+    reader.reset(this.store, this.position - size, this.position);
+  }
+
+  /** Reads a length-delimited field. Returns whether it has these bytes. */
+  isBytes(expected: Uint8Array): boolean {
+    const size = this.passBytes();
+    return size === expected.length && isSameBytes(this.store, this.position - size, expected, 0, size);
   }
 
   string(): string {

@@ -89,8 +89,8 @@ class TorchServeResponseCheck implements ResponseCheck {
     this.pieces.add(bytes, start, end);
   }
 
-  event(bytes: Uint8Array): void {
-    this.pieces.add(bytes, 0, bytes.length);
+  event(bytes: Uint8Array, start: number, end: number): void {
+    this.pieces.add(bytes, start, end);
   }
 
   end(): ResponseFault | undefined {

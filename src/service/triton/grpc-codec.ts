@@ -23,7 +23,7 @@ const SERVICE = "/inference.GRPCInferenceService";
 const ID_FIELD = 3;
 const PARAMETERS_FIELD = 4;
 const RAW_CONTENTS_FIELD = 6;
-const FINAL_RESPONSE = "triton_final_response";
+const FINAL_RESPONSE = new TextEncoder().encode("triton_final_response");
 /** Of `ModelStreamInferResponse`. */
 const STREAMED_RESPONSE_FIELD = 2;
 const NO_BYTES = new Uint8Array(0);
@@ -178,30 +178,48 @@ function contentsOf({ contents }: ProtoObject, datatype: string): Uint8Array | u
     : fromJsonElements(datatype, elements);
 }
 
+/** Used again for each message of a stream, which therefore allocates no more than the text of its id. */
+const envelope = new ProtoReader(NO_BYTES);
+const response = new ProtoReader(NO_BYTES);
+const entry = new ProtoReader(NO_BYTES);
+const entryValue = new ProtoReader(NO_BYTES);
+const streamed: StreamedResponse = {
+  id: "",
+  failure: undefined,
+  isFinal: true,
+  isEmpty: true,
+  bodyStart: 0,
+  bodyEnd: 0,
+};
+
 /** Reads only the request's id and whether more responses follow, so that it is cheap, from one `ModelStreamInferResponse`. */
 export function readStreamed(bytes: Uint8Array, start: number, end: number): StreamedResponse {
-  const reader = new ProtoReader(bytes, start, end);
+  envelope.reset(bytes, start, end);
   let bodyStart = -1;
   let bodyEnd = -1;
   let failure: Failure | undefined;
   let isForeign = false;
-  while (reader.next()) {
-    const { fieldNumber } = reader;
-    if (fieldNumber === 1) failure = { kind: "model", message: reader.string() };
+  while (envelope.next()) {
+    const { fieldNumber } = envelope;
+    if (fieldNumber === 1) failure = { kind: "model", message: envelope.string() };
     else if (fieldNumber === STREAMED_RESPONSE_FIELD) {
-      const size = reader.passBytes();
-      bodyEnd = reader.position;
+      const size = envelope.passBytes();
+      bodyEnd = envelope.position;
       bodyStart = bodyEnd - size;
     } else {
       isForeign ||= fieldNumber >= ID_FIELD && fieldNumber <= RAW_CONTENTS_FIELD;
-      reader.skip();
+      envelope.skip();
     }
   }
   if (isForeign) failure = unreadable(BARE_RESPONSE);
   else if (failure?.message === "") failure = undefined;
   if (bodyStart < 0 && failure === undefined) failure = unreadable(NO_RESPONSE);
-  if (bodyStart < 0 || isForeign) return { id: "", failure, isFinal: true, isEmpty: true, bodyStart: 0, bodyEnd: 0 };
-  return readEnvelope(bytes, bodyStart, bodyEnd, failure);
+  const hasBody = bodyStart >= 0 && !isForeign;
+  streamed.failure = failure;
+  streamed.bodyStart = hasBody ? bodyStart : 0;
+  streamed.bodyEnd = hasBody ? bodyEnd : 0;
+  readResponse(bytes, streamed);
+  return streamed;
 }
 
 /** Other KServe servers stream responses without Triton's envelope. */
@@ -209,43 +227,41 @@ const BARE_RESPONSE =
   "the server streams bare ModelInferResponse messages, but Triton's protocol wraps each in a ModelStreamInferResponse";
 const NO_RESPONSE = "the stream's message has neither a response nor an error";
 
-function readEnvelope(
-  bytes: Uint8Array,
-  bodyStart: number,
-  bodyEnd: number,
-  failure: Failure | undefined,
-): StreamedResponse {
-  const reader = new ProtoReader(bytes, bodyStart, bodyEnd);
-  let id = "";
+/** Reads the message in `read.bodyStart` to `bodyEnd`; an empty one is the last, without content. */
+function readResponse(bytes: Uint8Array, read: StreamedResponse): void {
+  response.reset(bytes, read.bodyStart, read.bodyEnd);
+  read.id = "";
   // Servers without this parameter send one response per request.
-  let isFinal = true;
+  read.isFinal = true;
   let hasOutputs = false;
-  while (reader.next()) {
-    if (reader.fieldNumber === ID_FIELD) id = reader.string();
-    else if (reader.fieldNumber === PARAMETERS_FIELD) {
-      const flag = readFinalFlag(reader.message());
-      if (flag !== undefined) isFinal = flag;
+  while (response.next()) {
+    if (response.fieldNumber === ID_FIELD) read.id = response.string();
+    else if (response.fieldNumber === PARAMETERS_FIELD) {
+      response.messageInto(entry);
+      read.isFinal = readFinalFlag() ?? read.isFinal;
     } else {
-      if (reader.fieldNumber > PARAMETERS_FIELD) hasOutputs = true;
-      reader.skip();
+      if (response.fieldNumber > PARAMETERS_FIELD) hasOutputs = true;
+      response.skip();
     }
   }
-  return { id, failure, isFinal, isEmpty: isFinal && !hasOutputs, bodyStart, bodyEnd };
+  read.isEmpty = read.isFinal && !hasOutputs;
 }
 
-/** Returns whether a map entry marks the last response; undefined for other entries. */
-function readFinalFlag(entry: ProtoReader): boolean | undefined {
-  let name = "";
-  let value: ProtoReader | undefined;
+/** Returns whether the entry of a map marks the last response; undefined for other entries. */
+function readFinalFlag(): boolean | undefined {
+  let isFlag = false;
+  let hasValue = false;
   while (entry.next()) {
-    if (entry.fieldNumber === 1) name = entry.string();
-    else if (entry.fieldNumber === 2) value = entry.message();
-    else entry.skip();
+    if (entry.fieldNumber === 1) isFlag = entry.isBytes(FINAL_RESPONSE);
+    else if (entry.fieldNumber === 2) {
+      entry.messageInto(entryValue);
+      hasValue = true;
+    } else entry.skip();
   }
-  if (name !== FINAL_RESPONSE) return undefined;
-  while (value?.next()) {
-    if (value.fieldNumber === 1) return value.varint() !== 0;
-    value.skip();
+  if (!isFlag) return undefined;
+  while (hasValue && entryValue.next()) {
+    if (entryValue.fieldNumber === 1) return entryValue.varint() !== 0;
+    entryValue.skip();
   }
   return false;
 }

@@ -63,8 +63,8 @@ class HttpResponseCheck implements ResponseCheck {
     this.pieces.add(bytes, start, end);
   }
 
-  event(bytes: Uint8Array): void {
-    if (!this.hasEvents) this.piece(bytes, 0, bytes.length);
+  event(bytes: Uint8Array, start: number, end: number): void {
+    if (!this.hasEvents) this.piece(bytes, start, end);
     this.hasEvents = true;
   }
 

@@ -2,7 +2,7 @@ import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
-import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
+import { type SendTicket, Stream, type StreamFailure, type StreamSink } from "../http2/stream.ts";
 import type { Header } from "../request.ts";
 import type { ResponseCheck, ResponseFault } from "../response-check.ts";
 import { StampScratch } from "../stamp-scratch.ts";
@@ -35,6 +35,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   /** For the current request: the client's options may change meanwhile. */
   protected keep: Keep = "none";
   private readonly channel: Channel;
+  private readonly stream = new Stream(this);
   private readonly scratch = new StampScratch();
   private bytes: Uint8Array = NO_BYTES;
   private resends = 0;
@@ -81,7 +82,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
     this.keep = this.chooseKeep();
     this.reader.reset(this.keep);
     this.expect();
-    this.streamId = connection.openStream(this, block);
+    this.streamId = connection.openStream(this.stream, block);
     connection.sendData(this.streamId, this.bytes, this.message?.later.length === 0, this);
   }
 

@@ -2,7 +2,7 @@ import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, silentFor, tooLarge } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
-import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
+import { type SendTicket, Stream, type StreamFailure, type StreamSink } from "../http2/stream.ts";
 import { latin1Text } from "../latin1.ts";
 import type { Endpoint, Header } from "../request.ts";
 import { type ResponseCheck, unreadable } from "../response-check.ts";
@@ -48,6 +48,7 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
 class LaneStream implements StreamSink, MessageSink, ChannelUser {
   path = "";
   readonly headers: readonly Header[] = [];
+  private readonly stream = new Stream(this);
   private readonly channel: Channel;
   private readonly readStreamed: ReadStreamed;
   private readonly reader: MessageReader;
@@ -87,7 +88,7 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     this.head = undefined;
     this.isOpening = false;
     this.isOpen = true;
-    this.streamId = connection.openStream(this, block);
+    this.streamId = connection.openStream(this.stream, block);
     for (const slot of this.unsent) {
       slot.call.hasStream = true;
       connection.sendData(this.streamId, slot.bytes, false, slot);

@@ -40,9 +40,9 @@ export class CheckedBody {
     this.check?.piece(bytes, start, end);
   }
 
-  addEvent(event: Uint8Array): void {
+  addEvent(bytes: Uint8Array, start: number, end: number): void {
     this.openPieces();
-    this.check?.event(event);
+    this.check?.event(bytes, start, end);
   }
 
   /** Passes on the piece in the read buffer before the next read overwrites it. */

@@ -3,8 +3,8 @@ import { GrowingBytes } from "../growing-bytes.ts";
 const LF = 10;
 const CR = 13;
 
-/** Receives its own copy of an event's bytes, including the empty line at its end. */
-export type OnEvent = (event: Uint8Array) => void;
+/** Receives an event with the empty line at its end: `bytes[start, end)`, valid during the call. */
+export type OnEvent = (bytes: Uint8Array, start: number, end: number) => void;
 
 /**
  * Splits a response body into server-sent events (WHATWG HTML, 9.2), independent of how the bytes arrive. A line ends with LF, CRLF or CR,
@@ -43,7 +43,7 @@ export class EventSplitter {
     const left = this.carry.take();
     this.lineStart = 0;
     this.isAfterCr = false;
-    if (left.length > 0) this.onEvent(left);
+    if (left.length > 0) this.onEvent(left, 0, left.length);
   }
 
   /**
@@ -85,11 +85,11 @@ export class EventSplitter {
         // Most events end here: an empty line follows.
         if (isCr || line === end || bytes[line] !== LF) continue;
         line++;
-        this.onEvent(bytes.slice(position, line));
+        this.onEvent(bytes, position, line);
         position = line;
         continue;
       }
-      if (position < lineEnd) this.onEvent(bytes.slice(position, next));
+      if (position < lineEnd) this.onEvent(bytes, position, next);
       position = next;
     }
     this.lineStart = line - position;

@@ -115,7 +115,7 @@ export class ReceivedResponse implements ResponseSink {
     call.isChecked = this.checked.begin(this.keeps || !isSuccess ? undefined : options.responses.createCheck, call);
     if (isEventStream && isSuccess) {
       expectResponses(call);
-      this.events = new EventSplitter((event) => this.receivedEvent(event));
+      this.events = new EventSplitter((bytes, start, end) => this.receivedEvent(bytes, start, end));
       return true;
     }
     return this.keeps || this.isError || call.isChecked;
@@ -133,15 +133,15 @@ export class ReceivedResponse implements ResponseSink {
   }
 
   /** Events of one read share its time, because their arrival times are unknown. */
-  private receivedEvent(event: Uint8Array): void {
+  private receivedEvent(bytes: Uint8Array, start: number, end: number): void {
     const { call, readNs, options } = this;
     call.messageCount++;
     call.responseCount++;
-    call.responseBytes += event.length;
+    call.responseBytes += end - start;
     call.lastMessageNs = readNs;
     if (isTooLarge(call, options.maxResponseBytes)) throw new ResponseTooLargeError(options.maxResponseBytes);
-    if (this.keeps) call.responses.push({ readNs, body: event, isEmpty: false });
-    else if (call.isChecked) this.checked.addEvent(event);
+    if (this.keeps) call.responses.push({ readNs, body: bytes.slice(start, end), isEmpty: false });
+    else if (call.isChecked) this.checked.addEvent(bytes, start, end);
     options.onResponse?.(call);
   }
 }

@@ -15,7 +15,7 @@ import {
   SETTING,
 } from "./frames.ts";
 import { FrameSender } from "./sender.ts";
-import { type SendTicket, Stream, type StreamSink } from "./stream.ts";
+import type { SendTicket, Stream } from "./stream.ts";
 
 const SETTINGS = [
   [SETTING.headerTableSize, 0],
@@ -86,12 +86,13 @@ export class Http2Connection {
     return this.frames.streams.size;
   }
 
-  /** Opens a stream with a header block. Returns its id; call `sendData` next. */
-  openStream(sink: StreamSink, block: Uint8Array): number {
+  /** Opens a stream, which has ended before, with a header block. Returns its id; call `sendData` next. */
+  openStream(stream: Stream, block: Uint8Array): number {
     const { frames } = this;
     const id = frames.nextStreamId;
     frames.nextStreamId += 2;
-    frames.streams.set(id, new Stream(id, sink, this.sender.initialWindow));
+    stream.open(id, this.sender.initialWindow);
+    frames.streams.add(stream);
     this.sender.putHeaders(id, block);
     // Stream ids have 31 bits; replace the connection long before they run out.
     if (id > MAX_WINDOW_BYTES - 1_000_000) this.becomeUnusable();
@@ -115,7 +116,7 @@ export class Http2Connection {
 
   /** Resets a stream with CANCEL. */
   cancelStream(streamId: number): void {
-    if (!this.frames.streams.delete(streamId)) return;
+    if (!this.frames.remove(streamId)) return;
     this.sender.put(encodeWords(FRAME.rstStream, streamId, [ERROR.cancel]));
     this.events.onCapacity();
   }

@@ -13,6 +13,7 @@ import {
   SETTING,
 } from "./frames.ts";
 import { HpackDecoder } from "./hpack.ts";
+import { OpenStreams } from "./open-streams.ts";
 import type { FrameSender } from "./sender.ts";
 import type { Stream, StreamFailure } from "./stream.ts";
 
@@ -37,7 +38,7 @@ export interface FrameEvents {
 export class FrameHandler implements FrameSink {
   readonly reader = new FrameReader(this);
   /** Open streams by id. */
-  readonly streams = new Map<number, Stream>();
+  readonly streams = new OpenStreams();
   /** Id of the next stream that the client opens. */
   nextStreamId = 1;
   /** SETTINGS_HEADER_TABLE_SIZE of the peer, in bytes. */
@@ -97,7 +98,7 @@ export class FrameHandler implements FrameSink {
 
   /** Fails all open streams. */
   failAll(problem: StreamFailure): void {
-    const streams = [...this.streams.values()];
+    const streams = this.streams.values();
     this.streams.clear();
     for (const stream of streams) stream.sink.onFailed(problem);
   }
@@ -112,8 +113,16 @@ export class FrameHandler implements FrameSink {
     return undefined;
   }
 
+  /** Removes an open stream. Returns whether it was open. */
+  remove(id: number): boolean {
+    const stream = this.streams.get(id);
+    if (stream === undefined) return false;
+    this.sender.forget(stream);
+    return this.streams.delete(id);
+  }
+
   private endStream(stream: Stream): void {
-    this.streams.delete(stream.id);
+    this.remove(stream.id);
     // The response is complete before the request is: the server does not need the rest.
     if (!stream.isSendingDone) this.sender.put(encodeWords(FRAME.rstStream, stream.id, [ERROR.cancel]));
     this.events.onCapacity();
@@ -144,7 +153,7 @@ export class FrameHandler implements FrameSink {
   private onReset(streamId: number, code: number): void {
     const stream = this.knownStream(streamId, "RST_STREAM");
     if (stream === undefined) return;
-    this.streams.delete(streamId);
+    this.remove(streamId);
     this.events.onCapacity();
     stream.sink.onFailed({
       failure: { kind: "closed", message: `server reset the stream (${errorName(code)})` },
@@ -186,8 +195,8 @@ export class FrameHandler implements FrameSink {
   private onGoaway(bytes: Uint8Array, start: number, end: number): void {
     const { lastStreamId, code, debug } = this.reader.goaway(bytes, start, end);
     this.events.onGoaway();
-    const unprocessed = [...this.streams.values()].filter((stream) => stream.id > lastStreamId);
-    for (const stream of unprocessed) this.streams.delete(stream.id);
+    const unprocessed = this.streams.values().filter((stream) => stream.id > lastStreamId);
+    for (const stream of unprocessed) this.remove(stream.id);
     const why = debug === "" ? errorName(code) : `${errorName(code)}: ${debug}`;
     const failure: Failure = { kind: "closed", message: `server is going away (${why})` };
     for (const stream of unprocessed) stream.sink.onFailed({ failure, isUnprocessed: true });
@@ -207,6 +216,7 @@ export class FrameHandler implements FrameSink {
   }
 
   private pumpAll(): void {
+    if (!this.sender.isBlocked) return;
     for (const stream of this.streams.values()) {
       if (stream.pending !== undefined) this.sender.pump(stream);
     }

@@ -19,7 +19,11 @@ export class FrameSender {
   /** SETTINGS_INITIAL_WINDOW_SIZE of the peer, in bytes. */
   initialWindow = DEFAULT_WINDOW_BYTES;
   private readonly out = new OutBuffer();
+  /** Those of queued data, in the first `ticketCount` places, which are used again: an emptied array would be allocated again. */
   private readonly tickets: SendTicket[] = [];
+  private ticketCount = 0;
+  /** Number of streams with data that waits for a window. */
+  private blockedCount = 0;
   /** The connection's send window. */
   private window = DEFAULT_WINDOW_BYTES;
 
@@ -52,10 +56,13 @@ export class FrameSender {
     const fits = length <= this.maxFrameBytes && length <= stream.sendWindow && length <= this.window;
     if (stream.pending === undefined && fits) {
       this.putData(stream, bytes, 0, length, isLast);
-      if (ticket !== undefined) this.tickets.push(ticket);
+      if (ticket !== undefined) this.tickets[this.ticketCount++] = ticket;
       return;
     }
-    stream.pending ??= [];
+    if (stream.pending === undefined) {
+      stream.pending = [];
+      this.blockedCount++;
+    }
     stream.pending.push({ bytes, offset: 0, isLast, ticket });
     this.pump(stream);
   }
@@ -71,10 +78,22 @@ export class FrameSender {
       this.putData(stream, data.bytes, data.offset, data.offset + size, isDone && data.isLast);
       data.offset += size;
       if (!isDone) continue;
-      if (data.ticket !== undefined) this.tickets.push(data.ticket);
+      if (data.ticket !== undefined) this.tickets[this.ticketCount++] = data.ticket;
       stream.pending.shift();
-      if (stream.pending.length === 0) stream.pending = undefined;
+      if (stream.pending.length === 0) this.forget(stream);
     }
+  }
+
+  /** Whether data waits for a window. */
+  get isBlocked(): boolean {
+    return this.blockedCount > 0;
+  }
+
+  /** Drops what an ended stream has not sent. */
+  forget(stream: Stream): void {
+    if (stream.pending === undefined) return;
+    stream.pending = undefined;
+    this.blockedCount--;
   }
 
   /** Increases the connection's window. @throws ProtocolError on overflow */
@@ -100,10 +119,13 @@ export class FrameSender {
   writeTo(socket: Socket): void {
     if (this.out.isEmpty) return;
     this.out.writeTo(socket);
-    if (this.tickets.length === 0) return;
+    if (this.ticketCount === 0) return;
     const sentNs = nowNs();
-    for (const ticket of this.tickets) ticket.onSent(sentNs);
-    this.tickets.length = 0;
+    const count = this.ticketCount;
+    for (let i = 0; i < count; i++) (this.tickets[i] as SendTicket).onSent(sentNs);
+    // Whoever was called may have queued more.
+    if (this.ticketCount > count) this.tickets.copyWithin(0, count, this.ticketCount);
+    this.ticketCount -= count;
   }
 
   private putData(stream: Stream, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {

@@ -30,18 +30,24 @@ export interface PendingData {
   readonly ticket: SendTicket | undefined;
 }
 
-/** The state of one stream of a connection. */
+/** The state of one stream of a connection. Its sink opens it again for each call, when the stream before has ended, so that a call allocates nothing. */
 export class Stream {
-  readonly id: number;
+  id = 0;
   readonly sink: StreamSink;
-  sendWindow: number;
+  sendWindow = 0;
   receivedBytes = 0;
   pending: PendingData[] | undefined = undefined;
   isSendingDone = false;
 
-  constructor(id: number, sink: StreamSink, sendWindow: number) {
-    this.id = id;
+  constructor(sink: StreamSink) {
     this.sink = sink;
+  }
+
+  open(id: number, sendWindow: number): void {
+    this.id = id;
     this.sendWindow = sendWindow;
+    this.receivedBytes = 0;
+    this.pending = undefined;
+    this.isSendingDone = false;
   }
 }
