@@ -389,6 +389,56 @@ test(`modules are loaded with import() at ${MOST_LAZY_IMPORTS} places at most`, 
 /** Casts through `unknown`, which the compiler does not check. The number only goes down. */
 const MOST_DOUBLE_CASTS = 15;
 
+/** Longer lists of parameters, all of them where nothing is sent. This number only goes down. */
+const MOST_LONG_LISTS = 59;
+const MOST_PARAMETERS = 4;
+
+/** Returns the lists of more than four parameters in code without comments and the contents of strings: where each begins. */
+function longLists(code: string): number[] {
+  const found: number[] = [];
+  for (let at = code.indexOf("("); at >= 0; at = code.indexOf("(", at + 1)) {
+    const { parts, end } = partsOf(code, at);
+    if (parts.length <= MOST_PARAMETERS) continue;
+    const isArrow = /^\s*=>/.test(code.slice(end + 1, end + 10));
+    const isTyped = parts.every((part) => /^(?:\.{3})?(?:[\w$]+\??|\{[\s\S]*\}|\[[\s\S]*\])\s*[:=]/.test(part));
+    if (isArrow || isTyped) found.push(at);
+  }
+  return found;
+}
+
+/** Returns what commas separate between a parenthesis and its end. */
+function partsOf(code: string, open: number): { readonly parts: readonly string[]; readonly end: number } {
+  const parts: string[] = [];
+  let depth = 0;
+  let from = open + 1;
+  let at = open;
+  for (; at < code.length; at++) {
+    const character = code[at] as string;
+    const isTypeStart = character === "<" && /\w/.test(code[at - 1] ?? "");
+    const isTypeEnd = character === ">" && depth > 1 && !/[=\s]/.test(code[at - 1] ?? "");
+    if ("([{".includes(character) || isTypeStart) depth++;
+    else if (")]}".includes(character) || isTypeEnd) depth--;
+    if (depth === 0) break;
+    if (depth > 1 || character !== ",") continue;
+    parts.push(code.slice(from, at).trim());
+    from = at + 1;
+  }
+  parts.push(code.slice(from, at).trim());
+  return { parts: parts.filter((part) => part !== ""), end: at };
+}
+
+test("no function takes more than four parameters in the folders that run and send", () => {
+  const long = sources.flatMap(({ path, code }) =>
+    longLists(code).map((at) => `${path}: ${code.slice(code.lastIndexOf("\n", at) + 1, at).trim()}`),
+  );
+  assert.ok(long.length <= MOST_LONG_LISTS, `${long.length}:\n${long.join("\n")}`);
+  const sending = long.filter((one) => /^(?:run|transport|load|tokenize|telemetry|result|registry)\//.test(one));
+  assert.deepEqual(sending, []);
+  assert.equal(longLists("function f(a: A, b: Map<B, C>, { c, d }: D, e = 1, ...f: F[]) {}").length, 1);
+  assert.equal(longLists("(a, b, c, d, e) => {}; f(a, b, c, d, e); new F(a, b, c, d, e)").length, 1);
+  assert.equal(longLists("f(a: { b: B; c: C }, [d, e]: [D, E]): void; if (a < b, c) {}").length, 0);
+});
+
 test(`types are cast through unknown at ${MOST_DOUBLE_CASTS} places at most`, () => {
   const found = sources.flatMap(({ path, code }) => (code.match(/\bas unknown as\b/g) ?? []).map(() => path));
   assert.ok(

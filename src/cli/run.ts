@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { holdsFunctions } from "../plan/functions.ts";
+import { functionsOf } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
@@ -183,7 +183,7 @@ async function runPlan(plan: Plan, functions: FunctionsSource, flags: FlagValues
     return EXIT.passed;
   }
   if (!flags.has("quiet")) announceTime(plan, notation, io);
-  if (holdsFunctions()) await prepareSecondSignal();
+  if (functionsOf(plan).size > 0) await prepareSecondSignal();
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);

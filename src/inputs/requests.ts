@@ -1,5 +1,5 @@
 import { basename, extname } from "node:path";
-import { lookUpFunction } from "../plan/functions.ts";
+import { functionOf } from "../plan/functions.ts";
 import { messageOf, userError } from "../plan/problem.ts";
 import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
@@ -36,7 +36,7 @@ export function makeRequests({ requests, made }: RequestsInputsPlan): Dataset {
 }
 
 function callFunction({ by, returns, count, folder }: NonNullable<RequestsInputsPlan["made"]>): DataStep[] {
-  const make = lookUpFunction<(n: number) => unknown>(by);
+  const make = functionOf<(n: number) => unknown>(by);
   const steps: DataStep[] = [];
   let totalBytes = 0;
   for (let n = 0; n < count; n++) {

@@ -1,4 +1,4 @@
-import { type FunctionPlan, lookUpFunction } from "../plan/functions.ts";
+import { type FunctionPlan, functionOf } from "../plan/functions.ts";
 import { UserError, userError } from "../plan/problem.ts";
 import { joinBytes } from "../service/tensor.ts";
 import { encodeInput } from "../service/user-defined/encode.ts";
@@ -29,10 +29,10 @@ function payloadOf({ payload, messages }: WireRequest): Uint8Array {
  * @throws UserError when a function throws, or there is no input
  */
 export async function loadCustomInputs({ values, encode, protocol, count }: CustomInputsSource): Promise<Dataset> {
-  const encodeOne = lookUpFunction<EncodeInput<unknown>>(encode);
+  const encodeOne = functionOf<EncodeInput<unknown>>(encode);
   const steps: DataStep[] = [];
   try {
-    for await (const input of lookUpFunction<MakeInputs<unknown>>(values)()) {
+    for await (const input of functionOf<MakeInputs<unknown>>(values)()) {
       const origin = await encodeInput(protocol, encodeOne, input, steps.length);
       steps.push(toPayloadStep(payloadOf(origin.request), { place: `input ${steps.length}`, origin }));
       if (steps.length === count) break;

@@ -183,16 +183,16 @@ function sendGrpc(port: number, load: Load): Socket[] {
     const call = (): void => {
       if (!load.next()) return;
       const bytes = new Uint8Array(dataAt + FRAME_HEADER_BYTES + data.length);
-      putFrameHeader(bytes, 0, headers.length, FRAME.headers, FLAG.endHeaders, streamId);
+      putFrameHeader(bytes, 0, headers.length, { type: FRAME.headers, flags: FLAG.endHeaders, streamId });
       bytes.set(headers, FRAME_HEADER_BYTES);
-      putFrameHeader(bytes, dataAt, data.length, FRAME.data, FLAG.endStream, streamId);
+      putFrameHeader(bytes, dataAt, data.length, { type: FRAME.data, flags: FLAG.endStream, streamId });
       bytes.set(data, dataAt + FRAME_HEADER_BYTES);
       socket.write(bytes);
       streamId += 2;
     };
     const reader = new FrameReader({
-      onHeaderBlock: (_stream, _bytes, _start, _end, isLast) => isLast && call(),
-      onFrame: (type, flags) => {
+      onHeaderBlock: ({ flags }) => (flags & FLAG.endStream) !== 0 && call(),
+      onFrame: ({ type, flags }) => {
         if (type === FRAME.settings && (flags & FLAG.ack) === 0) socket.write(SETTINGS_ACK);
       },
     });
@@ -219,4 +219,4 @@ const GREETING = [
   encodeWords(FRAME.windowUpdate, 0, [MAX_WINDOW_BYTES - DEFAULT_WINDOW_BYTES]),
 ];
 const SETTINGS_ACK = new Uint8Array(FRAME_HEADER_BYTES);
-putFrameHeader(SETTINGS_ACK, 0, 0, FRAME.settings, FLAG.ack, 0);
+putFrameHeader(SETTINGS_ACK, 0, 0, { type: FRAME.settings, flags: FLAG.ack, streamId: 0 });

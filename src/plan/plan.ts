@@ -11,7 +11,10 @@ import { tagsSchema } from "./split/tags.ts";
 import { telemetrySchema } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 
-/** A complete run as plain data. Every front end builds one, `--dry-run` prints it, and the runner executes it. */
+/**
+ * A complete run as plain data. Every front end builds one, `--dry-run` prints it, and the runner executes it. It holds the functions of its
+ * scenario, which are not printed: see `plan/functions.ts`.
+ */
 export interface Plan extends PlanOf<typeof planRestSchema> {
   readonly target: TargetPlan;
   readonly load: LoadPlan;

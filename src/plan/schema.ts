@@ -12,7 +12,11 @@ export type EntriesOf<E extends () => v.ObjectEntries> = v.InferOutput<v.ObjectS
 /** The part of a plan that a schema describes: `PlanOf<typeof tlsSchema>`. */
 export type PlanOf<S extends (...parts: never[]) => v.GenericSchema> = Frozen<OutputOf<S>>;
 
-type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+type Frozen<T> = T extends (...args: never[]) => unknown
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]: Frozen<T[K]> }
+    : T;
 
 /**
  * Returns a schema that is chosen by the input. The types of what can be chosen are not known here, so that `T` is only as true as the

@@ -124,7 +124,7 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
   const session = await signal.unlessInterrupted(settingUp);
   const lanes = laneOptionsOf(plan, search, session.service, senders);
   driver.setLanes(lanes);
-  const feed = await createFeed(plan, search, session, lanes, senders);
+  const feed = await createFeed(session, { plan, search, lanes, senders });
   if (!target.isQueried() && plan.behaviour?.waitsForServer !== true && urlsOf(plan.target).length === 1) {
     await signal.unlessInterrupted(sleepUnless(MOST_PROBE_MS, driver.reserve(1)));
     const found = refusal();
@@ -206,7 +206,7 @@ async function openGroups(plan: Plan, session: Session): Promise<RequestGroups |
 /** Opens the plan's target, or the targets of a mix. */
 async function openAnyTarget(plan: Plan, options: TargetOptions): Promise<Target> {
   if (membersOf(plan.target).length === 0) return openTarget(plan, options);
-  return openMixedTarget(plan, options.observer, options.search, options.signal, options.senders);
+  return openMixedTarget(plan, options);
 }
 
 /** Ignores an opening error, which was reported where it was awaited. */

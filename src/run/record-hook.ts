@@ -1,7 +1,7 @@
 import { RECORD_CANCELLED, RECORD_FAILED, RECORD_RESENT, type RecordColumns } from "../measure/records.ts";
 import { isTimeMetric, nameOfMetric } from "../measure/tokens/metrics.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
-import { type FunctionPlan, lookUpFunction } from "../plan/functions.ts";
+import { type FunctionPlan, functionOf } from "../plan/functions.ts";
 import { RunError } from "../plan/problem.ts";
 import { nsToMs } from "../plan/units.ts";
 import type { FinishedRequest, FinishedTokens, OnRecord } from "../result/finished-request.ts";
@@ -63,7 +63,7 @@ export class RecordHook {
    * @param readsResponses whether responses are read, for extracted values or tokens. Otherwise their bodies are not kept for this function.
    */
   constructor(named: FunctionPlan, signal: RunSignal, groups: RequestGroups | undefined, readsResponses = false) {
-    this.onRecord = lookUpFunction<OnRecord>(named);
+    this.onRecord = functionOf<OnRecord>(named);
     this.signal = signal;
     this.groups = groups;
     this.readsResponses = readsResponses;

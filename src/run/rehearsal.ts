@@ -164,7 +164,7 @@ async function createRehearsalFeed(
   session: TargetSession,
   lanes: LaneOptions,
 ): Promise<RequestFeed> {
-  if (loadModeOf(plan.load).dataOrder !== "in-sessions") return createTargetFeed(plan, search, session, lanes);
+  if (loadModeOf(plan.load).dataOrder !== "in-sessions") return createTargetFeed(session, { plan, search, lanes });
   return new RequestFeed(session.service, session.dataset, { usesIds: false });
 }
 

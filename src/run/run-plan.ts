@@ -1,7 +1,7 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { PhasedLoad } from "../load/load-mode.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
-import { functionNamesOf } from "../plan/functions.ts";
+import { functionsOf, withoutCalls } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { findConflicts } from "../registry/conflicts.ts";
@@ -145,7 +145,7 @@ function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | unde
   const { workers = 1, bus } = plan.client;
   if (workers === 1 && bus === undefined)
     return { count: 1, isGrowing: false, sendsElsewhere: false, functions: undefined };
-  const functions = functionNamesOf(withoutHook(plan)).length > 0 ? source : undefined;
+  const functions = functionsOf(withoutHook(plan)).size > 0 ? source : undefined;
   const undivided = findUndivided(plan, functions);
   if (workers === "auto" && bus === undefined) {
     // Phases follow each other without a pause, in which other threads could take over.
@@ -169,7 +169,7 @@ async function openSenders(
   served: Plan,
   { isGrowing, ...options }: FleetOptions & { readonly isGrowing: boolean },
 ): Promise<GrowingFleet> {
-  const plan = withoutHook(served);
+  const plan = withoutCalls(withoutHook(served));
   const open = (count: number): Promise<Fleet> => openFleet(plan, { ...options, count });
   const mostCount = isGrowing ? mostThreads() : options.count;
   return new GrowingFleet({ open, mostCount }, await open(options.count));

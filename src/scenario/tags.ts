@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { GivenTags, TaggedInput, TagInput } from "../inputs/tagged-input.ts";
-import { type RegisteredFunction, registerFunction } from "../plan/functions.ts";
+import { type PlannedFunction, toFunctionPlan } from "../plan/functions.ts";
 import type { Schema } from "../plan/schema.ts";
 import { TARGET_TAG, type Tags, type TagsPlan } from "../plan/split/tags.ts";
 
@@ -34,9 +34,7 @@ export function tagOptionsSchema(): Schema<TagOptions> {
 
 /** Converts tags to those of a plan. @param place the setting that has them: `tags` */
 export function toTagsPlan(tags: TagOptions, place: string): TagsPlan {
-  return typeof tags === "function"
-    ? { of: registerFunction(place, tags as RegisteredFunction) }
-    : { fixed: toTexts(tags) };
+  return typeof tags === "function" ? { of: toFunctionPlan(place, tags as PlannedFunction) } : { fixed: toTexts(tags) };
 }
 
 /** Converts values to texts. */

@@ -1,4 +1,4 @@
-import { functionNamesOf, holdsFunction } from "../plan/functions.ts";
+import { functionsOf, withCalls } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { userError } from "../plan/problem.ts";
 import { locate } from "../runtime/files.ts";
@@ -14,26 +14,22 @@ export interface FunctionsSource {
   readonly overrides: PlanOverrides;
 }
 
-/** Largest number of times that the fields of a scenario are called before its run. */
-const MOST_CALLS = 3;
-
 /**
- * Loads a scenario, so that this thread has the functions that a plan of it names. `setup` is not called.
+ * Loads a scenario in this thread. `setup` is not called.
+ * @param plan a plan of it, with the names of its functions
  * @param api exports of `"rampart"`
+ * @returns the plan with the functions that the scenario gives here
  * @throws UserError when the scenario gives other functions here
  */
 export async function loadFunctions(
   plan: Plan,
   { folder, context, overrides }: FunctionsSource,
   api: object,
-): Promise<void> {
+): Promise<Plan> {
   const { scenario } = await loadScenario(locate(context.path), api);
-  const names = functionNamesOf(plan);
-  // Functions that fields make are new ones with each call, under the next number.
-  for (let call = 0; call < MOST_CALLS && !names.every(holdsFunction); call++)
-    toPlan(resolveFields(scenario, context), folder, overrides);
-  const missing = names.find((name) => !holdsFunction(name));
-  if (missing === undefined) return;
+  const functions = functionsOf(toPlan(resolveFields(scenario, context), folder, overrides));
+  const missing = [...functionsOf(plan).keys()].find((name) => !functions.has(name));
+  if (missing === undefined) return withCalls(plan, functions);
   const message = `is a function that ${context.file} gives only once, and each worker needs it`;
   throw userError("unsupported", missing, message, "Send with one worker.");
 }

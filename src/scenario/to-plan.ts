@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { needsOf } from "../measure/metrics/catalogue.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
-import { registerFunction } from "../plan/functions.ts";
+import { numberFunctions, toFunctionPlan } from "../plan/functions.ts";
 import type { Text } from "../plan/messages.ts";
 import type { MeasurementModePlan, ParametersPlan, Plan } from "../plan/plan.ts";
 import { movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
@@ -51,7 +51,7 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
   const definition = withInputsOf(load, parsed.output);
   const problems = checkTogether(definition, load, overrides);
   if (problems.length > 0) throw new UserError(problems);
-  const plan = buildPlan(definition, load, folder, overrides);
+  const plan = numberFunctions(buildPlan(definition, load, folder, overrides));
   registerPlan(plan);
   return checkPlan(plan);
 }
@@ -152,8 +152,8 @@ function buildPlan(
     ...(seed === undefined ? {} : { seed }),
     ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
-    ...(definition.check === undefined ? {} : { check: registerFunction("check", definition.check) }),
-    ...(definition.onRecord === undefined ? {} : { onRecord: registerFunction("onRecord", definition.onRecord) }),
+    ...(definition.check === undefined ? {} : { check: toFunctionPlan("check", definition.check) }),
+    ...(definition.onRecord === undefined ? {} : { onRecord: toFunctionPlan("onRecord", definition.onRecord) }),
     ...(plain?.search === undefined ? {} : { limits: plain.search.limits.map(toAssertionPlan) }),
     outputs: {
       style: "rampart",

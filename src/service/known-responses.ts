@@ -74,11 +74,18 @@ export class KnownResponses {
     return known !== undefined && known.headBytes === headBytes && known.common.areIn(bytes, start);
   }
 
-  /** Remembers a valid response. @param fixed `from, to` pairs of the offsets that must be equal */
-  add(bytes: Uint8Array, start: number, headBytes: number, totalBytes: number, fixed: readonly number[]): void {
+  /**
+   * Remembers a valid response. @param head its compared part
+   * @param totalBytes length of the whole response
+   * @param fixed `from, to` pairs of the offsets that must be equal
+   */
+  add(head: Uint8Array, totalBytes: number, fixed: readonly number[]): void {
     if (this.byLength.size >= MAX_LENGTHS && !this.byLength.has(totalBytes)) return;
     const endOffset = fixed.at(-1) ?? 0;
-    this.byLength.set(totalBytes, { headBytes, common: new CommonBytes(bytes.slice(start, start + endOffset), fixed) });
+    this.byLength.set(totalBytes, {
+      headBytes: head.length,
+      common: new CommonBytes(head.slice(0, endOffset), fixed),
+    });
   }
 }
 

@@ -54,19 +54,13 @@ export function addMessage(call: Call, byteCount: number, readNs: number, kept: 
   call.responses.push({ readNs, body: kept, isEmpty: false });
 }
 
-/**
- * Adds a response to its call, which ends with the last response.
- * @param kept the response's own message, when responses are kept
- * @returns false when the responses exceed the maximum size; then the call has not ended
- */
+/** Counts a response of a stream, and keeps it. @param kept the response's own message, when responses are kept */
 export function addResponse(
   call: Call,
   response: Readonly<StreamedResponse>,
   readNs: number,
   kept: Uint8Array | undefined,
-  isLast: boolean,
-  options: ClientOptions,
-): boolean {
+): void {
   const { failure, isEmpty, bodyStart, bodyEnd } = response;
   call.messageCount++;
   call.responseBytes += bodyEnd - bodyStart;
@@ -80,6 +74,18 @@ export function addResponse(
     call.body = kept;
     call.responses.push({ readNs, body: kept, isEmpty });
   }
+}
+
+/** Whether a response is the last one of its request. */
+export function isLastResponse({ isFinal, failure }: StreamedResponse): boolean {
+  return isFinal || failure !== undefined;
+}
+
+/**
+ * Passes on a call to which a response was added: it ends with the last one.
+ * @returns false when the responses exceed the maximum size; then the call has not ended
+ */
+export function concludeResponse(call: Call, isLast: boolean, options: ClientOptions): boolean {
   if (isTooLarge(call, options.maxResponseBytes)) return false;
   if (isLast) {
     call.isActive = false;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { RECORD_CANCELLED, RECORD_FAILED, RECORD_RESENT, RecordColumns } from "../../src/measure/records.ts";
-import { registerFunction } from "../../src/plan/functions.ts";
+import { toFunctionPlan } from "../../src/plan/functions.ts";
 import type { FinishedRequest, OnRecord } from "../../src/result/finished-request.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { FailedRequest } from "../../src/result/request-record.ts";
@@ -52,7 +52,7 @@ async function follow(onRecord: OnRecord, rows: Parameters<typeof play>[1]) {
     ],
     new Uint8Array(),
   );
-  const hook = new RecordHook(registerFunction("onRecord", onRecord as () => unknown), signal, groups);
+  const hook = new RecordHook(toFunctionPlan("onRecord", onRecord as () => unknown), signal, groups);
   const result = await hook.around({}, async (observer) => {
     play(observer, rows);
     return RESULT;
@@ -69,7 +69,7 @@ describe("onRecord", () => {
       signal.interrupt();
       return new Promise(() => {});
     };
-    const hook = new RecordHook(registerFunction("onRecord", onRecord), signal, undefined);
+    const hook = new RecordHook(toFunctionPlan("onRecord", onRecord), signal, undefined);
     const result = await hook.around({}, async (observer) => {
       play(observer, [{ ms: 4 }, { ms: 5 }]);
       return RESULT;

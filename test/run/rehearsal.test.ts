@@ -143,7 +143,7 @@ test("a rehearsal ends after its time, and its requests are in no count of the r
   opened(TARGETS["triton over gRPC"] as Target, async (parts) => {
     const { plan, session } = parts;
     const { search } = prepareLoad(plan.load);
-    const feed = await createFeed(plan, search, session, laneOptionsOf(plan, search, session.service));
+    const feed = await createFeed(session, { plan, search, lanes: laneOptionsOf(plan, search, session.service) });
     const endless = { requestCount: Number.POSITIVE_INFINITY, durationMs: 20, concurrency: 2 };
     const { completedCount } = await rehearse({ ...parts, feed }, search, {}, endless);
     assert.ok(completedCount > 0);

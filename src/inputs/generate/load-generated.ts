@@ -1,4 +1,4 @@
-import { type FunctionPlan, lookUpFunction } from "../../plan/functions.ts";
+import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import { UserError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import type { Tags } from "../../plan/split/tags.ts";
@@ -62,7 +62,7 @@ export async function loadGeneratedPayloads(source: PayloadSource): Promise<Data
 
 /** Yields what the function makes, `count` at most. */
 async function* makeInputs({ make, count, seed }: Source, model?: ModelInfo): AsyncGenerator<unknown> {
-  const fn = lookUpFunction<InputMaker<unknown>>(make);
+  const fn = functionOf<InputMaker<unknown>>(make);
   const context: Omit<GenerateContext, "index"> = {
     random: createRandomFor(seed, "generate"),
     tensors: (model?.inputs ?? []).map(({ name, datatype, shape }) => ({ name, datatype, shape })),

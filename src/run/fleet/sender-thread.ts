@@ -118,16 +118,17 @@ class SenderThread {
   }
 
   private async open(data: SenderThreadData): Promise<void> {
-    const { plan, share, sendsRecords, requests, measuresTokens, secrets, originMs, functions } = data;
+    const { share, sendsRecords, requests, measuresTokens, secrets, originMs, functions } = data;
     shareClock(originMs);
     for (const secret of secrets) registerSecret(secret);
     const { signal } = this;
     let onTrace: RunObserver["onTrace"];
     // The conductor has shown what the server says of its model.
-    const observer: RunObserver = plan.outputs.verbosity === 2 ? { onTrace: (event) => onTrace?.(event) } : {};
+    const observer: RunObserver = data.plan.outputs.verbosity === 2 ? { onTrace: (event) => onTrace?.(event) } : {};
     const packer = requests && new RequestPacker(requests);
     try {
-      if (functions !== undefined) await loadFunctions(plan, functions, await this.loadApi());
+      const plan =
+        functions === undefined ? data.plan : await loadFunctions(data.plan, functions, await this.loadApi());
       const load = prepareLoad(plan.load);
       const maxOutstanding = mostOutstanding(data, load);
       this.sending = await openSending(plan, {

@@ -1,6 +1,6 @@
 import type { DataStep } from "../../inputs/dataset.ts";
 import { readTags, type TaggedInput, type TaggedTensor, type TagInput } from "../../inputs/tagged-input.ts";
-import { lookUpFunction } from "../../plan/functions.ts";
+import { functionOf } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
@@ -49,7 +49,7 @@ class Tagger {
   constructor(plans: readonly Plan[], target: string, own: Plan) {
     this.fixed = Object.assign(target === "" ? {} : { [TARGET_TAG]: target }, ...plans.map(({ tags }) => tags?.fixed));
     this.functions = plans.flatMap(({ tags }) =>
-      tags?.of === undefined ? [] : [{ name: tags.of.function, tagInput: lookUpFunction<TagInput>(tags.of) }],
+      tags?.of === undefined ? [] : [{ name: tags.of.function, tagInput: functionOf<TagInput>(tags.of) }],
     );
     this.target = target;
     this.tokens = own.measurement.tokens;

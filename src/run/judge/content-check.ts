@@ -1,4 +1,4 @@
-import { type FunctionPlan, lookUpFunction } from "../../plan/functions.ts";
+import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { type CheckResponse, createScenarioResponse, type ScenarioResponse } from "../../service/scenario-response.ts";
@@ -24,7 +24,7 @@ const SHOWN_CHARACTERS = 400;
 
 /** Creates the check of responses that a scenario's function makes. A wrong response is a failed request. @param plan that of the target @param named the function */
 export function createContentCheck(plan: Plan, named: FunctionPlan): ContentCheck {
-  const check = lookUpFunction<CheckResponse>(named);
+  const check = functionOf<CheckResponse>(named);
   const kind = plan.measurement.tokens?.responses as ResponseKind | undefined;
   return (given) => {
     const response = createScenarioResponse({ ...given, kind });

@@ -18,26 +18,24 @@ import { MixedFeed } from "./mixed-feed.ts";
 /** Seed for sequence lengths and data streams, in a run with seed 0. */
 const SEQUENCE_SEED = 5489;
 
-/** Creates the source of requests for known models. @param senders which sender of how many sends them. Default: the only one @throws RunError when sequences or sessions are not possible */
-export function createFeed(
-  plan: Plan,
-  search: LevelSearch,
-  session: Session,
-  lanes: LaneOptions,
-  senders = WHOLE,
-): Promise<Feed> {
-  return session.members === undefined
-    ? createTargetFeed(plan, search, session, lanes, senders)
-    : createMixedFeed(plan, session, lanes, senders);
+/** What creating a source of requests needs besides the models. */
+export interface FeedOptions {
+  readonly plan: Plan;
+  readonly search: LevelSearch;
+  readonly lanes: LaneOptions;
+  /** Which sender of how many sends them. Default: the only one. */
+  readonly senders?: Share | undefined;
+}
+
+/** Creates the source of requests for known models. @throws RunError when sequences or sessions are not possible */
+export function createFeed(session: Session, options: FeedOptions): Promise<Feed> {
+  return session.members === undefined ? createTargetFeed(session, options) : createMixedFeed(session, options);
 }
 
 /** Like {@link createFeed}, for a target that is not a mix. */
 export async function createTargetFeed(
-  plan: Plan,
-  search: LevelSearch,
   session: TargetSession,
-  lanes: LaneOptions,
-  senders = WHOLE,
+  { plan, search, lanes, senders = WHOLE }: FeedOptions,
 ): Promise<RequestFeed> {
   const { service, dataset, shared } = session;
   const { isSync } = lanes;
@@ -51,10 +49,8 @@ export async function createTargetFeed(
 
 /** A member's requests come from any lane, so each takes the next step of the member's data. */
 async function createMixedFeed(
-  { target }: Plan,
   { dataset, members }: MixSession,
-  { isSync }: LaneOptions,
-  senders: Share,
+  { plan: { target }, lanes: { isSync }, senders = WHOLE }: FeedOptions,
 ): Promise<Feed> {
   const feeds = members.map(({ session }, index) => {
     const usesIds = !isSync || session.service.wire === "grpc-stream";

@@ -1,16 +1,19 @@
 import type { DataStep } from "../../inputs/dataset.ts";
-import type { LevelSearch } from "../../load/load-mode.ts";
-import type { Share } from "../../load/share.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { memberPlansOf, membersOf } from "../../registry/mix.ts";
-import type { RunObserver } from "../../result/observer.ts";
 import type { ServiceTraits } from "../../service/service.ts";
 import type { ResponseNeeds } from "../../transport/client.ts";
 import { BY_MEMBER, FanOutClient } from "../../transport/fan-out-client.ts";
-import type { RunSignal } from "../interrupt.ts";
-import { type MemberSession, type MixSession, openTarget, type Target, type TargetSession } from "../open/session.ts";
+import {
+  type MemberSession,
+  type MixSession,
+  openTarget,
+  type Target,
+  type TargetOptions,
+  type TargetSession,
+} from "../open/session.ts";
 
 /** A member's target before the first query. */
 interface OpenMember {
@@ -21,15 +24,11 @@ interface OpenMember {
 
 /**
  * Opens all members of a mix as one target.
- * @param signal shortens timeouts when interrupted
  * @throws RunError or UserError that name the members
  */
 export async function openMixedTarget(
   plan: Plan,
-  observer: RunObserver,
-  search: LevelSearch,
-  signal: RunSignal,
-  senders?: Share,
+  { observer, search, signal, senders }: TargetOptions,
 ): Promise<Target<MixSession>> {
   const plans = memberPlansOf(plan);
   const names = plans.map(({ name }) => name);

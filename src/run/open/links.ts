@@ -29,13 +29,19 @@ export interface Links {
   close?(): Promise<void>;
 }
 
-/** Loads the clients for a target's address. @param senders which sender of how many uses them. Default: the only one */
+/** What connecting to a target needs besides the plan. */
+interface Connected {
+  readonly target: ServerTargetPlan;
+  readonly address: ServiceAddress;
+  readonly readStreamed: ReadStreamed | undefined;
+  /** Which sender of how many uses the clients. Default: the only one. */
+  readonly senders?: Share | undefined;
+}
+
+/** Loads the clients for a target's address. */
 export async function connect(
   plan: Plan,
-  target: ServerTargetPlan,
-  address: ServiceAddress,
-  readStreamed: ReadStreamed | undefined,
-  senders: Share = WHOLE,
+  { target, address, readStreamed, senders = WHOLE }: Connected,
 ): Promise<Links> {
   const { moreUrls, tls } = networkOf(target);
   const { sourceAddresses } = plan.client;

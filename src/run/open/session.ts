@@ -159,7 +159,7 @@ export async function openTarget(
   const front = await kind.open(target);
   const links =
     kind.startServer === undefined
-      ? await connect(plan, target, address, front.readStreamed, senders)
+      ? await connect(plan, { target, address, readStreamed: front.readStreamed, senders })
       : toLinks(await kind.startServer(target));
   const control = new QueryClients(openControl(plan, address, links.createControl, observer), async (url) => {
     const create = (await links.createControlAt?.(url)) ?? links.createControl;

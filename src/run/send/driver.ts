@@ -263,15 +263,15 @@ export class Driver implements DriveHost {
     }
     this.onSend?.(intendedNs);
     if (--this.quota <= 0) this.onAllSent?.();
-    const request = (this.feed as Feed).next(slot % this.laneCount, sequence, slot);
-    this.dispatch(slot, sequence, request, intendedNs, isDelayed);
+    this.slots.schedule(slot, intendedNs, isDelayed);
+    this.dispatch(slot, sequence, (this.feed as Feed).next(slot % this.laneCount, sequence, slot));
     this.canceller?.add(this.client.calls[slot] as Call);
   }
 
   sendEnd(slot: number, sequence: number): void {
     if (this.isClosed) return;
-    const request = (this.feed as RequestFeed).end(slot % this.laneCount, sequence, slot);
-    this.dispatch(slot, sequence, request, Number.NaN, false);
+    this.slots.schedule(slot, Number.NaN, false);
+    this.dispatch(slot, sequence, (this.feed as RequestFeed).end(slot % this.laneCount, sequence, slot));
   }
 
   flush(): void {
@@ -307,11 +307,11 @@ export class Driver implements DriveHost {
     return limitDrain(drained, this.ended.longestNs, this.clock, (message) => this.cancel(message));
   }
 
-  private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {
+  private dispatch(slot: number, sequence: number, request: WireRequest): void {
     const feed = this.feed as Feed;
     this.sentCount++;
     this.outstandingCount++;
-    this.slots.fill(slot, feed, sequence, intendedNs, isDelayed);
+    this.slots.fill(slot, feed, sequence);
     this.groups?.countSent(feed.step);
     if (slot >= this.client.calls.length) void this.client.reserve(this.slots.count);
     this.client.send(slot, request, feed.stamp);

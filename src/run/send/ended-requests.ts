@@ -13,14 +13,8 @@ import type { DriverWork } from "./driver-work.ts";
 import type { Slots } from "./slots.ts";
 import { WaitingResponses } from "./waiting-responses.ts";
 
-/** Writes a completed request and its slot's data into the columns. @param group index of its group */
-export function writeRecord(
-  records: RecordColumns,
-  call: Call,
-  failure: Failure | undefined,
-  slots: Slots,
-  group = 0,
-): void {
+/** Writes a completed request and its slot's data into the columns, whose `group` is written before. */
+export function writeRecord(records: RecordColumns, call: Call, failure: Failure | undefined, slots: Slots): void {
   const { row } = records;
   const { slot } = call;
   const intendedNs = slots.intendedNs[slot] as number;
@@ -38,7 +32,6 @@ export function writeRecord(
     (isScheduled && slots.isDelayed[slot] === true ? RECORD_DELAYED : 0) |
     (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0) |
     (call.isResent ? RECORD_RESENT : 0);
-  records.group[row] = group;
   records.commit();
 }
 
@@ -106,8 +99,9 @@ export class EndedRequests implements EndedCounts {
 
   private judge(call: Call, slots: Slots, lane: number): Failure | undefined {
     const failure = this.activeWork.judge(call, slots);
-    const group = this.activeWork.groups?.ofStep[slots.steps[call.slot] as number] ?? 0;
-    writeRecord(this.records as RecordColumns, call, failure, slots, group);
+    const records = this.records as RecordColumns;
+    records.group[records.row] = this.activeWork.groups?.ofStep[slots.steps[call.slot] as number] ?? 0;
+    writeRecord(records, call, failure, slots);
     if (failure === undefined) {
       this.completedCount++;
       this.lastSuccessNs = call.endNs;

@@ -29,11 +29,15 @@ export class Slots {
     while (this.count < count) this.add();
   }
 
-  /** Records a slot's request, the last one of the feed. */
-  fill(slot: number, feed: GivenRequest, sequence: number, intendedNs: number, isDelayed: boolean): void {
+  /** Records when a slot's next request is due. */
+  schedule(slot: number, intendedNs: number, isDelayed: boolean): void {
     this.grow(slot + 1);
     this.intendedNs[slot] = intendedNs;
     this.isDelayed[slot] = isDelayed;
+  }
+
+  /** Records a scheduled slot's request, the last one of the feed. */
+  fill(slot: number, feed: GivenRequest, sequence: number): void {
     this.steps[slot] = feed.step;
     this.sequences[slot] = sequence;
     this.sequenceIds[slot] = feed.sequenceId;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { RegisteredFunction } from "../../plan/functions.ts";
+import type { PlannedFunction } from "../../plan/functions.ts";
 import { addressSchema, MOST_WORKERS } from "../../plan/plan.ts";
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
@@ -104,6 +104,6 @@ export function definitionSchema() {
   });
 }
 
-function functionField(): Schema<RegisteredFunction> {
-  return v.custom<RegisteredFunction>((input) => typeof input === "function", "must be a function");
+function functionField(): Schema<PlannedFunction> {
+  return v.custom<PlannedFunction>((input) => typeof input === "function", "must be a function");
 }

@@ -5,7 +5,7 @@ import type {
   GeneratedTensors,
   InputMaker,
 } from "../../inputs/generate/generated-input.ts";
-import { type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
+import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import { inputBuilder } from "../input-builder.ts";
@@ -46,14 +46,14 @@ export const generateBuilder = inputBuilder({
   form: { name: "generate", space: "input", isCodeOnly: true },
   options: () =>
     strictOptions({
-      make: v.custom<RegisteredFunction>((input) => typeof input === "function", "must be a function"),
+      make: v.custom<PlannedFunction>((input) => typeof input === "function", "must be a function"),
       count: v.optional(countSchema()),
       seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
     }),
   makes: ["tensors", "payloads"],
   toPlan: ({ options }, _folder, { form, content, requestCount = DEFAULT_MADE }) => {
     const { make, count = Math.min(requestCount, MOST_MADE), seed = 0 } = options;
-    const common = { make: registerFunction("inputs", make), count, seed };
+    const common = { make: toFunctionPlan("inputs", make), count, seed };
     if (form === "tensors") return { kind: "made-tensors", ...common };
     if (content === undefined) return { kind: "made-payloads", ...common };
     const { endpoint, model, isStreaming } = content;

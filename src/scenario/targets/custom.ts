@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { CustomInputsPlan } from "../../inputs/kinds/user-defined.ts";
-import { type FunctionPlan, type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
+import { type FunctionPlan, type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf } from "../../plan/schema.ts";
@@ -110,7 +110,7 @@ type CustomTarget = OutputOf<typeof customSchema>;
 type AnyOptions = CustomTargetDefinition<unknown, unknown, Protocol> & CustomTargetOptions<unknown>;
 
 function customFields() {
-  const fn = v.custom<RegisteredFunction>((input) => typeof input === "function", "must be a function");
+  const fn = v.custom<PlannedFunction>((input) => typeof input === "function", "must be a function");
   const byName = v.record(
     v.pipe(v.string(), v.nonEmpty("must have a name")),
     fn,
@@ -120,8 +120,8 @@ function customFields() {
     [v.pipe(v.array(v.unknown()), v.nonEmpty("must have an input")), fn as v.CustomSchema<MakeInputs<unknown>, string>],
     "must be a list with an input, or a function that yields inputs",
   );
-  const register = (name: string) => (given: RegisteredFunction | undefined) =>
-    given && registerFunction(`target.${name}`, given);
+  const register = (name: string) => (given: PlannedFunction | undefined) =>
+    given && toFunctionPlan(`target.${name}`, given);
   return {
     name: landing(nameSchema("a name"), "model"),
     protocol: protocolField(),
@@ -138,8 +138,8 @@ function customFields() {
   } satisfies FieldsFor<Record<keyof AnyOptions, unknown>>;
 }
 
-function registerAll(extract: Readonly<Record<string, RegisteredFunction>> = {}) {
-  const values = Object.entries(extract).map(([key, find]) => [key, registerFunction(`target.extract.${key}`, find)]);
+function registerAll(extract: Readonly<Record<string, PlannedFunction>> = {}) {
+  const values = Object.entries(extract).map(([key, find]) => [key, toFunctionPlan(`target.extract.${key}`, find)]);
   return values.length === 0 ? undefined : (Object.fromEntries(values) as Record<string, FunctionPlan>);
 }
 
@@ -162,8 +162,8 @@ function toCustomInputs({ options }: CustomTarget): InputsPlan {
   const isList = typeof inputs !== "function";
   return {
     kind: "user-defined",
-    values: registerFunction("target.inputs", isList ? () => inputs : inputs),
-    encode: registerFunction("target.encode", encode),
+    values: toFunctionPlan("target.inputs", isList ? () => inputs : inputs),
+    encode: toFunctionPlan("target.encode", encode),
     protocol: wireOf({ protocol, isStreaming }) as CustomInputsPlan["protocol"],
     count: isList ? inputs.length : (options.count ?? DEFAULT_COUNT),
   };

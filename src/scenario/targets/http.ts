@@ -8,7 +8,7 @@ import {
   type RequestOfScenario,
   toBodyPlan,
 } from "../../inputs/request-bodies.ts";
-import { type RegisteredFunction, registerFunction } from "../../plan/functions.ts";
+import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
@@ -225,7 +225,7 @@ function toRequestsPlan({ options }: HttpTarget, folder: string, requestCount: n
   }
   const returns = request === undefined ? "body" : "request";
   const count = distinct ?? Math.min(requestCount ?? DEFAULT_DISTINCT, MAX_DEFAULT_DISTINCT);
-  const by = registerFunction(`target.${returns}`, make as RegisteredFunction);
+  const by = toFunctionPlan(`target.${returns}`, make as PlannedFunction);
   return { kind: "http-requests", requests: [], made: { by, returns, folder, count } };
 }
 

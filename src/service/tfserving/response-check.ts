@@ -41,7 +41,7 @@ class PredictResponseCheck implements ResponseCheck {
     const length = end - start;
     if (this.known.has(bytes, start, length, length)) return undefined;
     const places: number[] = [];
-    const reason = explainResponse(bytes, start, end, this.tensor, places, this.expected);
+    const reason = explainResponse(new ProtoReader(bytes, start, end), this.tensor, places, this.expected);
     if (reason !== undefined) return faultOf(reason, bytes, start, end);
     const fixed = betweenPlaces(
       places.map((place) => place - start),
@@ -49,7 +49,7 @@ class PredictResponseCheck implements ResponseCheck {
     );
     let comparedBytes = 0;
     for (let i = 0; i < fixed.length; i += 2) comparedBytes += (fixed[i + 1] as number) - (fixed[i] as number);
-    if (comparedBytes <= MAX_KNOWN_BYTES) this.known.add(bytes, start, length, length, fixed);
+    if (comparedBytes <= MAX_KNOWN_BYTES) this.known.add(bytes.subarray(start, end), length, fixed);
     return undefined;
   }
 
@@ -70,16 +70,13 @@ class PredictResponseCheck implements ResponseCheck {
   }
 }
 
-/** Explains why `bytes[start, end)` is not a valid response; undefined when it is. @param places see `ScannedTensor.scan` */
+/** Explains why a response is not valid; undefined when it is. @param places see `ScannedTensor.scan` */
 function explainResponse(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
+  reader: ProtoReader,
   tensor: ScannedTensor,
   places: number[],
   expected: ExpectedResponse | undefined,
 ): string | undefined {
-  const reader = new ProtoReader(bytes, start, end);
   const outputs: AnsweredTensor[] = [];
   let model = "";
   try {

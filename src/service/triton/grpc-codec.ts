@@ -50,7 +50,7 @@ export function createGrpcCodec(model: CodecModel, options: GrpcCodecOptions): T
   const path = methodPath(options.isStreaming ? "ModelStreamInfer" : "ModelInfer");
   return {
     encode: (tensors, idDigits, sequenceStamp) =>
-      encodeRequest(path, model, parameters, tensors, options.outputPlaces, idDigits, sequenceStamp),
+      encodeRequest({ path, model, parameters, options }, tensors, idDigits, sequenceStamp),
     stampSequence: grpcSequenceStamp(model.hasTextSequenceIds === true),
     decode: (body) => decodeResponse(body, options.outputPlaces),
     responseChecks: (acceptsOthers) =>
@@ -101,12 +101,16 @@ function idOf(request: Uint8Array): string {
   return "";
 }
 
+interface Encoded {
+  readonly path: string;
+  readonly model: ModelInfo;
+  readonly parameters: ProtoObject;
+  readonly options: GrpcCodecOptions;
+}
+
 function encodeRequest(
-  path: string,
-  model: ModelInfo,
-  parameters: ProtoObject,
+  { path, model, parameters, options: { outputPlaces } }: Encoded,
   tensors: readonly Tensor[],
-  outputPlaces: GrpcCodecOptions["outputPlaces"],
   idDigits: number,
   sequenceStamp: Uint8Array = NO_BYTES,
 ): WireRequest {

@@ -47,7 +47,7 @@ class GrpcResponseCheck implements ResponseCheck {
     this.piece(bytes, start, end);
     const fault = this.end();
     if (fault !== undefined) return faultOf(fault.reason, bytes, start, end);
-    this.known.add(bytes, start, length, length, betweenPlaces(this.outline.places, length));
+    this.known.add(bytes.subarray(start, end), length, betweenPlaces(this.outline.places, length));
     return undefined;
   }
 

@@ -54,7 +54,7 @@ export function createHttpCodec(model: CodecModel, options: HttpCodecOptions): T
   const path = modelPath(model, "/infer");
   return {
     encode: (tensors, idDigits, sequenceStamp) =>
-      encodeRequest(path, model, options, tensors, "0".repeat(idDigits), sequenceStamp),
+      encodeRequest({ path, model, options }, tensors, "0".repeat(idDigits), sequenceStamp),
     stampSequence: httpSequenceStamp(model.hasTextSequenceIds === true),
     responseChecks: (acceptsOthers) =>
       createHttpChecks(options.outputPlaces, acceptsOthers === true ? undefined : expectResponse(model, false)),
@@ -87,10 +87,14 @@ function isInJson({ datatype, bytes }: Tensor): boolean {
   return toJsonElements(datatype, bytes) !== undefined;
 }
 
+interface Encoded {
+  readonly path: string;
+  readonly model: ModelInfo;
+  readonly options: HttpCodecOptions;
+}
+
 function encodeRequest(
-  path: string,
-  model: ModelInfo,
-  options: HttpCodecOptions,
+  { path, model, options }: Encoded,
   tensors: readonly Tensor[],
   id: string,
   sequenceStamp: Uint8Array | undefined,

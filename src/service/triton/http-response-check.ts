@@ -49,7 +49,8 @@ class HttpResponseCheck implements ResponseCheck {
   }
 
   whole(bytes: Uint8Array, start: number, end: number, { jsonBytes }: ResponseHead): ResponseFault | undefined {
-    return this.check(bytes, start, end, end - start, jsonBytes);
+    this.jsonBytes = jsonBytes;
+    return this.check(bytes, start, end, end - start);
   }
 
   begin({ jsonBytes }: ResponseHead): void {
@@ -72,17 +73,12 @@ class HttpResponseCheck implements ResponseCheck {
     const { bytes, keptBytes, totalBytes } = this.pieces;
     if (this.hasEvents)
       return faultOf("a stream of events came in place of an inference response", bytes, 0, keptBytes);
-    return this.check(bytes, 0, keptBytes, totalBytes, this.jsonBytes);
+    return this.check(bytes, 0, keptBytes, totalBytes);
   }
 
   /** @param totalBytes length of the body, of which `bytes[start, end)` is at least the JSON part */
-  private check(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    totalBytes: number,
-    jsonBytes: number,
-  ): ResponseFault | undefined {
+  private check(bytes: Uint8Array, start: number, end: number, totalBytes: number): ResponseFault | undefined {
+    const { jsonBytes } = this;
     const isAllJson = jsonBytes === 0 || jsonBytes === totalBytes;
     if (isAllJson ? this.form.has(bytes, start, end) : this.known.has(bytes, start, jsonBytes, totalBytes))
       return undefined;
@@ -95,7 +91,7 @@ class HttpResponseCheck implements ResponseCheck {
     const reason = explainText(text, totalBytes - headBytes, this.places, this.expected);
     if (reason !== undefined) return faultOf(reason, bytes, start, end);
     if (isAllJson) this.form.add(bytes, start, end);
-    else this.known.add(bytes, start, jsonBytes, totalBytes, fixedPlaces(text, jsonBytes));
+    else this.known.add(bytes.subarray(start, start + jsonBytes), totalBytes, fixedPlaces(text, jsonBytes));
     return undefined;
   }
 }

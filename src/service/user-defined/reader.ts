@@ -1,4 +1,4 @@
-import { lookUpFunction } from "../../plan/functions.ts";
+import { functionOf } from "../../plan/functions.ts";
 import { messageOf } from "../../plan/problem.ts";
 import type { ResponseReader } from "../response-reader.ts";
 import { joinBytes } from "../tensor.ts";
@@ -13,11 +13,11 @@ const decoder = new TextDecoder();
 export function createCustomReader(target: CustomTargetPlan): ResponseReader | undefined {
   const { extract = {} } = target;
   if (target.check === undefined && Object.keys(extract).length === 0) return undefined;
-  const decode = target.decode && lookUpFunction<DecodeResponse<unknown>>(target.decode);
-  const check = target.check && lookUpFunction<CheckOutput<unknown, unknown>>(target.check);
+  const decode = target.decode && functionOf<DecodeResponse<unknown>>(target.decode);
+  const check = target.check && functionOf<CheckOutput<unknown, unknown>>(target.check);
   const values = Object.entries(extract).map(([name, plan]) => ({
     name,
-    find: lookUpFunction<ExtractValue<unknown, unknown>>(plan),
+    find: functionOf<ExtractValue<unknown, unknown>>(plan),
   }));
   return {
     names: Object.keys(extract),

@@ -110,7 +110,7 @@ export class GrpcJsClient implements LoadClient {
   /** Creates the slot of a call that uses this channel. */
   protected createSlot(call: Call, channel: Client): GrpcJsSlot {
     const metadataWith = (headers: readonly Header[]): Metadata => this.metadataWith(headers);
-    return new JsSlot(call, channel, this.laneOf(call.slot, channel), metadataWith, this.options);
+    return new JsSlot(call, this.laneOf(call.slot, channel), { channel, metadataWith, options: this.options });
   }
 
   /** Returns the metadata of a call whose request has these headers. */

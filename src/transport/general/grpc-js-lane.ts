@@ -7,12 +7,12 @@ import {
 } from "@grpc/grpc-js";
 import { nowNs } from "../../runtime/clock.ts";
 import { type Failure, failureOfReading } from "../failure.ts";
-import type { ReadStreamed, StreamedResponse } from "../streamed-responses.ts";
+import { isLastResponse, type ReadStreamed, type StreamedResponse } from "../streamed-responses.ts";
 import { sameBytes, toFailure } from "./grpc-js-calls.ts";
 
 /** A request with pending responses. */
 interface WaitingRequest {
-  receive(response: StreamedResponse, bytes: Uint8Array, readNs: number, isOver: boolean): void;
+  receive(response: StreamedResponse, bytes: Uint8Array, readNs: number): void;
   fail(failure: Failure): void;
 }
 
@@ -77,9 +77,8 @@ export class JsLane {
     }
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
     const slot = this.active.get(id);
-    const isOver = response.isFinal || response.failure !== undefined;
-    if (isOver) this.active.delete(id);
-    slot?.receive(response, bytes, readNs, isOver);
+    if (isLastResponse(response)) this.active.delete(id);
+    slot?.receive(response, bytes, readNs);
   }
 
   /** Cancels a stream whose data cannot be read. */

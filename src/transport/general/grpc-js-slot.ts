@@ -3,7 +3,13 @@ import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, silentFor, tooLarge } from "../failure.ts";
 import type { Header, WireRequest } from "../request.ts";
-import { addResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
+import {
+  addResponse,
+  concludeResponse,
+  expectResponses,
+  isLastResponse,
+  type StreamedResponse,
+} from "../streamed-responses.ts";
 import { sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
 import type { JsLane } from "./grpc-js-lane.ts";
 
@@ -12,21 +18,20 @@ const latin1 = new TextDecoder("latin1");
 /** A grpc-js slot: one unary call at a time, or one message at a time on its lane's stream. */
 export class JsSlot {
   private readonly call: Call;
-  private readonly channel: Client;
+  readonly channel: Client;
   private readonly lane: JsLane | undefined;
-  private readonly metadataWith: (headers: readonly Header[]) => Metadata;
-  private readonly options: ClientOptions;
+  readonly metadataWith: (headers: readonly Header[]) => Metadata;
+  readonly options: ClientOptions;
   private id = "";
   /** Time of the latest response, or of sending. */
   private lastReceivedNs = 0;
   private current: ClientUnaryCall | undefined;
 
+  /** @param lane its stream; undefined for unary calls */
   constructor(
     call: Call,
-    channel: Client,
     lane: JsLane | undefined,
-    metadataWith: (headers: readonly Header[]) => Metadata,
-    options: ClientOptions,
+    { channel, metadataWith, options }: Pick<JsSlot, "channel" | "metadataWith" | "options">,
   ) {
     this.call = call;
     this.channel = channel;
@@ -59,12 +64,13 @@ export class JsSlot {
     this.options.onDone(call);
   }
 
-  receive(response: StreamedResponse, bytes: Uint8Array, readNs: number, isOver: boolean): void {
+  receive(response: StreamedResponse, bytes: Uint8Array, readNs: number): void {
     const call = this.call;
     if (!call.isActive) return;
     this.lastReceivedNs = readNs;
     const kept = this.keepsBodies ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
-    if (!addResponse(call, response, readNs, kept, isOver, this.options))
+    addResponse(call, response, readNs, kept);
+    if (!concludeResponse(call, isLastResponse(response), this.options))
       this.cancel(tooLarge(this.options.maxResponseBytes));
   }
 

@@ -7,7 +7,14 @@ import { latin1Text } from "../latin1.ts";
 import type { Endpoint, Header } from "../request.ts";
 import { type ResponseCheck, unreadable } from "../response-check.ts";
 import { StampScratch } from "../stamp-scratch.ts";
-import { addResponse, expectResponses, type ReadStreamed, type StreamedResponse } from "../streamed-responses.ts";
+import {
+  addResponse,
+  concludeResponse,
+  expectResponses,
+  isLastResponse,
+  type ReadStreamed,
+  type StreamedResponse,
+} from "../streamed-responses.ts";
 import type { Channel, ChannelUser } from "./channel.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
@@ -233,15 +240,15 @@ class StreamSlot implements GrpcSlot, SendTicket {
     const call = this.call;
     const response = this.inspect(received, bytes);
     call.decodeNs += nowNs() - beganNs;
-    const isOver = response.isFinal || response.failure !== undefined;
+    const isOver = isLastResponse(response);
     if (isOver) this.lane.removeFinished(this);
     // Responses from one read get different times, except the first: genai-perf divides by the time between responses.
     const atNs = readNs === this.lastReceivedNs ? beganNs : readNs;
     this.lastReceivedNs = readNs;
     // The next read overwrites a view.
     const kept = this.keeps ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
-    if (!addResponse(call, response, atNs, kept, isOver, this.options))
-      this.cancel(tooLarge(this.options.maxResponseBytes));
+    addResponse(call, response, atNs, kept);
+    if (!concludeResponse(call, isOver, this.options)) this.cancel(tooLarge(this.options.maxResponseBytes));
   }
 
   fail(failure: Failure): void {

@@ -29,12 +29,12 @@ export class EventSplitter {
   /** Takes the next bytes of the body, `bytes[start, end)`. Does not keep them. */
   feed(bytes: Uint8Array, start: number, end: number): void {
     if (this.carry.length === 0) {
-      const rest = this.split(bytes, start, start, start, end);
+      const rest = this.split(bytes, start, end);
       if (rest < end) this.carry.append(bytes, rest, end);
       return;
     }
     this.carry.append(bytes, start, end);
-    const rest = this.split(this.carry.view(), 0, this.lineStart, this.searched, this.carry.length);
+    const rest = this.split(this.carry.view(), 0, this.carry.length);
     if (rest > 0) this.carry.drop(rest);
   }
 
@@ -42,18 +42,19 @@ export class EventSplitter {
   end(): void {
     const left = this.carry.take();
     this.lineStart = 0;
+    this.searched = 0;
     this.isAfterCr = false;
     if (left.length > 0) this.onEvent(left, 0, left.length);
   }
 
   /**
-   * Calls back for the events in `bytes[eventStart, end)`. Returns the start of the first incomplete one.
-   * @param lineStart start of the first line that may be incomplete
-   * @param from where to search for its end
+   * Calls back for the events in `bytes[start, end)`. Returns the start of the first incomplete one. Before its line is `lineStart`, and up
+   * to `searched` no line ends.
    */
-  private split(bytes: Uint8Array, eventStart: number, lineStart: number, from: number, end: number): number {
-    let position = eventStart;
-    let line = lineStart;
+  private split(bytes: Uint8Array, start: number, end: number): number {
+    let position = start;
+    let line = start + this.lineStart;
+    const from = start + this.searched;
     // Few streams contain a CR, so one search is enough for those.
     let nextCr = indexOf(bytes, CR, from, end);
     let nextLf = indexOf(bytes, LF, from, end);

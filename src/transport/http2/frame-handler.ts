@@ -9,6 +9,7 @@ import {
   errorName,
   FLAG,
   FRAME,
+  type FrameHeader,
   MAX_WINDOW_BYTES,
   SETTING,
 } from "./frames.ts";
@@ -56,13 +57,14 @@ export class FrameHandler implements FrameSink {
     this.events = events;
   }
 
-  onFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+  onFrame(frame: FrameHeader, bytes: Uint8Array, start: number, end: number): void {
+    const { type, flags, streamId } = frame;
     if (!this.hasSettings && type !== FRAME.settings) {
       throw new ProtocolError("the server's first frame is not SETTINGS");
     }
     switch (type) {
       case FRAME.data:
-        this.onData(flags, streamId, bytes, start, end);
+        this.onData(frame, bytes, start, end);
         break;
       case FRAME.rstStream:
         this.onReset(streamId, this.reader.word(bytes, start, end));
@@ -86,12 +88,13 @@ export class FrameHandler implements FrameSink {
     }
   }
 
-  onHeaderBlock(streamId: number, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
+  onHeaderBlock({ flags, streamId }: FrameHeader, bytes: Uint8Array, start: number, end: number): void {
     if (!this.hasSettings) throw new ProtocolError("the server's first frame is not SETTINGS");
     // Decode even a block of an ended stream: later blocks may refer to it.
     const headers = this.headers.read(bytes, start, end);
     const stream = this.knownStream(streamId, "HEADERS");
     if (stream === undefined) return;
+    const isLast = (flags & FLAG.endStream) !== 0;
     if (isLast) this.endStream(stream);
     stream.sink.onHeaders(headers, isLast);
   }
@@ -128,7 +131,7 @@ export class FrameHandler implements FrameSink {
     this.events.onCapacity();
   }
 
-  private onData(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+  private onData({ flags, streamId }: FrameHeader, bytes: Uint8Array, start: number, end: number): void {
     const to = this.reader.unpaddedEnd(flags, bytes, start, end);
     this.receivedBytes += end - start;
     if (this.receivedBytes >= CONNECTION_WINDOW_BYTES / 2) {

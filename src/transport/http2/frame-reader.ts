@@ -1,5 +1,13 @@
 import { ProtocolError } from "../failure.ts";
-import { DEFAULT_MAX_FRAME_BYTES, FLAG, FRAME, FRAME_HEADER_BYTES, readUint24, readUint32 } from "./frames.ts";
+import {
+  DEFAULT_MAX_FRAME_BYTES,
+  FLAG,
+  FRAME,
+  FRAME_HEADER_BYTES,
+  type FrameHeader,
+  readUint24,
+  readUint32,
+} from "./frames.ts";
 
 const MAX_HEADER_BLOCK_BYTES = 256 * 1024; // 256 KiB over all its frames
 const QUOTED_BYTES = 80; // of a response that is not HTTP/2
@@ -8,19 +16,22 @@ const NOTHING = new Uint8Array(0);
 /** Receives complete frames. Header blocks are joined. */
 export interface FrameSink {
   /** Any frame except HEADERS and CONTINUATION. The payload is `bytes[start, end)`, valid during the call. */
-  onFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void;
-  /** The block is `bytes[start, end)`, valid during the call. */
-  onHeaderBlock(streamId: number, bytes: Uint8Array, start: number, end: number, isLast: boolean): void;
+  onFrame(frame: FrameHeader, bytes: Uint8Array, start: number, end: number): void;
+  /** The block is `bytes[start, end)`, valid during the call. @param frame its last one; `FLAG.endStream` says that the stream ends */
+  onHeaderBlock(frame: FrameHeader, bytes: Uint8Array, start: number, end: number): void;
 }
 
 /** Splits a byte stream into HTTP/2 frames. @throws ProtocolError when the server violates the protocol */
 export class FrameReader {
   private readonly sink: FrameSink;
+  /** The header of the frame that is passed on. */
+  private readonly frame: FrameHeader = { type: 0, flags: 0, streamId: 0 };
   /** A frame that arrived in parts; allocated for the first one. */
   private carry: Uint8Array = NOTHING;
   private carried = 0;
   private headerStreamId = 0;
-  private headerIsLast = false;
+  /** Whether the stream ends, which only the first frame of a block says. */
+  private headerFlags = 0;
   private headerParts: Uint8Array[] = [];
   private headerBytes = 0;
 
@@ -112,53 +123,56 @@ export class FrameReader {
   }
 
   private dispatch(bytes: Uint8Array, frameStart: number, frameEnd: number): void {
+    const { frame } = this;
     const type = bytes[frameStart + 3] as number;
-    const flags = bytes[frameStart + 4] as number;
     const streamId = readUint32(bytes, frameStart + 5) & 0x7fffffff;
+    frame.type = type;
+    frame.flags = bytes[frameStart + 4] as number;
+    frame.streamId = streamId;
     const start = frameStart + FRAME_HEADER_BYTES;
     if (this.headerStreamId !== 0 && (type !== FRAME.continuation || streamId !== this.headerStreamId)) {
       throw new ProtocolError("another frame inside a header block");
     }
-    if (type === FRAME.headers) this.onHeaders(flags, streamId, bytes, start, frameEnd);
-    else if (type === FRAME.continuation) this.onContinuation(flags, bytes, start, frameEnd);
-    else this.sink.onFrame(type, flags, streamId, bytes, start, frameEnd);
+    if (type === FRAME.headers) this.onHeaders(frame, bytes, start, frameEnd);
+    else if (type === FRAME.continuation) this.onContinuation(frame, bytes, start, frameEnd);
+    else this.sink.onFrame(frame, bytes, start, frameEnd);
   }
 
-  private onHeaders(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+  private onHeaders(frame: FrameHeader, bytes: Uint8Array, start: number, end: number): void {
+    const { flags, streamId } = frame;
     const to = this.unpaddedEnd(flags, bytes, start, end);
     let from = unpaddedStart(flags, start);
     if ((flags & FLAG.priority) !== 0) from += 5;
     if (from > to) throw new ProtocolError("HEADERS frame is too short");
-    const isLast = (flags & FLAG.endStream) !== 0;
     if ((flags & FLAG.endHeaders) !== 0) {
-      this.sink.onHeaderBlock(streamId, bytes, from, to, isLast);
+      this.sink.onHeaderBlock(frame, bytes, from, to);
       return;
     }
     if (streamId === 0) throw new ProtocolError("HEADERS frame on stream 0");
     this.headerStreamId = streamId;
-    this.headerIsLast = isLast;
+    this.headerFlags = flags & FLAG.endStream;
     this.headerParts = [bytes.slice(from, to)];
     this.headerBytes = to - from;
   }
 
-  private onContinuation(flags: number, bytes: Uint8Array, start: number, end: number): void {
+  private onContinuation(frame: FrameHeader, bytes: Uint8Array, start: number, end: number): void {
     if (this.headerStreamId === 0) throw new ProtocolError("CONTINUATION without HEADERS");
     this.headerParts.push(bytes.slice(start, end));
     this.headerBytes += end - start;
     if (this.headerBytes > MAX_HEADER_BLOCK_BYTES || this.headerParts.length > 1000) {
       throw new ProtocolError("header block is too large");
     }
-    if ((flags & FLAG.endHeaders) === 0) return;
+    if ((frame.flags & FLAG.endHeaders) === 0) return;
+    frame.flags = (frame.flags & ~FLAG.endStream) | this.headerFlags;
     const block = new Uint8Array(this.headerBytes);
     let offset = 0;
     for (const part of this.headerParts) {
       block.set(part, offset);
       offset += part.length;
     }
-    const streamId = this.headerStreamId;
     this.headerStreamId = 0;
     this.headerParts = [];
-    this.sink.onHeaderBlock(streamId, block, 0, block.length, this.headerIsLast);
+    this.sink.onHeaderBlock(frame, block, 0, block.length);
   }
 }
 

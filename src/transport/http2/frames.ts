@@ -61,14 +61,20 @@ export function errorName(code: number): string {
   return ERROR_NAMES[code] ?? `error ${code}`;
 }
 
-/** Writes a frame header at `offset`. `streamId` has 31 bits. */
+/** The header of a frame without its length. One object per connection and direction: it is valid until the next frame. */
+export interface FrameHeader {
+  type: number;
+  flags: number;
+  /** 31 bits. */
+  streamId: number;
+}
+
+/** Writes a frame header at `offset`. @param length that of the payload, in bytes */
 export function putFrameHeader(
   out: Uint8Array,
   offset: number,
   length: number,
-  type: number,
-  flags: number,
-  streamId: number,
+  { type, flags, streamId }: FrameHeader,
 ): void {
   out[offset] = length >>> 16;
   out[offset + 1] = length >>> 8;
@@ -102,7 +108,7 @@ export function readUint24(bytes: Uint8Array, offset: number): number {
 /** Returns a SETTINGS frame. */
 export function encodeSettings(settings: readonly (readonly [id: number, value: number])[]): Uint8Array {
   const frame = new Uint8Array(FRAME_HEADER_BYTES + settings.length * 6);
-  putFrameHeader(frame, 0, settings.length * 6, FRAME.settings, 0, 0);
+  putFrameHeader(frame, 0, settings.length * 6, { type: FRAME.settings, flags: 0, streamId: 0 });
   let at = FRAME_HEADER_BYTES;
   for (const [id, value] of settings) {
     frame[at] = id >>> 8;
@@ -116,7 +122,7 @@ export function encodeSettings(settings: readonly (readonly [id: number, value: 
 /** Returns a frame whose payload is 32-bit words, such as WINDOW_UPDATE, RST_STREAM or GOAWAY. */
 export function encodeWords(type: number, streamId: number, words: readonly number[]): Uint8Array {
   const frame = new Uint8Array(FRAME_HEADER_BYTES + words.length * 4);
-  putFrameHeader(frame, 0, words.length * 4, type, 0, streamId);
+  putFrameHeader(frame, 0, words.length * 4, { type, flags: 0, streamId });
   let at = FRAME_HEADER_BYTES;
   for (const word of words) {
     putUint32(frame, at, word);

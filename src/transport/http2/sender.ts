@@ -7,6 +7,7 @@ import {
   FLAG,
   FRAME,
   FRAME_HEADER_BYTES,
+  type FrameHeader,
   MAX_WINDOW_BYTES,
   putFrameHeader,
 } from "./frames.ts";
@@ -24,6 +25,7 @@ export class FrameSender {
   private ticketCount = 0;
   /** Number of streams with data that waits for a window. */
   private blockedCount = 0;
+  private readonly next: FrameHeader = { type: 0, flags: 0, streamId: 0 };
   /** The connection's send window. */
   private window = DEFAULT_WINDOW_BYTES;
 
@@ -34,7 +36,7 @@ export class FrameSender {
 
   /** Queues the acknowledgement of a PING or SETTINGS frame. */
   putAck(type: number, bytes: Uint8Array, start: number, end: number): void {
-    this.out.putFrame(type, FLAG.ack, 0, bytes, start, end);
+    this.out.putFrame(this.header(type, FLAG.ack, 0), bytes, start, end);
   }
 
   /** Queues a header block, split into CONTINUATION frames if necessary. */
@@ -44,7 +46,7 @@ export class FrameSender {
     do {
       const size = Math.min(block.length - offset, this.maxFrameBytes);
       const isLast = offset + size === block.length;
-      this.out.putFrame(type, isLast ? FLAG.endHeaders : 0, streamId, block, offset, offset + size);
+      this.out.putFrame(this.header(type, isLast ? FLAG.endHeaders : 0, streamId), block, offset, offset + size);
       offset += size;
       type = FRAME.continuation;
     } while (offset < block.length);
@@ -55,7 +57,8 @@ export class FrameSender {
     const length = bytes.length;
     const fits = length <= this.maxFrameBytes && length <= stream.sendWindow && length <= this.window;
     if (stream.pending === undefined && fits) {
-      this.putData(stream, bytes, 0, length, isLast);
+      stream.isSendingDone = isLast;
+      this.putData(stream, bytes, 0, length);
       if (ticket !== undefined) this.tickets[this.ticketCount++] = ticket;
       return;
     }
@@ -75,7 +78,8 @@ export class FrameSender {
       const size = Math.max(0, Math.min(rest, this.maxFrameBytes, stream.sendWindow, this.window));
       if (size === 0 && rest > 0) return;
       const isDone = size === rest;
-      this.putData(stream, data.bytes, data.offset, data.offset + size, isDone && data.isLast);
+      stream.isSendingDone = isDone && data.isLast;
+      this.putData(stream, data.bytes, data.offset, data.offset + size);
       data.offset += size;
       if (!isDone) continue;
       if (data.ticket !== undefined) this.tickets[this.ticketCount++] = data.ticket;
@@ -128,12 +132,20 @@ export class FrameSender {
     this.ticketCount -= count;
   }
 
-  private putData(stream: Stream, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
+  private putData(stream: Stream, bytes: Uint8Array, start: number, end: number): void {
     const size = end - start;
     stream.sendWindow -= size;
     this.window -= size;
-    if (isLast) stream.isSendingDone = true;
-    this.out.putFrame(FRAME.data, isLast ? FLAG.endStream : 0, stream.id, bytes, start, end);
+    this.out.putFrame(this.header(FRAME.data, stream.isSendingDone ? FLAG.endStream : 0, stream.id), bytes, start, end);
+  }
+
+  /** Returns the header of the next frame, in the one object of this connection. */
+  private header(type: number, flags: number, streamId: number): FrameHeader {
+    const { next } = this;
+    next.type = type;
+    next.flags = flags;
+    next.streamId = streamId;
+    return next;
   }
 }
 
@@ -157,10 +169,10 @@ class OutBuffer {
     this.length += bytes.length;
   }
 
-  putFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+  putFrame(header: FrameHeader, bytes: Uint8Array, start: number, end: number): void {
     const size = end - start;
     this.grow(FRAME_HEADER_BYTES + size);
-    putFrameHeader(this.bytes, this.length, size, type, flags, streamId);
+    putFrameHeader(this.bytes, this.length, size, header);
     this.copy(bytes, start, end, this.length + FRAME_HEADER_BYTES);
     this.length += FRAME_HEADER_BYTES + size;
   }

@@ -5,7 +5,14 @@ import { type Failure, tooLarge } from "../failure.ts";
 import type { WireRequest } from "../request.ts";
 import { type ResponseCheck, unreadable } from "../response-check.ts";
 import { StallWatch } from "../stall-watch.ts";
-import { addResponse, expectOneResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
+import {
+  addResponse,
+  concludeResponse,
+  expectOneResponse,
+  expectResponses,
+  isLastResponse,
+  type StreamedResponse,
+} from "../streamed-responses.ts";
 import { FROM_SERVER, type Frame, RESPONSE_FLAGS, RESPONSE_HEAD_BYTES, TO_SERVER } from "./frames.ts";
 import type { CallReceiver, ServerProcess } from "./server-process.ts";
 
@@ -23,11 +30,11 @@ export class InProcessClient implements LoadClient {
   readonly connectionCount = 0;
   readonly resendCount = 0;
   private readonly slots: InProcessSlot[] = [];
-  private readonly server: ServerProcess;
-  private readonly options: ClientOptions;
-  private readonly offsetNs: () => number;
+  readonly server: ServerProcess;
+  readonly options: ClientOptions;
+  readonly offsetNs: () => number;
   private readonly stallWatch: StallWatch;
-  private readonly isStreaming: boolean;
+  readonly isStreaming: boolean;
 
   /**
    * @param offsetNs returns what to add to the other process's monotonic nanoseconds to get those of `nowNs`
@@ -49,7 +56,7 @@ export class InProcessClient implements LoadClient {
     while (this.calls.length < count) {
       const call = new Call(this.calls.length);
       this.calls.push(call);
-      this.slots.push(new InProcessSlot(call, this.server, this.options, this.offsetNs, this.isStreaming));
+      this.slots.push(new InProcessSlot(call, this));
     }
   }
 
@@ -73,6 +80,9 @@ export class InProcessClient implements LoadClient {
   }
 }
 
+/** What all slots of a client share. */
+type SlotOwner = Pick<InProcessClient, "server" | "options" | "offsetNs" | "isStreaming">;
+
 /** One request at a time. */
 class InProcessSlot implements CallReceiver {
   private readonly call: Call;
@@ -87,7 +97,7 @@ class InProcessSlot implements CallReceiver {
   /** Content of the only response, until the end that may follow it. */
   private hasContent = false;
 
-  constructor(call: Call, server: ServerProcess, options: ClientOptions, offsetNs: () => number, isStreaming: boolean) {
+  constructor(call: Call, { server, options, offsetNs, isStreaming }: SlotOwner) {
     this.call = call;
     this.server = server;
     this.options = options;
@@ -185,11 +195,11 @@ class InProcessSlot implements CallReceiver {
 
   /** Adds one of several responses. */
   private receiveStreamed(response: StreamedResponse, frame: Uint8Array, atNs: number): void {
-    const isOver = response.isFinal || response.failure !== undefined;
+    const isOver = isLastResponse(response);
     if (isOver) this.server.endCall(this.id);
     const kept = this.keeps ? frame.slice(response.bodyStart) : undefined;
-    if (!addResponse(this.call, response, atNs, kept, isOver, this.options))
-      this.fail(tooLarge(this.options.maxResponseBytes));
+    addResponse(this.call, response, atNs, kept);
+    if (!concludeResponse(this.call, isOver, this.options)) this.fail(tooLarge(this.options.maxResponseBytes));
   }
 
   /** Ends a request with its response; the end of the request may be separate and later. */

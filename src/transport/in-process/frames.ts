@@ -44,12 +44,11 @@ export function encodeFrame(type: number, id: number, ...parts: readonly Uint8Ar
   return bytes;
 }
 
-/** Returns the frame of a call's response. @param beganNs 0 when there was no call */
+/** Returns the frame of a call's response. @param times when the call began and its response came, 0 when there was no call */
 export function encodeResponseFrame(
   call: number,
   flags: number,
-  beganNs: number,
-  atNs: number,
+  { beganNs, atNs }: { readonly beganNs: number; readonly atNs: number },
   body: Uint8Array,
 ): Uint8Array {
   const head = new DataView(new ArrayBuffer(RESPONSE_HEAD_BYTES));

@@ -9,6 +9,7 @@ import {
   FLAG,
   FRAME,
   FRAME_HEADER_BYTES,
+  type FrameHeader,
   MAX_WINDOW_BYTES,
   putFrameHeader,
   putUint32,
@@ -62,13 +63,13 @@ class SinkConnection implements Socket, FrameSink {
 
   close(): void {}
 
-  onHeaderBlock(streamId: number, _bytes: Uint8Array, _start: number, _end: number, isLast: boolean): void {
+  onHeaderBlock({ flags, streamId }: FrameHeader): void {
     this.calls.set(streamId, new ReceivedMessages());
     this.send(frame(FRAME.headers, FLAG.endHeaders, streamId, HEAD));
-    if (isLast) this.end(streamId, NO_BYTES);
+    if ((flags & FLAG.endStream) !== 0) this.end(streamId, NO_BYTES);
   }
 
-  onFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+  onFrame({ type, flags, streamId }: FrameHeader, bytes: Uint8Array, start: number, end: number): void {
     if (type === FRAME.settings && (flags & FLAG.ack) === 0) this.send(SETTINGS_ACK);
     else if (type === FRAME.ping && (flags & FLAG.ack) === 0)
       this.send(frame(FRAME.ping, FLAG.ack, 0, bytes.subarray(start, end)));
@@ -141,7 +142,7 @@ class ReceivedMessages {
 
 function frame(type: number, flags: number, streamId: number, payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(FRAME_HEADER_BYTES + payload.length);
-  putFrameHeader(bytes, 0, payload.length, type, flags, streamId);
+  putFrameHeader(bytes, 0, payload.length, { type, flags, streamId });
   bytes.set(payload, FRAME_HEADER_BYTES);
   return bytes;
 }

@@ -1,4 +1,4 @@
-import { registerFunction } from "../../../src/plan/functions.ts";
+import { toFunctionPlan } from "../../../src/plan/functions.ts";
 import type { InputsPlan } from "../../../src/plan/plan.ts";
 import type {
   CustomGrpcRequest,
@@ -34,8 +34,8 @@ function inputsOf(
   protocol: "http" | "grpc" | "grpc-call",
   encode: (value: number, index: number) => CustomHttpRequest | CustomGrpcRequest,
 ): InputsPlan {
-  const values = registerFunction("target.inputs", () => [1, 2, 3]);
-  return { kind: "user-defined", values, encode: registerFunction("target.encode", encode), protocol, count: 3 };
+  const values = toFunctionPlan("target.inputs", () => [1, 2, 3]);
+  return { kind: "user-defined", values, encode: toFunctionPlan("target.encode", encode), protocol, count: 3 };
 }
 
 function target({ url, moreUrls, tls }: Aim, protocol: "http" | "grpc", isStreaming = false): CustomTargetPlan {
@@ -51,8 +51,8 @@ function target({ url, moreUrls, tls }: Aim, protocol: "http" | "grpc", isStream
     batchSize: 1,
     isStreaming,
     headers: [],
-    decode: registerFunction("target.decode", decode),
-    check: registerFunction("target.check", (output: number, input: number) => output === input * 2),
+    decode: toFunctionPlan("target.decode", decode),
+    check: toFunctionPlan("target.check", (output: number, input: number) => output === input * 2),
   };
 }
 

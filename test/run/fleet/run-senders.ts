@@ -86,7 +86,7 @@ export async function runSenders(plan: Plan, options: SendersOptions): Promise<S
       ...{ laneCount: Math.ceil(64 / share.count), isSync: true, keepsOrder: false, sequenceCount: 4, isSerial: false },
     };
     const canceller = plan.cancellation && new Canceller(plan.cancellation, systemClock, share);
-    const feed = await createTargetFeed(plan, load.search, session, lanes, share);
+    const feed = await createTargetFeed(session, { plan, search: load.search, lanes, senders: share });
     const createClient: DriverOptions["createClient"] = ({ onDone }) => {
       const client = new EagerClient(onDone, failsSome);
       clients.push(client);

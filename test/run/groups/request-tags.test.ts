@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { DataStep, Dataset } from "../../../src/inputs/dataset.ts";
 import type { TaggedInput, TagInput } from "../../../src/inputs/tagged-input.ts";
-import { type RegisteredFunction, registerFunction } from "../../../src/plan/functions.ts";
+import { type PlannedFunction, toFunctionPlan } from "../../../src/plan/functions.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import type { Tags } from "../../../src/plan/split/tags.ts";
 import { groupRequests } from "../../../src/run/groups/request-tags.ts";
@@ -29,7 +29,7 @@ function payloadsOf(texts: readonly string[], tags: readonly (Tags | undefined)[
 }
 
 function held(tagInput: TagInput) {
-  return { of: registerFunction("tags", tagInput as unknown as RegisteredFunction) };
+  return { of: toFunctionPlan("tags", tagInput as unknown as PlannedFunction) };
 }
 
 async function tagsOf(dataset: Dataset, change: PlanChange): Promise<Tags[]> {

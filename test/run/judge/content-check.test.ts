@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { registerFunction } from "../../../src/plan/functions.ts";
+import { toFunctionPlan } from "../../../src/plan/functions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { createContentCheck, type GivenResponse } from "../../../src/run/judge/content-check.ts";
 import type { CheckResponse } from "../../../src/service/scenario-response.ts";
@@ -11,7 +11,7 @@ const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 function check(fn: CheckResponse, given: Partial<GivenResponse> = {}, responses?: string): Failure | undefined {
   const plan = { measurement: responses === undefined ? {} : { tokens: { responses } } } as unknown as Plan;
-  const one = createContentCheck(plan, registerFunction("check", fn as () => unknown));
+  const one = createContentCheck(plan, toFunctionPlan("check", fn as () => unknown));
   return one({ parts: [bytesOf('{"ok":true}')], tensors: [], request: [], tags: {}, ...given });
 }
 

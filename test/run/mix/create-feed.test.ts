@@ -24,7 +24,7 @@ function create(change: PlanChange, service: Partial<Service> = {}): Promise<Req
     shared: undefined,
     counters: () => Promise.resolve(undefined),
   };
-  return createTargetFeed(plan, search, session, laneOptionsOf(plan, search, made));
+  return createTargetFeed(session, { plan, search, lanes: laneOptionsOf(plan, search, made) });
 }
 
 const sequence = { isSequence: true };

@@ -29,7 +29,10 @@ for (const { name, more } of [
   test(`a target of ${name} has as many links`, async () => {
     const target = tritonAt(more);
     const { plan } = toPlan(new Settings());
-    const links = await connect({ ...plan, target }, target, serviceKindOf(target).address(target), undefined);
+    const links = await connect(
+      { ...plan, target },
+      { target, address: serviceKindOf(target).address(target), readStreamed: undefined },
+    );
     assert.equal(links.serverCount, 1 + more.length);
     assert.equal(links.createClient === links.createControl, more.length === 0);
     assert.equal(links.ready, undefined);

@@ -6,7 +6,8 @@ const request = { step: 3, sequenceId: 7, isSequenceEnd: true, isCut: true };
 
 test("a slot knows its request, and others do not", () => {
   const slots = new Slots();
-  slots.fill(2, request, 5, 100, true);
+  slots.schedule(2, 100, true);
+  slots.fill(2, request, 5);
   assert.equal(slots.count, 3);
   const { intendedNs, isDelayed, steps, sequences, sequenceIds, endsSequence, isCut } = slots;
   assert.deepEqual(
@@ -19,9 +20,11 @@ test("a slot knows its request, and others do not", () => {
 test("a slot's data can be copied, independent of later changes", () => {
   const slots = new Slots();
   const kept = new Slots();
-  slots.fill(0, request, 5, 100, true);
+  slots.schedule(0, 100, true);
+  slots.fill(0, request, 5);
   kept.copy(4, slots, 0);
-  slots.fill(0, { ...request, step: 9, isCut: false }, 6, Number.NaN, false);
+  slots.schedule(0, Number.NaN, false);
+  slots.fill(0, { ...request, step: 9, isCut: false }, 6);
   const { intendedNs, isDelayed, steps, sequences, sequenceIds, endsSequence, isCut } = kept;
   assert.deepEqual(
     [intendedNs[4], isDelayed[4], steps[4], sequences[4], sequenceIds[4], endsSequence[4], isCut[4]],

@@ -21,7 +21,8 @@ function makeCall(): Call {
 test("a finished request becomes a row of its times", () => {
   const records = new RecordColumns(() => {});
   const slots = new Slots();
-  slots.fill(0, request, 0, Number.NaN, false);
+  slots.schedule(0, Number.NaN, false);
+  slots.fill(0, request, 0);
   writeRecord(records, makeCall(), undefined, slots);
   const { intendedSendNs, sendStartNs, sendEndNs, firstByteNs, endNs, overNs, decodeNs, responseCount, flags } =
     records;
@@ -36,7 +37,8 @@ test("a finished request becomes a row of its times", () => {
 test("it is over with its last message, though that is empty", () => {
   const records = new RecordColumns(() => {});
   const slots = new Slots();
-  slots.fill(0, request, 0, 4, false);
+  slots.schedule(0, 4, false);
+  slots.fill(0, request, 0);
   writeRecord(records, Object.assign(makeCall(), { lastMessageNs: 60 }), undefined, slots);
   assert.deepEqual([records.endNs[0], records.overNs[0], records.intendedSendNs[0]], [40, 60, 4]);
 });
@@ -60,7 +62,8 @@ for (const [name, kind, intendedNs, isDelayed, isEnd, flags] of FLAGS)
   test(`the flags of ${name}`, () => {
     const records = new RecordColumns(() => {});
     const slots = new Slots();
-    slots.fill(0, { ...request, isSequenceEnd: isEnd }, 0, intendedNs, isDelayed);
+    slots.schedule(0, intendedNs, isDelayed);
+    slots.fill(0, { ...request, isSequenceEnd: isEnd }, 0);
     writeRecord(records, makeCall(), kind && { kind, message: "" }, slots);
     assert.equal(records.flags[0], flags);
   });

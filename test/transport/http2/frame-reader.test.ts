@@ -54,7 +54,7 @@ describe("HTTP/2 frame reader reads", () => {
     for (const size of [7, 1460, 16_393, 40_000, 65_536]) {
       const lengths: number[] = [];
       const reader = new FrameReader({
-        onFrame: (_type, _flags, streamId, store, start, end) => {
+        onFrame: ({ streamId }, store, start, end) => {
           lengths.push(end - start);
           assert.equal(Buffer.compare(store.subarray(start, end), pattern(end - start, streamId - 1)), 0);
         },

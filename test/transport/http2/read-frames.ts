@@ -1,16 +1,17 @@
 import { FrameReader } from "../../../src/transport/http2/frame-reader.ts";
+import { FLAG } from "../../../src/transport/http2/frames.ts";
 import { toText } from "../bytes.ts";
 
 /** What a frame reader told, as comparable text. */
 export function readFrames(pieces: readonly Uint8Array[]): string[] {
   const told: string[] = [];
   const reader = new FrameReader({
-    onFrame: (type, flags, streamId, bytes, start, end) => {
+    onFrame: ({ type, flags, streamId }, bytes, start, end) => {
       told.push(`frame ${type} ${flags} ${streamId} ${JSON.stringify(toText(bytes.subarray(start, end)))}`);
     },
-    onHeaderBlock: (streamId, bytes, start, end, isLast) => {
+    onHeaderBlock: ({ flags, streamId }, bytes, start, end) => {
       told.push(
-        `headers ${streamId} ${isLast ? "last" : "open"} ${JSON.stringify(toText(bytes.subarray(start, end)))}`,
+        `headers ${streamId} ${(flags & FLAG.endStream) !== 0 ? "last" : "open"} ${JSON.stringify(toText(bytes.subarray(start, end)))}`,
       );
     },
   });

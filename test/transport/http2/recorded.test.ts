@@ -5,6 +5,7 @@ import { MessageReader } from "../../../src/transport/grpc/messages.ts";
 import { readHead, toFailure } from "../../../src/transport/grpc/response-head.ts";
 import { HeaderReader } from "../../../src/transport/http2/frame-handler.ts";
 import { FrameReader } from "../../../src/transport/http2/frame-reader.ts";
+import { FLAG } from "../../../src/transport/http2/frames.ts";
 import { splits } from "../bytes.ts";
 import * as recorded from "../fixtures/recorded.ts";
 import { simpleModel, toInt32 } from "../simple-model.ts";
@@ -35,14 +36,14 @@ function readConnection(pieces: readonly Uint8Array[]): { streams: Map<number, R
   };
   const headerReader = new HeaderReader();
   const reader = new FrameReader({
-    onFrame: (type, _flags, streamId, bytes, start, end) => {
+    onFrame: ({ type, streamId }, bytes, start, end) => {
       frameTypes.push(type);
       if (type === TYPE.data) readers.get(streamId)?.feed(bytes, start, end);
     },
-    onHeaderBlock: (streamId, bytes, start, end, isLast) => {
+    onHeaderBlock: ({ flags, streamId }, bytes, start, end) => {
       const stream = streamOf(streamId);
       stream.headerLists.push(Object.fromEntries(headerReader.read(bytes, start, end)));
-      if (isLast) {
+      if ((flags & FLAG.endStream) !== 0) {
         stream.isEnded = true;
         assert.ok(readHead(headerReader.read(bytes, start, end)).grpcStatus >= 0);
       }

@@ -166,7 +166,7 @@ function encodeArrived(
   }
   const beganNs = calls.beganNs(call);
   if (isFinal) calls.end(call);
-  return encodeResponseFrame(call, flags, beganNs, atNs, body);
+  return encodeResponseFrame(call, flags, { beganNs, atNs }, body);
 }
 
 /** Makes this process lead a group, with the models' processes, that ends with the process that started it. */

@@ -140,7 +140,7 @@ class TritonHost {
       );
     } catch (error) {
       const flags = RESPONSE_FLAGS.final | RESPONSE_FLAGS.failed;
-      this.callbacks.write(encodeResponseFrame(call, flags, 0, 0, encoder.encode(messageOf(error))));
+      this.callbacks.write(encodeResponseFrame(call, flags, { beganNs: 0, atNs: 0 }, encoder.encode(messageOf(error))));
     }
   }
 
