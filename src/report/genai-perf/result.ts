@@ -4,6 +4,7 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { findGood, goodCountOf, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { systemMetrics } from "../../measure/tokens/token-system.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
+import { collectGarbage } from "../../runtime/machine.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
 
 /** GenAI-Perf's results, for its table, CSV and JSON. */
@@ -63,6 +64,8 @@ export function toGenAiPerfResult(columns: TokenColumns, settings: ResultSetting
 }
 
 const NS_TO_MS = nsToMs(1);
+/** From this many values on, the memory of one metric is freed before the next one. */
+const MANY = 1_000_000;
 const UNKNOWN_GOODPUT = -1;
 
 function toStatistics(
@@ -74,12 +77,13 @@ function toStatistics(
   const system = systemMetrics(columns, rows);
   const durationSec = nsToSec(system.durationNs);
   const good = goodOf && findGood(goodOf);
+  const { outputTokens } = columns.metrics;
+  const hasTokens = rows === undefined ? !outputTokens.isEmpty : outputTokens.measured(rows).length > 0;
   const systemValues: Readonly<Record<SystemMetric["name"], number | undefined>> = {
     request_throughput: system.requestsPerSec,
     request_count: system.requestCount,
     // Without token counts, the throughput is missing, not 0.
-    output_token_throughput:
-      columns.metrics.outputTokens.measured(rows).length > 0 ? system.outputTokensPerSec : undefined,
+    output_token_throughput: hasTokens ? system.outputTokensPerSec : undefined,
     request_goodput:
       goodOf && (good === undefined ? UNKNOWN_GOODPUT : durationSec > 0 ? goodCountOf(good) / durationSec : 0),
   };
@@ -102,7 +106,8 @@ function requestValues(
 ): ReadonlyMap<StatisticName, number> | undefined {
   const values = columns.metrics[column].measured(rows);
   if (name === "inter_token_latency" && sumOf(values) === 0) return undefined;
-  const summary = summarize(values);
+  const summary = summarize(values, true);
+  if (values.length >= MANY) collectGarbage();
   if (summary === undefined) return undefined;
   const scale = column.endsWith("Ns") ? NS_TO_MS : 1;
   return new Map(

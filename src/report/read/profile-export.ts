@@ -2,6 +2,7 @@ import { closeSync, readSync } from "node:fs";
 import { type ByteSource, JsonScanner } from "../../inputs/json-scanner.ts";
 import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 import { openFile } from "../../runtime/files.ts";
+import { collectGarbage } from "../../runtime/machine.ts";
 
 /** Reads profile exports of perf_analyzer and Rampart request by request, so that a file needs only the memory of its longest request. */
 
@@ -51,7 +52,18 @@ export interface ProfileExport {
  */
 export function openProfileExport(path: string, open: () => ByteSource = () => openSource(path)): ProfileExport {
   const head = withScanner(path, readHead, open);
-  return { ...head, path, requests: () => scanItems(path, readRequests, open) };
+  return { ...head, path, requests: () => collecting(scanItems(path, readRequests, open)) };
+}
+
+/** Requests between two collections of garbage. */
+const COLLECT_EVERY = 50_000;
+
+function* collecting<T>(items: Generator<T>): Generator<T> {
+  let count = 0;
+  for (const item of items) {
+    yield item;
+    if (++count % COLLECT_EVERY === 0) collectGarbage();
+  }
 }
 
 type Head = Omit<ProfileExport, "path" | "requests">;
