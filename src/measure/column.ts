@@ -69,12 +69,17 @@ export class Column {
     return all;
   }
 
+  /** Returns a copy of all rows. */
+  copy(): Float64Array<ArrayBuffer> {
+    return this.skipped + this.spilledCount === 0 ? this.view().slice() : this.view();
+  }
+
   /** Returns a copy of the measured values, without NaN, of the given rows or of all. */
   measured(rows?: readonly number[]): Float64Array<ArrayBuffer> {
     if (this.isEmpty) return new Float64Array(0);
     if (rows !== undefined)
       return Float64Array.from(rows, (row) => this.at(row)).filter((value) => !Number.isNaN(value));
-    const all = this.skipped + this.spilledCount === 0 ? this.view().slice() : this.view();
+    const all = this.copy();
     let count = 0;
     for (let row = 0; row < all.length; row++) {
       const value = all[row] as number;

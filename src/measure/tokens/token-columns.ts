@@ -48,14 +48,14 @@ export class TokenColumns extends ResponseCounter {
 
   /** Returns a copy of all rows, to merge or to send to another thread. */
   rows(): TokenRows {
-    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
+    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].copy()]));
     return {
       ...this.counts(),
-      sendNs: this.sendNs.view().slice(),
-      waitNs: this.waitNs.view().slice(),
+      sendNs: this.sendNs.copy(),
+      waitNs: this.waitNs.copy(),
       metrics: metrics as TokenRows["metrics"],
       sessionNames: [...this.sessionNames.keys()],
-      sessionOf: this.sessionOf.view().slice(),
+      sessionOf: this.sessionOf.copy(),
       gaps: this.gaps,
     };
   }
