@@ -52,18 +52,7 @@ export interface ProfileExport {
  */
 export function openProfileExport(path: string, open: () => ByteSource = () => openSource(path)): ProfileExport {
   const head = withScanner(path, readHead, open);
-  return { ...head, path, requests: () => collecting(scanItems(path, readRequests, open)) };
-}
-
-/** Requests between two collections of garbage. */
-const COLLECT_EVERY = 50_000;
-
-function* collecting<T>(items: Generator<T>): Generator<T> {
-  let count = 0;
-  for (const item of items) {
-    yield item;
-    if (++count % COLLECT_EVERY === 0) collectGarbage();
-  }
+  return { ...head, path, requests: () => scanItems(path, readRequests, open) };
 }
 
 type Head = Omit<ProfileExport, "path" | "requests">;
@@ -208,6 +197,9 @@ export function withScanner<T>(
   }
 }
 
+/** Items between two collections of garbage. */
+const COLLECT_EVERY = 50_000;
+
 /** The same for what is read item by item. */
 export function* scanItems<T>(
   path: string,
@@ -215,8 +207,12 @@ export function* scanItems<T>(
   open: () => ByteSource = () => openSource(path),
 ): Generator<T> {
   const source = open();
+  let count = 0;
   try {
-    yield* read(new JsonScanner(source, path));
+    for (const item of read(new JsonScanner(source, path))) {
+      yield item;
+      if (++count % COLLECT_EVERY === 0) collectGarbage();
+    }
   } finally {
     source.close();
   }
