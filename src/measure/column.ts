@@ -1,8 +1,11 @@
 import { fileSystem } from "../runtime/files.ts";
+import { collectGarbage } from "../runtime/machine.ts";
 
 const INITIAL_ROWS = 16;
 /** Above this many rows, earlier ones are moved to a temporary file. */
 const MOST_HELD = 1 << 18;
+/** Spilled rows from which on a copy of them is large. */
+const MANY = 1_000_000;
 /** Rows that are read back at once. */
 const READ_ROWS = 1 << 13;
 
@@ -63,6 +66,8 @@ export class Column {
     const { skipped, spilled, spilledCount, values, count } = this;
     const held = values.subarray(0, count);
     if (skipped + spilledCount === 0) return held;
+    // The copy made for the metric before is garbage by now.
+    if (spilledCount >= MANY) collectGarbage();
     const all = new Float64Array(this.length).fill(Number.NaN, 0, skipped);
     spilled?.read(0, all.subarray(skipped, skipped + spilledCount));
     all.set(held, skipped + spilledCount);

@@ -4,7 +4,6 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { findGood, goodCountOf, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { systemMetrics } from "../../measure/tokens/token-system.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
-import { collectGarbage } from "../../runtime/machine.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
 
 /** GenAI-Perf's results, for its table, CSV and JSON. */
@@ -64,8 +63,6 @@ export function toGenAiPerfResult(columns: TokenColumns, settings: ResultSetting
 }
 
 const NS_TO_MS = nsToMs(1);
-/** From this many values on, the memory of one metric is freed before the next one. */
-const MANY = 1_000_000;
 const UNKNOWN_GOODPUT = -1;
 
 function toStatistics(
@@ -107,7 +104,6 @@ function requestValues(
   const values = columns.metrics[column].measured(rows);
   if (name === "inter_token_latency" && sumOf(values) === 0) return undefined;
   const summary = summarize(values, true);
-  if (values.length >= MANY) collectGarbage();
   if (summary === undefined) return undefined;
   const scale = column.endsWith("Ns") ? NS_TO_MS : 1;
   return new Map(
