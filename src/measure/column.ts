@@ -1,57 +1,178 @@
-const INITIAL_ROWS = 16;
+import { fileSystem } from "../runtime/files.ts";
+import { collectGarbage } from "../runtime/machine.ts";
 
-/** A growable column of numbers. NaN means "not measured". */
+const INITIAL_ROWS = 16;
+/** Above this many rows, earlier ones are moved to a temporary file. */
+const MOST_HELD = 1 << 18;
+/** Spilled rows from which on a copy of them is large. */
+const MANY = 1_000_000;
+/** Rows that are read back at once. */
+const READ_ROWS = 1 << 13;
+
+/**
+ * A growable column of numbers. NaN means "not measured". Above 262,144 rows, 2 MiB, earlier rows wait in a temporary file, so that a long run
+ * needs no more memory; where that cannot be written they stay in memory.
+ */
 export class Column {
-  /** Empty until the first measured value, because most columns have none. */
+  /** Leading rows without a value, which are not stored, because most columns have none. */
+  private skipped = 0;
+  private spilled: SpilledNumbers | undefined;
+  private canSpill = true;
+  /** The last rows. */
   private values: Float64Array<ArrayBuffer> = new Float64Array(0);
   private count = 0;
+  /** Spilled rows that were read last, and the index of the first. */
+  private readonly block = { first: 0, values: new Float64Array(0) };
 
   get length(): number {
-    return this.count;
+    return this.skipped + this.spilledCount + this.count;
+  }
+
+  /** Whether nothing was measured. */
+  get isEmpty(): boolean {
+    return this.spilled === undefined && this.count === 0;
   }
 
   push(value: number): void {
-    if (this.values.length === 0 && Number.isNaN(value)) {
-      this.count++;
+    if (Number.isNaN(value) && this.isEmpty) {
+      this.skipped++;
       return;
     }
-    if (this.count >= this.values.length) this.reserve(this.count + 1);
+    if (this.count >= this.values.length) this.makeRoom();
     this.values[this.count++] = value;
   }
 
   /** Adds many values at once. */
   append(values: Float64Array): void {
-    if (this.values.length > 0 || !values.every(Number.isNaN)) {
-      this.reserve(this.count + values.length);
-      this.values.set(values, this.count);
-    }
-    this.count += values.length;
+    for (let at = 0; at < values.length; at++) this.push(values[at] as number);
+  }
+
+  /** Adds all rows of another column. */
+  appendAll(other: Column): void {
+    const { length } = other;
+    for (let row = 0; row < length; row++) this.push(other.at(row));
   }
 
   /** Returns the value in a row; NaN when nothing was measured or the row does not exist. */
   at(row: number): number {
-    return row < this.count && this.values.length > 0 ? (this.values[row] as number) : Number.NaN;
+    const index = row - this.skipped;
+    const held = index - this.spilledCount;
+    if (index < 0 || held >= this.count) return Number.NaN;
+    return held >= 0 ? (this.values[held] as number) : this.readBack(index);
   }
 
-  /** Returns a view of all rows, valid until the next change. */
-  view(): Float64Array {
-    if (this.values.length === 0 && this.count > 0) this.reserve(this.count);
-    return this.values.subarray(0, this.count);
+  /** Returns all rows; of a short column a view, valid until the next change. */
+  view(): Float64Array<ArrayBuffer> {
+    const { skipped, spilled, spilledCount, values, count } = this;
+    const held = values.subarray(0, count);
+    if (skipped + spilledCount === 0) return held;
+    // The copy made for the metric before is garbage by now.
+    if (spilledCount >= MANY) collectGarbage();
+    const all = new Float64Array(this.length).fill(Number.NaN, 0, skipped);
+    spilled?.read(0, all.subarray(skipped, skipped + spilledCount));
+    all.set(held, skipped + spilledCount);
+    return all;
+  }
+
+  /** Returns a copy of all rows. */
+  copy(): Float64Array<ArrayBuffer> {
+    return this.skipped + this.spilledCount === 0 ? this.view().slice() : this.view();
   }
 
   /** Returns a copy of the measured values, without NaN, of the given rows or of all. */
-  measured(rows?: readonly number[]): Float64Array {
-    if (this.values.length === 0) return new Float64Array(0);
-    const all = rows === undefined ? this.view() : Float64Array.from(rows, (row) => this.at(row));
-    return all.filter((value) => !Number.isNaN(value));
+  measured(rows?: readonly number[]): Float64Array<ArrayBuffer> {
+    if (this.isEmpty) return new Float64Array(0);
+    if (rows !== undefined)
+      return Float64Array.from(rows, (row) => this.at(row)).filter((value) => !Number.isNaN(value));
+    const all = this.copy();
+    let count = 0;
+    for (let row = 0; row < all.length; row++) {
+      const value = all[row] as number;
+      if (!Number.isNaN(value)) all[count++] = value;
+    }
+    return count === all.length ? all : all.subarray(0, count);
   }
 
-  /** Ensures capacity for `rows` rows. */
-  private reserve(rows: number): void {
-    if (rows <= this.values.length) return;
-    const grown = new Float64Array(Math.max(INITIAL_ROWS, rows, 2 * this.count));
-    if (this.values.length === 0) grown.fill(Number.NaN, 0, this.count);
-    else grown.set(this.values);
+  private get spilledCount(): number {
+    return this.spilled?.length ?? 0;
+  }
+
+  private makeRoom(): void {
+    if (this.count >= MOST_HELD && this.canSpill && this.spill()) return;
+    const grown = new Float64Array(Math.max(INITIAL_ROWS, 2 * this.count));
+    grown.set(this.values);
     this.values = grown;
   }
+
+  /** Returns whether the rows were moved. */
+  private spill(): boolean {
+    try {
+      this.spilled ??= new SpilledNumbers();
+      this.spilled.append(this.values.subarray(0, this.count));
+      this.count = 0;
+      return true;
+    } catch {
+      // For example the disk is full, which must not cost a measurement.
+      this.canSpill = false;
+      if (this.spilledCount === 0) this.spilled = undefined;
+      return false;
+    }
+  }
+
+  private readBack(index: number): number {
+    const { block, spilled, spilledCount } = this;
+    if (index < block.first || index >= block.first + block.values.length) {
+      const first = index - (index % READ_ROWS);
+      const length = Math.min(READ_ROWS, spilledCount - first);
+      if (block.values.length !== length) block.values = new Float64Array(length);
+      spilled?.read(first, block.values);
+      block.first = first;
+    }
+    return block.values[index - block.first] as number;
+  }
+}
+
+/** Numbers in a temporary file without a name, which is gone with the object or the process. All methods throw the system's error. */
+class SpilledNumbers {
+  private readonly fd: number;
+  private count = 0;
+
+  constructor() {
+    const { openSync, rmSync } = fileSystem();
+    const { join } = process.getBuiltinModule("node:path");
+    const { tmpdir } = process.getBuiltinModule("node:os");
+    const path = join(tmpdir(), `rampart-columns-${process.pid}-${crypto.randomUUID()}`);
+    this.fd = openSync(path, "wx+", 0o600);
+    rmSync(path);
+    closing.register(this, this.fd);
+  }
+
+  get length(): number {
+    return this.count;
+  }
+
+  append(values: Float64Array<ArrayBuffer>): void {
+    const bytes = toBytes(values);
+    const from = this.count * Float64Array.BYTES_PER_ELEMENT;
+    for (let at = 0; at < bytes.length; )
+      at += fileSystem().writeSync(this.fd, bytes, at, bytes.length - at, from + at);
+    this.count += values.length;
+  }
+
+  /** Fills an array with the numbers from an index on, of which there are as many. */
+  read(index: number, into: Float64Array<ArrayBuffer>): void {
+    const bytes = toBytes(into);
+    const from = index * Float64Array.BYTES_PER_ELEMENT;
+    for (let at = 0; at < bytes.length; ) {
+      const count = fileSystem().readSync(this.fd, bytes, at, bytes.length - at, from + at);
+      if (count === 0) throw new RangeError("the file of numbers is too short");
+      at += count;
+    }
+  }
+}
+
+const closing = new FinalizationRegistry<number>((fd) => fileSystem().closeSync(fd));
+
+function toBytes({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

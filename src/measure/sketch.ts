@@ -47,6 +47,8 @@ export const EMPTY_SKETCH: Sketch = {
 
 /** Above this many different numbers they are rounded to {@link ROUNDED_DIGITS} significant digits. */
 export const MOST_NUMBERS = 16_384;
+/** The same for joined durations with a step: what one thread keeps, twice. */
+const MOST_STEPS = 1 << 21;
 export const ROUNDED_DIGITS = 4;
 
 /** Rounds a number to {@link ROUNDED_DIGITS} significant digits. */
@@ -84,7 +86,7 @@ export function joinSketches(parts: readonly Sketch[]): Sketch {
   const step = Math.max(0, ...parts.map((part) => part.step));
   const ranks = joinRanks(known, step);
   const isRounded =
-    parts.some(({ digits }) => digits !== undefined) || (step === 0 && ranks.values.length > MOST_NUMBERS);
+    parts.some(({ digits }) => digits !== undefined) || ranks.values.length > (step === 0 ? MOST_NUMBERS : MOST_STEPS);
   return {
     ...known.reduce<Moments>(addMoments, { count: 0, mean: 0, squaredDeviation: 0 }),
     min: known.length === 0 ? 0 : Math.min(...known.map(({ min }) => min)),

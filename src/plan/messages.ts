@@ -33,6 +33,7 @@ export const MESSAGES = {
   "delete-checkpoint": "Delete it to start again, or give another folder with <checkpoint.folder>.",
   "other-folder": "Give another folder with <at>.",
   "other-file": "Give another path with <at>.",
+  "free-space": "Free space there, or give another path with <at>.",
   "room-for-one-run": "Leave it out and read the runs in <outputs.files.json>, or run once.",
   "metrics-slow":
     "WARNING: Triton metrics endpoint latency (<tookMs>ms) is larger than the querying interval (<intervalMs>ms). Please try a larger querying interval via `<telemetry.metrics.intervalMs>`.",

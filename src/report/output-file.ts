@@ -63,11 +63,16 @@ export class OutputFile {
     return this.writtenBytes;
   }
 
-  /** Appends text. Masks a secret only if it is within one text. */
+  /** Appends text. Masks a secret only if it is within one text. When it fails, `byteCount` includes what was written. */
   write(text: string): void {
-    const bytes = Buffer.from(this.isMasked ? maskSecrets(text) : text);
-    writeAll(this.fd as number, bytes, this.writtenBytes);
-    this.writtenBytes += bytes.length;
+    writeAll(this.fd as number, this.toBytes(text), this.writtenBytes, (count) => {
+      this.writtenBytes += count;
+    });
+  }
+
+  /** Number of bytes that a text has in the file. */
+  sizeOf(text: string): number {
+    return this.toBytes(text).length;
   }
 
   /** Drops everything after the given number of bytes. */
@@ -104,6 +109,10 @@ export class OutputFile {
   discard(): void {
     this.close();
     rmSync(this.partPath, { force: true });
+  }
+
+  private toBytes(text: string): Uint8Array {
+    return Buffer.from(this.isMasked ? maskSecrets(text) : text);
   }
 
   private close(): void {
@@ -230,10 +239,18 @@ function openStream(path: string, isRegular: boolean): number {
   }
 }
 
-function writeAll(fd: number, bytes: Uint8Array, position: number | undefined): void {
+/** @param onWritten receives the number of bytes of each part, also of those before an error */
+function writeAll(
+  fd: number,
+  bytes: Uint8Array,
+  position: number | undefined,
+  onWritten: (count: number) => void = () => {},
+): void {
   for (let done = 0; done < bytes.length; ) {
     try {
-      done += writeSync(fd, bytes, done, bytes.length - done, position === undefined ? null : position + done);
+      const count = writeSync(fd, bytes, done, bytes.length - done, position === undefined ? null : position + done);
+      done += count;
+      onWritten(count);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
       // The pipe is full.

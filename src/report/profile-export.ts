@@ -14,6 +14,7 @@ import type { Tensor } from "../service/tensor.ts";
 import { formatBody, formatPayload, formatTensors } from "../service/tensor-json.ts";
 import { LineFile } from "./records/line-file.ts";
 import type { Report, TextSink } from "./report.ts";
+import { cutOff } from "./write-report.ts";
 
 /**
  * perf_analyzer's profile export: every measured request as JSON. Requests are written to a temporary file next to the target during the
@@ -22,6 +23,7 @@ import type { Report, TextSink } from "./report.ts";
 
 /** Bounds of a load without windows: unlimited. */
 const UNBOUNDED = [0n, 2n ** 64n - 1n];
+const START = '{"experiments":[';
 /** Creates the report. @param path path of its file */
 export function createProfileExport(plan: Plan, sink: TextSink, path: string): Report {
   return new ProfileExport(plan, sink, path);
@@ -38,7 +40,6 @@ class ProfileExport implements Report {
   private readonly outputTexts = new WeakMap<RequestContent, OutputText>();
   /** What is not kept are requests whose window has not ended. */
   private readonly file: LineFile;
-  private isFirstExperiment = true;
   private isFirstRequest = true;
   private hasCommittedRequest = false;
   private hasWindow = false;
@@ -49,13 +50,13 @@ class ProfileExport implements Report {
     this.plan = plan;
     this.sink = sink;
     const what = `failed to open file for outputting raw profile data: ${path}`;
-    this.file = new LineFile(
-      path,
-      (error) => new RunError("output", `${what}: ${messageOf(error)}`, "Give a path that can be written."),
-    );
+    this.file = new LineFile(path, {
+      toError: (error) => new RunError("output", `${what}: ${messageOf(error)}`, "Give a path that can be written."),
+      toCutError: (error, count) => cutOff(path, error, "outputs.files.profileExport", count),
+      end: () => this.formatEnd(),
+    });
     this.treatment = loadModeOf(plan.load).perfAnalyzer;
     this.exported = targetKindOf(plan.target).exported(plan.target);
-    this.file.put('{"experiments":[');
   }
 
   onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean): void {
@@ -93,9 +94,7 @@ class ProfileExport implements Report {
       return;
     }
     this.takeBack();
-    this.closeExperiment();
-    const { serviceKind, endpoint } = this.exported;
-    this.file.put(`],"version":"0.0.0","service_kind":"${serviceKind}","endpoint":${JSON.stringify(endpoint)}}`);
+    this.file.putFrame(this.isExperimentOpen ? this.formatEnd() : `${START}${this.formatEnd()}`);
     this.file.commit();
   }
 
@@ -115,22 +114,25 @@ class ProfileExport implements Report {
 
   private openExperiment(unit: LevelUnitName, value: number): void {
     this.takeBack();
-    this.closeExperiment();
-    this.file.put(
-      `${this.isFirstExperiment ? "" : ","}{"experiment":${this.formatExperiment(unit, value)},"requests":[`,
-    );
+    const before = this.isExperimentOpen ? `${this.formatExperimentEnd()},` : START;
+    this.file.putFrame(`${before}{"experiment":${this.formatExperiment(unit, value)},"requests":[`);
     this.isExperimentOpen = true;
-    this.isFirstExperiment = false;
     this.isFirstRequest = true;
     this.hasCommittedRequest = false;
     this.boundaries = [];
     this.file.keep();
   }
 
-  private closeExperiment(): void {
+  private formatExperimentEnd(): string {
     const boundaries = this.treatment?.isExportOnly === true ? UNBOUNDED : this.boundaries;
-    if (this.isExperimentOpen) this.file.put(`],"window_boundaries":[${boundaries.join(",")}]}`);
-    this.isExperimentOpen = false;
+    return `],"window_boundaries":[${boundaries.join(",")}]}`;
+  }
+
+  /** Returns what completes the file. */
+  private formatEnd(): string {
+    const { serviceKind, endpoint } = this.exported;
+    const experiment = this.isExperimentOpen ? this.formatExperimentEnd() : "";
+    return `${experiment}],"version":"0.0.0","service_kind":"${serviceKind}","endpoint":${JSON.stringify(endpoint)}}`;
   }
 
   /** Loads without a level get perf_analyzer's value, because GenAI-Perf expects one. */

@@ -1,3 +1,4 @@
+// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -38,4 +39,25 @@ test("adding many values at once is the same as adding them one by one", () => {
       assert.deepEqual([...many.view()], [...one.view()]);
     }),
   );
+});
+
+test("a long column keeps its rows, of which most wait in a file", () => {
+  const count = 600_000;
+  const expectedAt = (row: number): number => (row < 1000 || row % 5 === 0 ? Number.NaN : row * 1.5);
+  const column = new Column();
+  for (let row = 0; row < count; row++) column.push(expectedAt(row));
+  const copy = new Column();
+  copy.push(7);
+  copy.appendAll(column);
+  assert.deepEqual([column.length, copy.length, column.isEmpty], [count, count + 1, false]);
+  for (const row of [0, 999, 1001, 262_143, 262_144, 263_144, 524_287, 524_289, 599_999, 3, 555_555, 100_001]) {
+    assert.equal(column.at(row), expectedAt(row), `row ${row}`);
+    assert.equal(copy.at(row + 1), expectedAt(row), `copied row ${row}`);
+  }
+  assert.deepEqual([column.at(count), column.at(-1)], [Number.NaN, Number.NaN]);
+  const view = column.view();
+  assert.equal(view.length, count);
+  assert.ok(view.every((value, row) => Object.is(value, expectedAt(row))));
+  assert.equal(column.measured().length, ((count - 1000) * 4) / 5);
+  assert.deepEqual([...column.measured([500_001, 5, 1])], [expectedAt(500_001)]);
 });

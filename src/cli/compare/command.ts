@@ -229,7 +229,7 @@ function formatHelp(command: string): string {
     "",
     "Compares whole runs: the first argument is the base, each other one a candidate. Each is a report with one run, or with several",
     "(repeat in a scenario), several reports joined with commas, or a folder of reports. Formats are recognised by their content:",
-    "the JSON of Rampart, GenAI-Perf and AIPerf, the CSV and profile exports of perf_analyzer.",
+    "the JSON of Rampart, GenAI-Perf and AIPerf, the CSV and profile exports of perf_analyzer, and files of records.",
     "",
     "Options:",
     formatFlags(FLAGS),

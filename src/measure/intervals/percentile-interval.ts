@@ -98,11 +98,13 @@ export function estimatePercentile(
   const effective = effectiveCountAt(sketch, percentile, confidence);
   const { low, high } = percentileRanks(sketch.count, percentile, effective, confidence);
   const atRankUs = (rank: number): number => nsToUs(valueAtRank(sketch, rank));
-  // A sketch rounds down.
-  const above = (rank: number): number => Math.min(atRankUs(rank) + 1, Math.max(us, nsToUs(sketch.max)));
+  const rounding = roundingRatio(sketch);
+  // A sketch rounds down to its step, and to the nearest number of its digits.
+  const above = (rank: number): number =>
+    Math.min(atRankUs(rank) * (1 + rounding) + 1, Math.max(us, nsToUs(sketch.max)));
   const estimate = withFloor(sketch.count, percentile, effective, {
     value: us,
-    low: low === undefined ? null : Math.min(us, atRankUs(low)),
+    low: low === undefined ? null : Math.min(us, atRankUs(low) * (1 - rounding)),
     high: high === undefined ? null : Math.max(us, above(high)),
   });
   return withParts(sketch, percentile, confidence, estimate);

@@ -1,19 +1,22 @@
 import { nsToUs, usToNs } from "../../plan/units.ts";
 import type { SampleBins } from "../intervals/time-bins.ts";
-import { addMoments, type Moments, type Sketch } from "../sketch.ts";
+import { addMoments, type Moments, ROUNDED_DIGITS, roundNumber, type Sketch } from "../sketch.ts";
 import type { BinChannel } from "./bin-tally.ts";
 
 const INITIAL_CELLS = 4096; // up to 4.1 ms
 const MAX_CELLS = 1 << 20; // up to 1.05 s, 4 MiB; longer times are rare and go into a map
+/** Above this many different durations in the map, those in it are rounded to {@link ROUNDED_DIGITS} significant digits: at most 0.05 %. */
+const MOST_FAR = 1 << 17;
 
 /**
- * Collects durations for a {@link Sketch} with a resolution of 1 us, as in reports. Memory depends on the range of durations, not on their
- * number. Mean and deviation are computed from nanoseconds.
+ * Collects durations for a {@link Sketch} with a resolution of 1 us, as in reports. Memory is bounded: above a second, very many different
+ * durations are kept with a few digits. Mean and deviation are computed from nanoseconds.
  */
 export class DurationTally {
   private cells = new Uint32Array(INITIAL_CELLS);
   /** Counts of durations above the cells, by microsecond. */
-  private readonly far = new Map<number, number>();
+  private far = new Map<number, number>();
+  private isFarRounded = false;
   private moments: Moments = { count: 0, mean: 0, squaredDeviation: 0 };
   private leastNs = Number.POSITIVE_INFINITY;
   private greatestNs = 0;
@@ -54,10 +57,16 @@ export class DurationTally {
 
   /** @param bins those of the channel */
   toSketch(bins?: SampleBins): Sketch {
-    const { moments, leastNs, greatestNs } = this;
+    const { moments, leastNs, greatestNs, isFarRounded } = this;
     const [values, upTo] = this.rank();
     const [min, max] = moments.count === 0 ? [0, 0] : [leastNs, greatestNs];
-    return { ...moments, min, max, step: usToNs(1), values, upTo, ...(bins === undefined ? {} : { bins }) };
+    return {
+      ...moments,
+      ...{ min, max, step: usToNs(1) },
+      ...(isFarRounded ? { digits: ROUNDED_DIGITS } : {}),
+      ...{ values, upTo },
+      ...(bins === undefined ? {} : { bins }),
+    };
   }
 
   /** Returns the different durations in ascending order, and for each how many are at most as long. */
@@ -81,10 +90,23 @@ export class DurationTally {
 
   private put(us: number): void {
     if (us >= this.cells.length && !this.grow(us)) {
-      this.far.set(us, (this.far.get(us) ?? 0) + 1);
+      this.putFar(us, 1);
+      if (this.far.size > MOST_FAR && !this.isFarRounded) this.roundFar();
       return;
     }
     this.cells[us] = (this.cells[us] as number) + 1;
+  }
+
+  private putFar(us: number, count: number): void {
+    const key = this.isFarRounded ? roundNumber(us) : us;
+    this.far.set(key, (this.far.get(key) ?? 0) + count);
+  }
+
+  private roundFar(): void {
+    const { far } = this;
+    this.isFarRounded = true;
+    this.far = new Map();
+    for (const [us, count] of far) this.putFar(us, count);
   }
 
   /** Extends the cells to a microsecond. Returns false above the maximum. */

@@ -61,10 +61,10 @@ function measureDue(
   startNs: number,
   endNs: number,
 ): Pick<Measurement, "scheduledLatency" | "sendDelay"> {
-  const [latencies, waits] = [metrics.requestLatencyNs.view(), waitNs.view()];
   const [fromDue, late] = [new NumberTally(), new NumberTally()];
-  for (const [row, sentNs] of sendNs.view().entries()) {
-    const [latencyNs, delayNs] = [latencies[row] as number, Math.max(0, waits[row] as number)];
+  for (let row = 0; row < sendNs.length; row++) {
+    const sentNs = sendNs.at(row);
+    const [latencyNs, delayNs] = [metrics.requestLatencyNs.at(row), Math.max(0, waitNs.at(row))];
     fromDue.add(delayNs + latencyNs, sentNs + latencyNs);
     late.add(delayNs, sentNs + latencyNs);
   }

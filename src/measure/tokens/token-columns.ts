@@ -39,21 +39,23 @@ export class TokenColumns extends ResponseCounter {
   sessions(): Map<string, number[]> {
     const names = [...this.sessionNames.keys()];
     const rows = new Map<string, number[]>(names.map((name) => [name, []]));
-    for (const [row, session] of this.sessionOf.view().entries())
+    for (let row = 0; row < this.count && names.length > 0; row++) {
+      const session = this.sessionOf.at(row);
       if (session !== NO_SESSION) rows.get(names[session] as string)?.push(row);
+    }
     return rows;
   }
 
   /** Returns a copy of all rows, to merge or to send to another thread. */
   rows(): TokenRows {
-    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
+    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].copy()]));
     return {
       ...this.counts(),
-      sendNs: this.sendNs.view().slice(),
-      waitNs: this.waitNs.view().slice(),
+      sendNs: this.sendNs.copy(),
+      waitNs: this.waitNs.copy(),
       metrics: metrics as TokenRows["metrics"],
       sessionNames: [...this.sessionNames.keys()],
-      sessionOf: this.sessionOf.view().slice(),
+      sessionOf: this.sessionOf.copy(),
       gaps: this.gaps,
     };
   }
@@ -67,6 +69,17 @@ export class TokenColumns extends ResponseCounter {
     for (const name of TOKEN_METRICS) this.metrics[name].append(metrics[name]);
     this.gaps ??= gaps;
     this.addCounts(counts);
+  }
+
+  /** Adds the rows of other columns, one by one. */
+  addColumns(other: TokenColumns): void {
+    const sessions = [...other.sessionNames.keys()].map((name) => this.sessionIndex(name));
+    this.sendNs.appendAll(other.sendNs);
+    this.waitNs.appendAll(other.waitNs);
+    for (let row = 0; row < other.count; row++) this.sessionOf.push(sessions[other.sessionOf.at(row)] ?? NO_SESSION);
+    for (const name of TOKEN_METRICS) this.metrics[name].appendAll(other.metrics[name]);
+    this.gaps ??= other.gaps;
+    this.addCounts(other.counts());
   }
 
   protected push(
@@ -88,6 +101,15 @@ export class TokenColumns extends ResponseCounter {
   }
 }
 
+/** Joins columns. Returns the same object if there is one. */
+export function joinColumns(parts: readonly TokenColumns[]): TokenColumns {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
+  const all = new TokenColumns();
+  for (const part of parts) all.addColumns(part);
+  return all;
+}
+
 /** Joins the rows of several columns, such as those of another thread. */
 export function columnsOf(parts: readonly TokenRows[]): TokenColumns {
   const columns = new TokenColumns();
@@ -95,14 +117,13 @@ export function columnsOf(parts: readonly TokenRows[]): TokenColumns {
   return columns;
 }
 
-/** Measured values by metric, without NaN, in the order of the requests. */
-export type TokenSamples = ReadonlyMap<TokenMetric, Float64Array>;
+/** Measured values by metric, in the order of the requests. */
+export type TokenSamples = ReadonlyMap<TokenMetric, Pick<Column, "measured">>;
 
 /** Returns the metrics that reports show, with their values. */
 export function tokenSamples({ metrics }: TokenColumns, isStreamed: boolean): TokenSamples {
-  const valuesOf = (metric: TokenMetric): Float64Array | undefined => {
-    const values = metrics[metric].measured();
-    return values.length === 0 ? undefined : values;
-  };
-  return shownMetrics(isStreamed, valuesOf, (values) => values.reduce((most, value) => Math.max(most, value), 0));
+  const columnOf = (metric: TokenMetric): Column | undefined => (metrics[metric].isEmpty ? undefined : metrics[metric]);
+  return shownMetrics(isStreamed, columnOf, (column) =>
+    column.measured().reduce((most, value) => Math.max(most, value), 0),
+  );
 }

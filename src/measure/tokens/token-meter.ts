@@ -15,7 +15,7 @@ import { type PackedResponses, visitResponses } from "./packed-responses.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
 import type { RequestTokensLog } from "./request-tokens.ts";
 import { type ResponseRules, timeResponse } from "./response-times.ts";
-import { TokenColumns } from "./token-columns.ts";
+import { joinColumns, TokenColumns } from "./token-columns.ts";
 import { joinTokens, type TokenMeasurement } from "./token-measurement.ts";
 import { measureColumns, NO_TOKENS, type Span, TokenTally } from "./token-tally.ts";
 
@@ -168,7 +168,7 @@ export class TokenMeter {
 
   /** Returns windows as one. Nothing may be added to them afterwards. What is not decided by then counts as complete. */
   private measured(windows: readonly MeterWindow[]): MeteredTokens {
-    const rows = new TokenColumns();
+    const columns: TokenColumns[] = [];
     const parts = windows.flatMap((window) => {
       this.settle(window);
       const open = this.openWindow().responses;
@@ -176,10 +176,11 @@ export class TokenMeter {
       return [window.responses, open].map((responses) => {
         responses.responseKind = this.kind;
         if (responses instanceof TokenTally) return responses.cut(window.span);
-        rows.addRows(responses.rows());
+        if (responses !== open || window.undecided.length > 0) columns.push(responses);
         return measureColumns(responses, this.rules.goodputs, window.span);
       });
     });
+    const rows = joinColumns(columns);
     rows.responseKind = this.kind;
     const tokens = joinTokens(parts) ?? {
       ...NO_TOKENS,

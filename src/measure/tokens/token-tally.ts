@@ -41,12 +41,13 @@ export class TokenTally extends ResponseCounter {
   /** Adds the rows and the counts of columns. */
   addColumns(columns: TokenColumns): void {
     const { sendNs, metrics } = columns;
-    const all = TOKEN_METRICS.map((metric) => metrics[metric].view());
-    for (const [row, atNs] of sendNs.view().entries())
-      this.push(
-        { sendNs: atNs },
-        Float64Array.from(all, (values) => values[row] as number),
-      );
+    const all = TOKEN_METRICS.map((metric) => metrics[metric]);
+    const values = new Float64Array(all.length);
+    const { count } = columns;
+    for (let row = 0; row < count; row++) {
+      for (const [at, column] of all.entries()) values[at] = column.at(row);
+      this.push({ sendNs: sendNs.at(row) }, values);
+    }
     this.addCounts(columns.counts());
   }
 

@@ -74,12 +74,13 @@ function toStatistics(
   const system = systemMetrics(columns, rows);
   const durationSec = nsToSec(system.durationNs);
   const good = goodOf && findGood(goodOf);
+  const { outputTokens } = columns.metrics;
+  const hasTokens = rows === undefined ? !outputTokens.isEmpty : outputTokens.measured(rows).length > 0;
   const systemValues: Readonly<Record<SystemMetric["name"], number | undefined>> = {
     request_throughput: system.requestsPerSec,
     request_count: system.requestCount,
     // Without token counts, the throughput is missing, not 0.
-    output_token_throughput:
-      columns.metrics.outputTokens.measured(rows).length > 0 ? system.outputTokensPerSec : undefined,
+    output_token_throughput: hasTokens ? system.outputTokensPerSec : undefined,
     request_goodput:
       goodOf && (good === undefined ? UNKNOWN_GOODPUT : durationSec > 0 ? goodCountOf(good) / durationSec : 0),
   };
@@ -102,7 +103,7 @@ function requestValues(
 ): ReadonlyMap<StatisticName, number> | undefined {
   const values = columns.metrics[column].measured(rows);
   if (name === "inter_token_latency" && sumOf(values) === 0) return undefined;
-  const summary = summarize(values);
+  const summary = summarize(values, true);
   if (summary === undefined) return undefined;
   const scale = column.endsWith("Ns") ? NS_TO_MS : 1;
   return new Map(

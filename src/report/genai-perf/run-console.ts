@@ -49,6 +49,11 @@ export function printTables({ outputs, result, summary, warnings }: Measured, si
   for (const warning of warnings) sink.err(`rampart: ${warning}.\n`);
 }
 
+/** Whether the second list begins with the first. */
+function areEqual(values: Float64Array, others: Float64Array): boolean {
+  return values.every((value, i) => value === others[i]);
+}
+
 const STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
 
 /** Formats Rampart's table of the metrics that GenAI-Perf's table does not have, without rows that have no data; empty if no row has data. */
@@ -58,10 +63,12 @@ export function formatMoreMetrics({ samples, window, errorRatio, goodRatio }: Ru
     if (more === undefined) return [];
     const { label, scale = 1 } = more;
     const beside = (more.beside ?? metric) as TokenMetric;
-    const values = samples.get(metric) ?? new Float64Array();
+    const values = samples.get(metric)?.measured() ?? new Float64Array();
     const others = samples.get(beside);
-    const isRepeated = beside !== metric && values.every((value, i) => value === others?.[i]);
-    const summary = others === undefined || isRepeated ? undefined : summarize(values);
+    const summary =
+      others === undefined || (beside !== metric && areEqual(values, others.measured()))
+        ? undefined
+        : summarize(values, true);
     if (summary === undefined) return [];
     return [[label, ...STATISTICS.map((statistic) => formatTwoDecimals(summary[statistic] * scale))]];
   });

@@ -85,5 +85,5 @@ function goodRatioOf(
 }
 
 function hasReasoning({ metrics }: TokenColumns): boolean {
-  return metrics.timeToFirstReasoningTokenNs.measured().length > 0;
+  return !metrics.timeToFirstReasoningTokenNs.isEmpty;
 }

@@ -34,8 +34,7 @@ export function findLack(runs: readonly PlottedRun[], ...metrics: readonly Token
   if (needsStream && !runs.some(({ isStreaming }) => isStreaming))
     return "the responses were not streamed, so no token has a time of its own";
   for (const metric of metrics)
-    if (!runs.some(({ columns }) => columns.metrics[metric].measured().length > 0))
-      return LACKS[metric] ?? "it was not measured";
+    if (!runs.some(({ columns }) => !columns.metrics[metric].isEmpty)) return LACKS[metric] ?? "it was not measured";
   return undefined;
 }
 

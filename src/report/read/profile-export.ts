@@ -2,6 +2,7 @@ import { closeSync, readSync } from "node:fs";
 import { type ByteSource, JsonScanner } from "../../inputs/json-scanner.ts";
 import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 import { openFile } from "../../runtime/files.ts";
+import { collectGarbage } from "../../runtime/machine.ts";
 
 /** Reads profile exports of perf_analyzer and Rampart request by request, so that a file needs only the memory of its longest request. */
 
@@ -196,6 +197,9 @@ export function withScanner<T>(
   }
 }
 
+/** Items between two collections of garbage. */
+const COLLECT_EVERY = 50_000;
+
 /** The same for what is read item by item. */
 export function* scanItems<T>(
   path: string,
@@ -203,8 +207,12 @@ export function* scanItems<T>(
   open: () => ByteSource = () => openSource(path),
 ): Generator<T> {
   const source = open();
+  let count = 0;
   try {
-    yield* read(new JsonScanner(source, path));
+    for (const item of read(new JsonScanner(source, path))) {
+      yield item;
+      if (++count % COLLECT_EVERY === 0) collectGarbage();
+    }
   } finally {
     source.close();
   }

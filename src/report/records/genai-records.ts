@@ -7,8 +7,7 @@ import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs } from "../../plan/units.ts";
 import type { Report, TextSink } from "../report.ts";
-import { notWritten } from "../write-report.ts";
-import { LineFile } from "./line-file.ts";
+import { type LineFile, openLines } from "./line-file.ts";
 import { failureOf, formatLine, formatMetadata, wasCancelled } from "./record-line.ts";
 import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
 
@@ -31,7 +30,7 @@ export class RecordsFile implements RequestFile {
 
   constructor(path: string, run: RecordsRun) {
     this.run = run;
-    this.file = new LineFile(path, (error) => notWritten(path, error, "outputs.files.records"));
+    this.file = openLines(path);
     this.file.open();
   }
 

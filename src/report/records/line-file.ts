@@ -1,22 +1,47 @@
 import type { RunError } from "../../plan/problem.ts";
 import { OutputFile } from "../output-file.ts";
+import { cutOff, notWritten } from "../write-report.ts";
 
 /** Parts are small, because writing one delays requests that are due. */
 const FLUSH_CHARACTERS = 64 * 1024;
+/** The end of a cut file may need a block, which the file system frees with the lines in it. */
+const BLOCK_BYTES = 4096;
 
-/** A report of lines, written in parts, so that it can be larger than memory. */
+/** What a file of lines says and does when it cannot be written. */
+export interface LineFileOptions {
+  /** Makes the error that is thrown when nothing is in the file. */
+  toError(error: unknown): RunError;
+  /** Makes the error that is thrown when the file ends after a number of lines. */
+  toCutError(error: unknown, lineCount: number): RunError;
+  /** Returns what completes the file after any line. Default: nothing */
+  end?(): string;
+}
+
+/** Lines that were written at once. */
+interface Part {
+  readonly startBytes: number;
+  /** Lines before these. */
+  readonly lineCount: number;
+  readonly lines: readonly string[];
+}
+
+/** A report of lines, written in parts, so that it can be larger than memory. A full disk costs only the lines that do not fit. */
 export class LineFile {
   private readonly path: string;
-  private readonly toError: (error: unknown) => RunError;
+  private readonly options: LineFileOptions;
   private file: OutputFile | undefined;
   private buffer: string[] = [];
   private bufferedCharacters = 0;
   private keptBytes = 0;
+  private keptCount = 0;
+  /** Lines in the file. */
+  private lineCount = 0;
+  /** The last lines in the file. */
+  private last: Part | undefined;
 
-  /** @param toError makes the error that is thrown when the file cannot be written */
-  constructor(path: string, toError: (error: unknown) => RunError) {
+  constructor(path: string, options: LineFileOptions) {
     this.path = path;
-    this.toError = toError;
+    this.options = options;
   }
 
   /** Opens the file now instead of with the first part. */
@@ -24,17 +49,25 @@ export class LineFile {
     this.guard(() => undefined);
   }
 
-  /** Adds a line, or a part of one. @param line with its line feed */
+  /** Adds a line. @param line with its line feed, if there are line feeds */
   put(line: string): void {
     this.buffer.push(line);
     this.bufferedCharacters += line.length;
     if (this.bufferedCharacters >= FLUSH_CHARACTERS) this.flush();
   }
 
+  /** Adds text between lines. The file is never cut before it. */
+  putFrame(text: string): void {
+    this.flush();
+    this.write(text, []);
+    this.last = undefined;
+  }
+
   /** Makes all text so far final: {@link takeBack} drops what is added after it. */
   keep(): void {
     this.flush();
     this.keptBytes = this.file?.byteCount ?? 0;
+    this.keptCount = this.lineCount;
   }
 
   /** Drops the text since `keep`. Returns whether there was one before. */
@@ -42,7 +75,10 @@ export class LineFile {
     if (this.keptBytes === 0) return false;
     this.buffer = [];
     this.bufferedCharacters = 0;
-    if (this.file?.byteCount !== this.keptBytes) this.file?.truncate(this.keptBytes);
+    if (this.file?.byteCount === this.keptBytes) return true;
+    this.file?.truncate(this.keptBytes);
+    this.lineCount = this.keptCount;
+    this.last = undefined;
     return true;
   }
 
@@ -58,10 +94,46 @@ export class LineFile {
   }
 
   private flush(): void {
-    const text = this.buffer.join("");
+    const lines = this.buffer;
     this.buffer = [];
     this.bufferedCharacters = 0;
-    this.guard((file) => file.write(text));
+    this.write(lines.join(""), lines);
+  }
+
+  private write(text: string, lines: readonly string[]): void {
+    this.guard((file) => {
+      const part = { startBytes: file.byteCount, lineCount: this.lineCount, lines };
+      try {
+        file.write(text);
+      } catch (error) {
+        const count = this.cut(file, part);
+        throw count === undefined ? error : new CutFile(error, count);
+      }
+      this.lineCount += lines.length;
+      if (lines.length > 0) this.last = part;
+    });
+  }
+
+  /** Completes the file after the last line that fits, and renames it into place. Returns the number of lines; undefined when there is no room. */
+  private cut(file: OutputFile, part: Part): number | undefined {
+    const writtenBytes = file.byteCount;
+    let triedBytes = Number.POSITIVE_INFINITY;
+    for (const { bytes, count } of [
+      ...endsOf(file, part),
+      ...(this.last === undefined ? [] : endsOf(file, this.last)),
+    ]) {
+      if (bytes > writtenBytes || bytes > triedBytes - BLOCK_BYTES || count === 0) continue;
+      triedBytes = bytes;
+      try {
+        file.truncate(bytes);
+        file.write(this.options.end?.() ?? "");
+        file.commit();
+        return count;
+      } catch {
+        // Without one more block it may fit.
+      }
+    }
+    return undefined;
   }
 
   private guard(action: (file: OutputFile) => void): void {
@@ -69,7 +141,40 @@ export class LineFile {
       this.file ??= new OutputFile(this.path);
       action(this.file);
     } catch (error) {
-      throw this.toError(error);
+      const { toError, toCutError } = this.options;
+      throw error instanceof CutFile ? toCutError(error.cause, error.lineCount) : toError(error);
     }
   }
+}
+
+/** Returns a file of records. */
+export function openLines(path: string): LineFile {
+  const at = "outputs.files.records";
+  return new LineFile(path, {
+    toError: (error) => notWritten(path, error, at),
+    toCutError: (error, count) => cutOff(path, error, at, count),
+  });
+}
+
+/** The file is complete, but ends early. */
+class CutFile extends Error {
+  readonly lineCount: number;
+
+  constructor(cause: unknown, lineCount: number) {
+    super("the file is cut", { cause });
+    this.lineCount = lineCount;
+  }
+}
+
+/** Returns where the lines of a part end, and how many there are until then, the last one first; at the end where the part begins. */
+function endsOf(
+  file: OutputFile,
+  { startBytes, lineCount, lines }: Part,
+): { readonly bytes: number; readonly count: number }[] {
+  const ends = [{ bytes: startBytes, count: lineCount }];
+  for (const line of lines) {
+    const { bytes, count } = ends.at(-1) as { bytes: number; count: number };
+    ends.push({ bytes: bytes + file.sizeOf(line), count: count + 1 });
+  }
+  return ends.reverse();
 }

@@ -11,9 +11,8 @@ import type { PhasePlace, PhaseStart } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
 import type { RequestContent, ResponseContent } from "../../service/service.ts";
 import type { Report, TextSink } from "../report.ts";
-import { notWritten } from "../write-report.ts";
 import { createRecords } from "./genai-records.ts";
-import { LineFile } from "./line-file.ts";
+import { type LineFile, openLines } from "./line-file.ts";
 import { failureOf, formatLine, formatMetadata, type RecordMetadata, wasCancelled } from "./record-line.ts";
 import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
 
@@ -70,7 +69,7 @@ class Records implements Report {
 
   constructor(plan: Plan, path: string) {
     this.plan = plan;
-    this.file = new LineFile(path, (error) => notWritten(path, error, "outputs.files.records"));
+    this.file = openLines(path);
     this.measured = toMeasured(plan.target);
     this.members = new Map(membersOf(plan.target).map(({ name, target }) => [name, toMeasured(target)]));
   }

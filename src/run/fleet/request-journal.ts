@@ -138,7 +138,11 @@ export class RequestJournal<T> {
     const bytes = serialize(batch);
     this.store ??= openStore();
     const { fd, endBytes: position } = this.store;
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, position + at);
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, position + at);
+    } catch (error) {
+      throw notStored(error);
+    }
     this.store.endBytes += bytes.length;
     this.store.entryCount++;
     this.entries.push({ kind: "stored", position, byteCount: bytes.length });
@@ -181,7 +185,11 @@ function openStore(): { readonly fd: number; endBytes: number; entryCount: numbe
     rmSync(path);
     return { fd, endBytes: 0, entryCount: 0 };
   } catch (error) {
-    const message = `requests that wait to be written need a temporary file: ${messageOf(error)}`;
-    throw new RunError("output", message, "Set TMPDIR to a folder that can be written, or send with fewer workers.");
+    throw notStored(error);
   }
+}
+
+function notStored(error: unknown): RunError {
+  const message = `requests that wait to be written need a temporary file in ${tmpdir()}: ${messageOf(error)}`;
+  return new RunError("output", message, "Set TMPDIR to a folder with more room, or send with fewer workers.");
 }

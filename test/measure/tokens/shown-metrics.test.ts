@@ -12,15 +12,19 @@ test("samples are the measured values, in the order of the metrics", () => {
     names,
     TOKEN_METRICS.filter((metric) => samples.has(metric)),
   );
-  assert.deepEqual([...(samples.get("requestLatencyNs") ?? [])], [60e6, 80e6]);
-  assert.deepEqual([...(samples.get("timeToSecondTokenNs") ?? [])], [10e6], "what a request does not have is left out");
+  assert.deepEqual([...(samples.get("requestLatencyNs")?.measured() ?? [])], [60e6, 80e6]);
+  assert.deepEqual(
+    [...(samples.get("timeToSecondTokenNs")?.measured() ?? [])],
+    [10e6],
+    "what a request does not have is left out",
+  );
 });
 
 test("a metric that no request has is not shown, nor are reasoning metrics without reasoning", () => {
   const without = tokenSamples(makeColumns({ times: makeTimes([50]) }), true);
   assert.deepEqual([without.has("serverOutputTokens"), without.has("reasoningTokens")], [false, false]);
   const reasoning = tokenSamples(makeColumns({ times: makeTimes([50], { reasoningTokens: 3 }) }), true);
-  assert.deepEqual([...(reasoning.get("reasoningTokens") ?? [])], [3]);
+  assert.deepEqual([...(reasoning.get("reasoningTokens")?.measured() ?? [])], [3]);
 });
 
 test("without streams there are no times of tokens", () => {

@@ -3,13 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
-import { LineFile } from "../../../src/report/records/line-file.ts";
-import { notWritten } from "../../../src/report/write-report.ts";
+import { openLines } from "../../../src/report/records/line-file.ts";
 import { withFolder } from "../with-folder.ts";
-
-function openLines(path: string): LineFile {
-  return new LineFile(path, (error) => notWritten(path, error, "outputs.files.records"));
-}
 
 test("lines are written in parts and renamed into place at the end", () =>
   withFolder((folder) => {

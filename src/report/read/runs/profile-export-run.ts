@@ -72,7 +72,8 @@ function toLevel({ mode, value }: ExportedExperiment, requests: Requests): Measu
   return { label: describeLoad(mode, value), values, notes: [] };
 }
 
-function putSample(values: Map<string, MeasuredValue>, name: string, sample: Sample): void {
+/** Adds the average and the percentiles of times with their intervals. */
+export function putSample(values: Map<string, MeasuredValue>, name: string, sample: Sample): void {
   const put = (statistic: string, found: Uncertain | undefined): void => {
     if (found !== undefined) values.set(`${name}.${statistic}`, withBounds(found.value, found.low, found.high));
   };

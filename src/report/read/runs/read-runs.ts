@@ -8,11 +8,19 @@ import type { MeasuredRun, RunFile, RunFormat } from "./measured-run.ts";
 import { perfAnalyzerCsv } from "./perf-analyzer-csv.ts";
 import { profileExportRun } from "./profile-export-run.ts";
 import { rampartJson } from "./rampart-json.ts";
+import { recordsRun } from "./records-run.ts";
 
 /** Reads runs from reports of Rampart and other tools, whose format is recognised by what is in the file. */
 
 /** The formats, the one that says most about a run first: of a folder with several files of each run, only the first format is read. */
-const FORMATS: readonly RunFormat[] = [rampartJson, genaiPerfJson, aiperfJson, perfAnalyzerCsv, profileExportRun];
+const FORMATS: readonly RunFormat[] = [
+  rampartJson,
+  genaiPerfJson,
+  aiperfJson,
+  perfAnalyzerCsv,
+  profileExportRun,
+  recordsRun,
+];
 
 const HEAD_BYTES = 4096;
 /** Folders that hold parts of runs, or means of several. */

@@ -318,7 +318,7 @@ describe("a file that is not a report", () => {
     [
       "empty.json",
       "",
-      /empty\.json: is not a report that can be read; the formats are Rampart's JSON, .* or a profile export/,
+      /empty\.json: is not a report that can be read; the formats are Rampart's JSON, .* profile export or a file of records/,
     ],
     ["other.json", '{"a": 1}', /other\.json: is not a report/],
     [
@@ -361,4 +361,50 @@ describe("a file that is not a report", () => {
     mkdirSync(empty);
     assert.throws(() => readRuns(empty), /empty: has no report that can be read/);
   });
+});
+
+/** A line of a file of records. @param endMs of the request, which takes 10 ms */
+function recordLine(endMs: number, metadata: object, others: object = {}): string {
+  const start = 1_700_000_000_000_000_000n + BigInt((endMs - 10) * 1e6);
+  const times = `"request_start_ns":${start},"request_end_ns":${start + 10_000_000n}`;
+  const rest = JSON.stringify({ benchmark_phase: "profiling", ...metadata }).slice(1);
+  const line = { metrics: { request_latency: { value: 10, unit: "ms" } }, ...others };
+  return `{"metadata":{${times},${rest},${JSON.stringify(line).slice(1)}\n`;
+}
+
+test("a file of records has the requests in windows, by run and level, with their failures", () => {
+  const inLevel = { concurrency: 2, window: 1 };
+  const error = { error: { type: "http", message: "503" }, metrics: {} };
+  const lines = [
+    recordLine(5, { ...inLevel, benchmark_phase: "warmup", run: 1 }),
+    recordLine(20, { concurrency: 2, run: 1 }),
+    ...Array.from({ length: 99 }, (_, at) => recordLine(100 + 10 * at, { ...inLevel, run: 1 })),
+    recordLine(1090, { ...inLevel, run: 1 }, error),
+    recordLine(1090, { ...inLevel, run: 1, was_cancelled: true }, error),
+    recordLine(2000, { concurrency: 4, run: 1 }),
+    recordLine(3000, { ...inLevel, run: 2 }),
+  ];
+  const runs = readRuns(write("many.jsonl", lines.join("")));
+  assert.deepEqual(
+    runs.map(({ source, levels }) => [source.replace(/.*, /, ""), levels.map(({ label }) => label)]),
+    [
+      ["run 1", ["concurrency 2", "concurrency 4"]],
+      ["run 2", ["concurrency 2"]],
+    ],
+  );
+  const values = valuesOf(runs[0]);
+  assertNear(values, { "latency.average": 10e6, "latency.p99": 10e6, errorRate: 0.01 });
+  // Times since 1970 are exact to 256 ns.
+  assert.ok(Math.abs((values["throughput"] ?? 0) - 99) < 0.001, `${values["throughput"]}`);
+  assertNear(valuesOf(runs[0], 1), { errorRate: 0 });
+});
+
+test("a file of records that is cut off in a line names the line", () => {
+  const text = recordLine(20, { concurrency: 2 }).repeat(3);
+  const path = write("cut.jsonl", text.slice(0, -10));
+  assert.throws(
+    () => readRuns(path),
+    (error) => error instanceof UserError && /cut\.jsonl, line 3: is not JSON/.test(error.message),
+  );
+  assert.throws(() => readRuns(write("other.jsonl", '{"metadata":{},"metrics":{}}\n')), /other\.jsonl, line 1/);
 });

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { openProfileExport } from "../../src/report/read/profile-export.ts";
+import { withServer } from "../run/kserve-server.ts";
+import { inFolder, type ProcessResult, rampartCommand, startProcess } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/**
+ * What a full disk costs: only what does not fit, with one error that names the file. The system's limit on the length of files stands for the
+ * disk: writing beyond it fails after a part of the bytes, and needs no rights.
+ */
+
+const LIMIT = { timeout: 120_000 };
+const isSupported = process.platform === "linux";
+/** As `ulimit -f` counts. */
+const BLOCK_BYTES = 512;
+
+/** Runs Rampart where no file can be longer than a number of bytes. */
+function runLimited(mostBytes: number, args: readonly string[], cwd: string): Promise<ProcessResult> {
+  const line = `trap '' XFSZ; ulimit -f ${mostBytes / BLOCK_BYTES}; exec "$@"`;
+  return startProcess(["sh", "-c", line, "sh", ...rampartCommand(), ...args], { cwd }).result;
+}
+
+/** Returns how many requests a file has according to the error. */
+function cutCount(err: string, name: string): number {
+  const text = new RegExp(`${name} is cut off after ([\\d,]+) requests, and the later ones are lost: `).exec(err)?.[1];
+  assert.ok(text !== undefined, err);
+  return Number(text.replaceAll(",", ""));
+}
+
+describe("a disk that is full while a run lasts", { skip: !isSupported }, () => {
+  const MOST_BYTES = 256 * 1024;
+
+  test("cuts files of single requests after the last one that fits, and the report is complete", LIMIT, async () => {
+    const load = "hold(4, { requests: 4000 })";
+    await inFolder({ "x.ts": scenarioText({ load }) }, async (cwd) => {
+      const files = ["--records", "r.jsonl", "--profile-export-file", "p.json", "--json", "x.json"];
+      const { code, out, err } = await runLimited(MOST_BYTES, ["run", "x.ts", ...files], cwd);
+      assert.equal(code, 74, out + err);
+      assert.match(out, / 4,000 requests$/m);
+      assert.match(err, /the file is too long for the system; the run continues without it$/m);
+      assert.match(err, /Free space there, or give another path with --records\./);
+
+      const lines = (await readFile(join(cwd, "r.jsonl"), "utf8")).split("\n");
+      assert.equal(lines.pop(), "");
+      assert.equal(lines.length, cutCount(err, "r.jsonl"));
+      const longest = Math.max(...lines.map((line) => JSON.stringify(JSON.parse(line)).length + 1));
+      const { size } = await stat(join(cwd, "r.jsonl"));
+      assert.ok(MOST_BYTES - size <= 2 * longest, `${size} bytes of ${MOST_BYTES}, lines of up to ${longest}`);
+
+      const requests = [...openProfileExport(join(cwd, "p.json")).requests()];
+      assert.equal(requests.length, cutCount(err, "p.json"));
+      assert.ok(requests.length > 100 && requests.length < 4000);
+      const exported = JSON.parse(await readFile(join(cwd, "p.json"), "utf8"));
+      assert.deepEqual(Object.keys(exported), ["experiments", "version", "service_kind", "endpoint"]);
+
+      JSON.parse(await readFile(join(cwd, "x.json"), "utf8"));
+      assert.deepEqual(
+        (await readdir(cwd)).filter((name) => name.endsWith(".part")),
+        [],
+      );
+    });
+  });
+
+  test("cuts an export between two levels where it is full", LIMIT, async () => {
+    const load = "steps([1, 2, 3, 4, 5, 6, 7, 8], { requests: 100 })";
+    await inFolder({ "x.ts": scenarioText({ load }) }, async (cwd) => {
+      const { code, err } = await runLimited(MOST_BYTES, ["run", "x.ts", "--profile-export-file", "p.json"], cwd);
+      assert.equal(code, 74, err);
+      const { experiments } = openProfileExport(join(cwd, "p.json"));
+      const counts = experiments.map(({ requestCount }) => requestCount);
+      assert.equal(
+        counts.reduce((sum, count) => sum + count, 0),
+        cutCount(err, "p.json"),
+      );
+      assert.deepEqual(
+        experiments.map(({ value }) => value),
+        [1, 2, 3, 4, 5, 6, 7, 8].slice(0, experiments.length),
+      );
+      assert.deepEqual(counts.slice(0, -1), new Array(experiments.length - 1).fill(100));
+      assert.ok(experiments.length > 1, `${counts}`);
+      assert.equal(experiments[0]?.windowBoundariesNs.length, 2);
+    });
+  });
+
+  test("ends perf_analyzer with 99 after its table, and its export has what fits", LIMIT, async () => {
+    await inFolder({}, async (cwd) => {
+      await withServer({}, async (server) => {
+        const args = ["perf_analyzer", "-m", "simple", "-u", server.url, "--request-count", "3000"];
+        const { code, out, err } = await runLimited(MOST_BYTES, [...args, "--profile-export-file", "p.json"], cwd);
+        assert.equal(code, 99, out + err);
+        assert.match(out, /^ {4}Request count: 3000$/m);
+        assert.equal([...openProfileExport(join(cwd, "p.json")).requests()].length, cutCount(err, "p.json"));
+      });
+    });
+  });
+});
+
+test("files that are written at the end are named in one error, and none is left in part", {
+  ...LIMIT,
+  skip: !isSupported,
+}, async () => {
+  await inFolder({ "x.ts": scenarioText({ load: "hold(1, { requests: 50 })" }) }, async (cwd) => {
+    const names = ["x.json", "x.html", "x.csv", "x.md", "x.xml"];
+    const options = ["--json", "--html", "--csv", "--markdown", "--junit"];
+    const args = options.flatMap((option, at) => [option, names[at] as string]);
+    const { code, out, err } = await runLimited(BLOCK_BYTES, ["run", "x.ts", ...args], cwd);
+    assert.equal(code, 74, out + err);
+    assert.match(out, / 50 requests$/m);
+    const errors = err.split("\n").filter((line) => line.includes("cannot be written"));
+    assert.equal(errors.length, 1, err);
+    const left = (await readdir(cwd)).filter((name) => name !== "x.ts");
+    for (const name of names.filter((one) => !left.includes(one)))
+      assert.match(
+        errors[0] as string,
+        new RegExp(`\\b${name} cannot be written: the file is too long for the system`),
+      );
+    assert.ok(!left.includes("x.json") && !left.includes("x.html"), `${left}`);
+    for (const name of left) assert.ok(names.includes(name), name);
+  });
+});
