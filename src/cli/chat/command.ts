@@ -16,7 +16,8 @@ import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
 import { readHeaders } from "../flag-values.ts";
-import { type Flag, type FlagValues, formatFlags, parseFlags, unexpectedArgument } from "../flags.ts";
+import { type Flag, type FlagValues, parseFlags, unexpectedArgument } from "../flags.ts";
+import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { type PlanValues, withPlanValues } from "../options/shared-option.ts";
 import { CHAT_TIMEOUT_MS } from "../options/shared-options.ts";
 import { commandFlags, readAmount, readShared } from "../shared-flags.ts";
@@ -53,10 +54,7 @@ export const COMMAND = commandOf(FLAGS, runChatCommand, { name: "URL", takes: "w
 export function runChatCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 2);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { url, text, maxTokens, headers, values } = readArguments(flags, command);
     const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
     const name = flags.text("tokenizer");
@@ -150,21 +148,15 @@ function readArguments(flags: FlagValues, command: string): Arguments {
   return { url, text, maxTokens, headers, values };
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} URL [QUESTION] [options]`,
-    "",
-    "Asks a language model one question and shows the response's tokens with their times, to see that the server, its stream and",
-    "the tokenizer work before a benchmark.",
-    "",
-    "Options (durations have a unit, such as 10s or 2min):",
-    formatFlags(FLAGS),
-    "",
-    "Examples:",
-    `  ${command} localhost:8000`,
-    `  ${command} localhost:8000 "What is a tensor?" --model llama --tokenizer meta-llama/Llama-3.1-8B-Instruct`,
-    "",
-    "Exit codes: 0 answered, 64 wrong usage, 69 server unreachable, stalled or failing, 1 internal error.",
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} URL [QUESTION] [options]`],
+    about: [
+      "Asks a language model one question and shows the response's tokens with their times, to see that the server, its stream and the tokenizer work before a benchmark.",
+    ],
+    flags: FLAGS,
+    flagsNote: DURATIONS_NOTE,
+    examples: [`${command} localhost:8000`, `${command} localhost:8000 "What is a tensor?" --model llama`],
+    exitCodes: "0 answered, 64 wrong usage, 69 server unreachable, stalled or failing, 1 internal error.",
+  };
 }
