@@ -38,6 +38,7 @@ import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from ".
 import type { Hooks } from "./run-hooks.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import { readGivenLoad, readLimits, withGivenLoad } from "./scenarios/given-load.ts";
+import { checkSeveral, findScenarios, runSeveral, valuesFor } from "./scenarios/several.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
 
@@ -59,25 +60,57 @@ export const COMMAND = commandOf(FLAGS, runScenarioCommand, { name: "SCENARIO.ts
 /** Runs `rampart run`. Returns the exit code. */
 export async function runScenarioCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
-    const [file] = flags.positionals;
+    const flags = parseFlags(FLAGS, args, Number.POSITIVE_INFINITY);
+    const found: Problem[] = [];
+    const files = findScenarios(flags.positionals, found);
+    const [file] = files;
     if (asksHelp(flags)) {
       const page =
         file === undefined
-          ? helpPage(`${command} SCENARIO.ts`)
+          ? helpPage(`${command} SCENARIO.ts…`)
           : scenarioPage(`${command} ${file}`, await loadScenario(file, await io.loadApi()));
       printsHelp(flags, page, io);
       return EXIT.passed;
     }
     const hint = `Write ${command} FILE, such as ${command} first.ts, or make a scenario with rampart init.`;
     const problems: Problem[] =
-      file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
+      flags.positionals.length === 0 ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : found;
     problems.push(...flags.problems);
     const values = readShared(flags, "run", problems);
     if (file === undefined) throw new UserError(problems);
-    const run = (given: PlanValues): Promise<number> => runFile(file, flags, given, problems, io);
+    if (files.length > 1) return runFiles(files, { flags, values, problems, command }, io);
+    const run = (given: PlanValues): Promise<number> => runFile(file, flags, valuesFor(file, given), problems, io);
     return flags.has("dry-run") || problems.length > 0 ? run(values) : inFleet(values, io, run);
   });
+}
+
+/** Runs several scenarios. All are loaded first, so that a mistake in one is reported before another is run. */
+async function runFiles(
+  files: readonly string[],
+  {
+    flags,
+    values,
+    problems,
+    command,
+  }: {
+    readonly flags: FlagValues;
+    readonly values: PlanValues;
+    readonly problems: readonly Problem[];
+    readonly command: string;
+  },
+  io: CommandIo,
+): Promise<number> {
+  const found = [...problems, ...checkSeveral(values)];
+  for (const file of files) {
+    await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
+      if (!(error instanceof UserError)) throw error;
+      found.push(...error.problems);
+    });
+  }
+  if (found.length > 0) throw new UserError(found);
+  return runSeveral(files, flags.has("quiet") ? silent(io) : io, (file) =>
+    explainErrors(command, io, () => runFile(file, flags, valuesFor(file, values), [], io)),
+  );
 }
 
 async function runFile(
@@ -260,13 +293,14 @@ function helpPage(usage: string, parameters: readonly ParameterHelp[] = []): Hel
   return {
     usage: [`${usage} [options]`],
     about: [
-      "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file (rampart init writes one), or YAML or JSON without code. rampart help scenarios is the guide.",
+      "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file (rampart init writes one), or YAML or JSON without code. Several, or a folder of them, run one after the other, with one verdict. rampart help scenarios is the guide.",
     ],
     ...(rows.length === 0 ? {} : { lists: [{ title: "Parameters of this scenario", rows }] }),
     flags: FLAGS,
     flagsNote: DURATIONS_NOTE,
     examples: [
-      "rampart run load.ts",
+      "rampart run load.ts              or: rampart load.ts",
+      "rampart run load-tests/ --junit '{name}.xml'",
       "rampart run load.yaml --set users=32",
       "rampart run load.ts --url gpu-host:8000 --json run.json",
     ],
