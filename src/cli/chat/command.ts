@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { formatRunError, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { formatRunError, type Problem, problem, RunError, UserError, wordError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
@@ -15,6 +15,7 @@ import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
+import { findHint } from "../failure-hints.ts";
 import { readHeaders } from "../flag-values.ts";
 import { type Flag, type FlagValues, parseFlags, unexpectedArgument } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
@@ -81,7 +82,7 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
         ),
         new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]),
       );
-    const model = flags.text("model") ?? (await findModel(planFor("any").target as ServerTargetPlan));
+    const model = flags.text("model") ?? (await findModel(planFor("any"), io));
     const question: Question = { text, model, endpoint, maxTokens };
     io.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
     return report(await ask(planFor(model), question), question, tokenizer, io);
@@ -115,14 +116,22 @@ function report(
 }
 
 /** Returns the server's only model. @throws UserError when it has several or none, with their names */
-async function findModel(target: ServerTargetPlan): Promise<string> {
-  const names = (await probeModels(target)).map(({ name }) => name);
+async function findModel(plan: Plan, io: CommandIo): Promise<string> {
+  const models = await probeModels(plan.target as ServerTargetPlan).catch((error: unknown) => explain(plan, error, io));
+  const names = models.map(({ name }) => name);
   const [only] = names;
   if (only !== undefined && names.length === 1) return only;
   const message =
     names.length === 0 ? "is needed: the server lists no models" : `is needed: the server has ${names.length} models`;
   const hint = names.length === 0 ? "Give --model NAME." : `Give one of ${names.slice(0, 20).join(", ")}.`;
   throw new UserError([problem("missing", "--model", message, hint)]);
+}
+
+/** Adds what the server is to the error of a query. */
+async function explain(plan: Plan, error: unknown, { nameOf }: CommandIo): Promise<never> {
+  const { failure } = error instanceof RunError ? error.facts : {};
+  const hint = failure && (await findHint(plan, failure));
+  throw hint === undefined ? error : wordError((error as RunError).reword((error as RunError).text, hint), nameOf);
 }
 
 interface Arguments {
