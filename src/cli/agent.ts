@@ -6,7 +6,8 @@ import { startAgent } from "../run/fleet/bus/agent.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, parseFlags } from "./flags.ts";
+import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
+import { type HelpPage, printsHelp } from "./help/page.ts";
 import { putValue } from "./options/place.ts";
 import type { Door } from "./options/shared-option.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
@@ -28,10 +29,7 @@ export const COMMAND = commandOf(FLAGS, runAgentCommand);
 export async function runAgentCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { promise: over, resolve: end } = Promise.withResolvers<number>();
     io.onInterrupt(() => end(EXIT.passed));
     let ending: ReturnType<typeof setTimeout> | undefined;
@@ -65,16 +63,14 @@ export function readBus(flags: FlagValues, door: Door, problems: Problem[]): Bus
   return checkBus(bus);
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} --bus URL`,
-    "",
-    "Waits on a NATS server for runs with --bus, and sends their load from this host, one run at a time.",
-    "An agent runs the code of scenarios: the server must ask its users who they are.",
-    "",
-    formatFlags(FLAGS),
-    "",
-    "Exit codes: 0 stopped, or the run of --once ended; 64 wrong usage; 69 the bus cannot be used, or that run was cancelled.",
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} --bus URL`],
+    about: [
+      "Waits on a NATS server for runs with --bus, and sends their load from this host, one run at a time. An agent runs the code of scenarios: the server must ask its users who they are.",
+    ],
+    flags: FLAGS,
+    exitCodes:
+      "0 stopped, or the run of --once ended; 64 wrong usage; 69 the bus cannot be used, or that run was cancelled.",
+  };
 }

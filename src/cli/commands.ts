@@ -6,13 +6,19 @@ import { VERSION } from "../runtime/version.ts";
 import type { LoadedCommand, ShownCommand } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { guardIo } from "./guarded-io.ts";
+import { formatHelpRow, HELP_COLUMNS } from "./help/page.ts";
 import type { Topic } from "./help/topics.ts";
+import { wrap } from "./options/rows.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
+
+/** The headings of commands in help, in its order. */
+const GROUPS = ["Measure", "Write scenarios", "Read reports", "Servers and hosts", "Help"] as const;
 
 /** A subcommand. */
 export interface Command {
   readonly name: string;
+  readonly group: (typeof GROUPS)[number];
   readonly summary: string;
   /** Exit code when standard output cannot be written. Default: that of Rampart's own commands. */
   readonly outputExit?: number;
@@ -25,57 +31,41 @@ export interface Command {
 /** Guides are not wrapped wider than this. */
 const MAX_GUIDE_COLUMNS = 110;
 
+/** Where summaries begin in the list of commands. */
+const SUMMARY_COLUMN = 17;
+
 const loadShell = () => import("./shell/command.ts");
+
+const loadRun = async (): Promise<LoadedCommand> => (await import("./run.ts")).COMMAND;
+
+/** Reports whether the first argument is a scenario, or a folder of them: a name with the end of one, or one with a slash. */
+function isScenario(name: string): boolean {
+  return /\.(?:[cm]?[jt]s|ya?ml|json)$/i.test(name) || (!name.startsWith("-") && /[/\\]/.test(name));
+}
 
 /** The subcommands. */
 export const COMMANDS: readonly Command[] = [
   {
     name: "run",
+    group: "Measure",
     summary: "run a scenario: a load test in TypeScript, YAML or JSON",
-    load: async () => (await import("./run.ts")).COMMAND,
-  },
-  {
-    name: "init",
-    summary: "answer a few questions and get a scenario",
-    load: async () => (await import("./init.ts")).COMMAND,
-  },
-  {
-    name: "types",
-    summary: "write the types of scenarios beside them, for editors",
-    load: async () => (await import("./types/command.ts")).COMMAND,
-  },
-  {
-    name: "schema",
-    summary: "print the JSON Schema of a file that Rampart reads or writes",
-    load: async () => (await import("./schema.ts")).COMMAND,
+    load: () => loadRun(),
   },
   {
     name: "http",
+    group: "Measure",
     summary: "measure any HTTP server by its URL, without a scenario",
     load: async () => (await import("./http/command.ts")).COMMAND,
   },
   {
     name: "chat",
-    summary: "ask a language model one question and see its tokens with their times",
+    group: "Measure",
+    summary: "ask a language model one question and see its tokens",
     load: async () => (await import("./chat/command.ts")).COMMAND,
   },
   {
-    name: "mock",
-    summary: "start a small server to measure when there is no other",
-    load: async () => (await import("./mock.ts")).COMMAND,
-  },
-  {
-    name: "agent",
-    summary: "send the load of runs that other hosts conduct",
-    load: async () => (await import("./agent.ts")).COMMAND,
-  },
-  {
-    name: "k8s",
-    summary: "print a Kubernetes Job whose pods send a scenario's load",
-    load: async () => (await import("./k8s/command.ts")).COMMAND,
-  },
-  {
     name: "perf_analyzer",
+    group: "Measure",
     summary: "measure a model with perf_analyzer's options",
     // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.
     load: () => PERF_ANALYZER,
@@ -84,36 +74,82 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "genai-perf",
+    group: "Measure",
     summary: "measure generative models with GenAI-Perf's options",
     load: async () => (await import("./genai-perf/command.ts")).COMMAND,
     outputExit: 1,
   },
   {
+    name: "init",
+    group: "Write scenarios",
+    summary: "answer a few questions and get a scenario",
+    load: async () => (await import("./init.ts")).COMMAND,
+  },
+  {
+    name: "types",
+    group: "Write scenarios",
+    summary: "write the types of scenarios beside them, for editors",
+    load: async () => (await import("./types/command.ts")).COMMAND,
+  },
+  {
+    name: "schema",
+    group: "Write scenarios",
+    summary: "print the JSON Schema of a file that Rampart reads or writes",
+    load: async () => (await import("./schema.ts")).COMMAND,
+  },
+  {
+    name: "report",
+    group: "Read reports",
+    summary: "show the JSON report of a run again, and make its page",
+    load: async () => (await import("./report.ts")).COMMAND,
+  },
+  {
+    name: "compare",
+    group: "Read reports",
+    summary: "compare reports of whole runs, and find regressions",
+    load: async () => (await import("./compare/command.ts")).COMMAND,
+  },
+  {
+    name: "mock",
+    group: "Servers and hosts",
+    summary: "start a small server to measure when there is no other",
+    load: async () => (await import("./mock.ts")).COMMAND,
+  },
+  {
     name: "doctor",
+    group: "Servers and hosts",
     summary: "check whether this host can send a load and measure it well",
     load: async () => (await import("./doctor/command.ts")).COMMAND,
   },
   {
+    name: "agent",
+    group: "Servers and hosts",
+    summary: "send the load of runs that other hosts conduct",
+    load: async () => (await import("./agent.ts")).COMMAND,
+  },
+  {
+    name: "k8s",
+    group: "Servers and hosts",
+    summary: "print a Kubernetes Job whose pods send a scenario's load",
+    load: async () => (await import("./k8s/command.ts")).COMMAND,
+  },
+  {
     name: "completion",
+    group: "Help",
     summary: "print a script that completes commands and options in a shell",
     load: async () => (await loadShell()).createCompletion(describeCommands),
   },
   {
     name: "man",
+    group: "Help",
     summary: "print the man page",
     load: async () => (await loadShell()).createMan(describeCommands),
   },
-  {
-    name: "report",
-    summary: "show the JSON report of a run again, and make its page from it",
-    load: async () => (await import("./report.ts")).COMMAND,
-  },
-  {
-    name: "compare",
-    summary: "compare reports of whole runs, and find regressions",
-    load: async () => (await import("./compare/command.ts")).COMMAND,
-  },
 ];
+
+/** Commands without a module. */
+const HELP = { name: "help", group: "Help", summary: "print a guide, or the help of a command" };
+const VERSION_WORD = { name: "version", group: "Help", summary: "print the version" };
 
 /** The guides are loaded when they are printed. */
 const loadTopics = () => import("./help/topics.ts");
@@ -126,11 +162,10 @@ async function describeCommands(): Promise<ShownCommand[]> {
   return [
     ...(await Promise.all(described)),
     {
-      name: "help",
-      summary: "print a guide, or the help of a command",
+      ...HELP,
       usage: { options: [], operand: { name: "TOPIC", choices: [...new Set(choices)], takes: "word" } },
     },
-    { name: "version", summary: "print the version", usage: { options: [] } },
+    { ...VERSION_WORD, usage: { options: [] } },
   ];
 }
 
@@ -143,6 +178,8 @@ export async function runCommandLine(invokedAs: string, args: readonly string[],
   const [name, ...rest] = args;
   const command = linked ?? findCommand(name);
   if (command?.endsStartUp !== true) endStartUp();
+  if (command === undefined && name !== undefined && isScenario(name))
+    return withOutputFailure(await (await loadRun()).run(args, "rampart run", io), io);
   if (command === undefined) return withOutputFailure(await runNoCommand(name, rest, io), io);
   const calledAs = linked === undefined ? `rampart ${command.name}` : invokedAs;
   const loaded = await command.load();
@@ -157,9 +194,11 @@ function runNoCommand(name: string | undefined, rest: readonly string[], io: Com
       return printHelp(rest[0], io);
     case "--help":
     case "-h":
-      return printHelp(undefined, io);
+    case "--help-all":
+      return printHelp(undefined, io, name === "--help-all");
     case "version":
     case "--version":
+    case "-V":
       io.out(`rampart ${VERSION}\n`);
       return EXIT.passed;
     case undefined:
@@ -170,11 +209,11 @@ function runNoCommand(name: string | undefined, rest: readonly string[], io: Com
 }
 
 /** Prints a guide, the help of a command, or the list of both. */
-async function printHelp(name: string | undefined, io: CommandIo): Promise<number> {
+async function printHelp(name: string | undefined, io: CommandIo, isAll = false): Promise<number> {
   const { formatTopic, TOPICS } = await loadTopics();
   const columns = Math.min(MAX_GUIDE_COLUMNS, process.stdout.columns || MAX_GUIDE_COLUMNS);
   const isList = name === undefined || name === "help" || name === "version";
-  const text = isList ? formatHelp(TOPICS) : formatTopic(name, columns);
+  const text = isList ? formatHelp(TOPICS, isAll) : formatTopic(name, columns);
   if (text !== undefined) {
     io.out(text);
     return EXIT.passed;
@@ -188,15 +227,13 @@ async function printHelp(name: string | undefined, io: CommandIo): Promise<numbe
 /** @param topics names that would have been right too */
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
-  const isScenario = /\.(?:m?[jt]s|ya?ml|json)$/.test(name);
-  const near = isScenario ? undefined : nearestName(name, names);
+  const near = nearestName(name, names);
   const [what, all] = topics.length === 0 ? ["command", "commands"] : ["command or topic", "commands and topics"];
   const hint =
     near === undefined ? `The ${all} are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
   io.err(`rampart: there is no ${what} '${name}'. ${hint}\n`);
   if (name === "aiperf")
     io.err("AIPerf has many of GenAI-Perf's options, and rampart genai-perf profile takes these.\n");
-  if (isScenario) io.err(`To run a scenario write: rampart run ${name}\n`);
   return EXIT.usage;
 }
 
@@ -208,23 +245,31 @@ function findCommand(name: string | undefined): Command | undefined {
 /** Without a command: the same list as an error. */
 async function printUsage(io: CommandIo): Promise<number> {
   const { TOPICS } = await loadTopics();
-  io.err(formatHelp(TOPICS));
+  io.err(formatHelp(TOPICS, false));
   return EXIT.usage;
 }
 
-function formatHelp(topics: readonly Topic[]): string {
-  const formatRow = ({ name, summary }: { name: string; summary: string }): string => `  ${name.padEnd(15)}${summary}`;
+/** Formats the list of commands and guides. @param isAll whether the guides have their summaries */
+function formatHelp(topics: readonly Topic[], isAll: boolean): string {
+  const rows = [...COMMANDS, HELP, VERSION_WORD];
+  const formatGroup = (title: string): string[] => [
+    `${title}:`,
+    ...rows
+      .filter(({ group }) => group === title)
+      .flatMap(({ name, summary }) => formatHelpRow([name, summary], SUMMARY_COLUMN)),
+    "",
+  ];
+  const names = wrap(`Guides: ${topics.map(({ name }) => name).join(", ")}.`, HELP_COLUMNS);
+  const guides = topics.flatMap(({ name, summary }) => formatHelpRow([name, summary], SUMMARY_COLUMN));
   return [
-    "Usage: rampart COMMAND [options]",
+    "Usage: rampart COMMAND [options], or rampart SCENARIO.ts [options]",
     "",
     "Measures inference servers: latency, throughput and token times under load.",
     "",
-    "Commands (rampart COMMAND --help lists the options of one):",
-    ...[...COMMANDS, { name: "version", summary: "print the version" }].map(formatRow),
+    ...GROUPS.flatMap(formatGroup),
+    ...(isAll ? ["Guides:", ...guides] : names),
     "",
-    "Guides (rampart help TOPIC prints one):",
-    ...topics.map(formatRow),
-    "",
+    "rampart COMMAND --help prints the options of one, rampart help GUIDE a guide.",
     "To try it with no server running: rampart init --yes",
     "Linked as perf_analyzer or genai-perf, the executable is that command.",
     "",

@@ -1,7 +1,7 @@
 import type { SettingPath, Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { FailureFacts } from "../plan/problem.ts";
-import { SERVICE_KINDS } from "../registry/service-kinds.ts";
+import { SERVICE_KINDS, type ServerTargetPlan, serviceKindOf } from "../registry/service-kinds.ts";
 import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
 
 /** Hints on the most frequent mistakes. */
@@ -9,11 +9,17 @@ import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
 /** Returns what to change after a failure; undefined when the cause is unknown. May query the server's metadata. */
 export async function findHint(plan: Plan, failure: FailureFacts): Promise<Text | undefined> {
   const diagnosis = await diagnose(plan, failure);
-  return diagnosis && describeDiagnosis(diagnosis, plan.target.protocol);
+  const target = plan.target as ServerTargetPlan;
+  return diagnosis && describeDiagnosis(diagnosis, target.protocol, hasGrpc(target));
 }
 
-/** Returns the hint. @param protocol the requested protocol */
-export function describeDiagnosis(diagnosis: Diagnosis, protocol: "http" | "grpc"): Text {
+/** Reports whether servers of this kind speak gRPC too. */
+function hasGrpc(target: ServerTargetPlan): boolean {
+  return serviceKindOf(target).api.probes.some(({ protocol }) => protocol === "grpc");
+}
+
+/** Returns the hint. @param protocol the requested protocol @param canUseGrpc whether the other one is possible */
+export function describeDiagnosis(diagnosis: Diagnosis, protocol: "http" | "grpc", canUseGrpc = true): Text {
   switch (diagnosis.code) {
     case "doubled-path":
       return { say: diagnosis.code, path: diagnosis.path, doubled: diagnosis.doubled };
@@ -22,7 +28,8 @@ export function describeDiagnosis(diagnosis: Diagnosis, protocol: "http" | "grpc
     case "grpc-port":
     case "http-port": {
       const { code, address, port } = diagnosis;
-      return { say: code, address, port: port === undefined ? "" : ` (${port})` };
+      const say = code === "grpc-port" && !canUseGrpc ? "only-http" : code;
+      return { say, address, port: port === undefined ? "" : ` (${port})` };
     }
     case "key-refused":
       return `The server refused the key that was sent (${diagnosis.status}): check its value and its permissions.`;

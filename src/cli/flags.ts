@@ -2,7 +2,6 @@ import { parseArgs } from "node:util";
 import { nearestName } from "../plan/nearest-name.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
-import { wrap } from "./options/rows.ts";
 
 /**
  * Flags of Rampart's own commands: typed tables, parsed by Node's rules, with all problems reported at once. Compatible modes have their
@@ -25,6 +24,8 @@ export interface Flag {
   readonly help: string;
   /** Names that others give it, with dashes: the error for such a name suggests its own. */
   readonly meant?: readonly string[];
+  /** Whether help shows it on the first screen. */
+  readonly isCommon?: true;
 }
 
 /** The given flags of a command. */
@@ -77,7 +78,14 @@ export class FlagValues {
   }
 }
 
-export const HELP_FLAG: Flag = { name: "help", short: "h", help: "Print this help and exit." };
+/** Prints all options. */
+export const HELP_ALL_FLAG: Flag = { name: "help-all", help: "Print all options and exit." };
+
+/** What every command has. */
+export const HELP_FLAGS: readonly Flag[] = [
+  { name: "help", short: "h", help: "Print the help and exit." },
+  HELP_ALL_FLAG,
+];
 
 /**
  * Parses arguments. The result includes the problems found, so that the command can add problems with values.
@@ -107,7 +115,8 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     if (token.kind !== "option") continue;
     const flag = flags.find(({ name }) => name === token.name);
     const near = flag ?? findMeant(token.rawName, flags);
-    if (flag === undefined && token.value === undefined && near?.value !== undefined) unknownIndex = token.index;
+    const takesNext = near === undefined ? positionals.length > 0 || maxPositionals === 0 : near.value !== undefined;
+    if (flag === undefined && token.value === undefined && takesNext) unknownIndex = token.index;
     const problem = flag === undefined ? unknownFlag(token.rawName, near) : checkValue(flag, token.value);
     if (problem !== undefined) problems.push(problem);
     if (flag === undefined || problem !== undefined) continue;
@@ -155,42 +164,9 @@ function unknownFlag(rawName: string, near: Flag | undefined): Problem {
   return problem("unknown-name", rawName, "is not a flag of this command", hint);
 }
 
-const HELP_COLUMN = 34;
-const WIDTH = 110;
-
 /** Returns the end of a flag's help: ` Default: 10s.`; empty without a default. */
 export function defaultNote({ default: value, defaultText = value }: Flag): string {
   return defaultText === undefined ? "" : ` Default: ${defaultText}.`;
-}
-
-/** Formats the flags as lines of help. */
-export function formatFlags(flags: readonly Flag[]): string {
-  const rows = flags.map((flag): [string, string] => {
-    const names = `${flag.short === undefined ? "" : `-${flag.short}, `}--${flag.name}`;
-    const choices = flag.choices === undefined ? "" : ` One of ${flag.choices.join(", ")}.`;
-    return [
-      `${names}${flag.value === undefined ? "" : ` ${flag.value}`}`,
-      `${flag.help}${choices}${defaultNote(flag)}`,
-    ];
-  });
-  return formatHelpRows(rows);
-}
-
-/** Formats names and their meanings as lines of help in two columns. */
-export function formatHelpRows(rows: readonly (readonly [name: string, meaning: string])[]): string {
-  return rows
-    .map(([name, meaning]) => {
-      const left = `  ${name}`;
-      const lines = wrap(meaning, WIDTH - HELP_COLUMN);
-      return [left.padEnd(HELP_COLUMN) + (left.length < HELP_COLUMN ? lines.shift() : ""), ...lines.map(indent)].join(
-        "\n",
-      );
-    })
-    .join("\n");
-}
-
-function indent(line: string): string {
-  return " ".repeat(HELP_COLUMN) + line;
 }
 
 /** Prints all problems of a user error. */

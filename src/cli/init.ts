@@ -13,7 +13,8 @@ import { filesOf, type WrittenFile } from "../wizard/scenario-text.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { type Flag, type FlagValues, HELP_FLAGS, parseFlags } from "./flags.ts";
+import { type HelpPage, printsHelp } from "./help/page.ts";
 import { describeCommandLine } from "./init-command-lines.ts";
 import { sharedOptions } from "./options/shared-options.ts";
 import { runScenarioCommand } from "./run.ts";
@@ -27,16 +28,24 @@ export const FLAGS: readonly Flag[] = [
     name: "no-server",
     help: "Write the scenario without asking the server and without loading the tokenizer. Needs --model.",
   },
-  { name: "run", help: "Run the scenario without asking." },
+  { name: "run", isCommon: true, help: "Run the scenario without asking." },
   { name: "no-run", help: "Do not run the scenario." },
-  { name: "yes", short: "y", help: "Take the default of every question that no option answers." },
-  HELP_FLAG,
+  { name: "yes", short: "y", isCommon: true, help: "Take the default of every question that no option answers." },
+  ...HELP_FLAGS,
 ];
 
 /** Returns the option of a question. Other commands have some of them too: letters and names from elsewhere are those of all. */
 function toFlag({ id, value, help }: Question): Flag {
-  const { short, meant } = sharedOptions("init").find(({ name }) => name === id) ?? {};
-  return { name: id, value, help, ...(short && { short }), ...(meant && { meant }) };
+  const { short, meant, isCommon } = sharedOptions("init").find(({ name }) => name === id) ?? {};
+  const isShown = isCommon ?? ["target", "goal", "out"].includes(id);
+  return {
+    name: id,
+    value,
+    help,
+    ...(short && { short }),
+    ...(meant && { meant }),
+    ...(isShown && { isCommon: true }),
+  };
 }
 
 /** The command. */
@@ -46,10 +55,7 @@ export const COMMAND = commandOf(FLAGS, runInitCommand);
 export async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
     const mode: InterviewMode = flags.has("yes") ? "defaults" : isTerminal ? "ask" : "refuse";
     const answers = await new Interview({
@@ -129,22 +135,18 @@ function write(file: string, text: string): void {
   }
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} [options]`,
-    "",
-    "Writes a scenario: finds out what answers at the address, asks for the model and the goal and what the goal needs, says how long the run will",
-    "take, writes the file, prints a command line that measures the same where there is one, and offers to run it. Every question can be answered",
-    "by an option. Without a terminal nothing is asked.",
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-    "Examples:",
-    `  ${command} --yes                        a scenario that needs no server, and run it`,
-    `  ${command} --url gpu-host:8000 --model resnet50 --goal limit --users 64 --p99-limit 30ms`,
-    `  ${command} --url gpu-host:8000 --model resnet50 --other-model resnet50-int8 --users 16`,
-    `  ${command} --target openai --url gpu-host:8000 --tokenizer ./tokenizer --goal soak`,
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} [options]`],
+    about: [
+      "Writes a scenario: finds out what answers at the address, asks for the model and the goal and what the goal needs, says how long the run will take, writes the file, prints a command line that measures the same where there is one, and offers to run it. Every question can be answered by an option. Without a terminal nothing is asked.",
+    ],
+    flags: FLAGS,
+    examples: [
+      `${command} --yes          a scenario that needs no server, and run it`,
+      `${command} --url gpu-host:8000 --goal limit --users 64 --p99-limit 30ms`,
+      `${command} --url gpu-host:8000 --model resnet50 --other-model resnet50-int8`,
+      `${command} --target openai --url gpu-host:8000 --tokenizer ./tokenizer`,
+    ],
+  };
 }

@@ -17,7 +17,8 @@ import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
 import { readNumber, readPercent } from "./flag-values.ts";
-import { type Flag, type FlagValues, formatFlags, parseFlags } from "./flags.ts";
+import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
+import { type HelpPage, printsHelp } from "./help/page.ts";
 import { formatNotation } from "./options/shared-option.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags } from "./shared-flags.ts";
@@ -31,16 +32,18 @@ const { llm: DEFAULT_LLM } = DEFAULT_MOCK;
 /** Its options. */
 export const FLAGS: readonly Flag[] = commandFlags("mock", [
   { name: "host", value: "HOST", default: "127.0.0.1", help: "Address to listen on." },
-  { name: "http-port", value: "PORT", default: "8000", help: "Port for HTTP; 0 takes a free one." },
-  { name: "grpc-port", value: "PORT", default: "8001", help: "Port for gRPC; 0 takes a free one." },
+  { name: "http-port", isCommon: true, value: "PORT", default: "8000", help: "Port for HTTP; 0 takes a free one." },
+  { name: "grpc-port", isCommon: true, value: "PORT", default: "8001", help: "Port for gRPC; 0 takes a free one." },
   {
     name: "latency",
+    isCommon: true,
     value: "LATENCY",
     default: `${DEFAULT_MOCK.latency.ms}ms`,
     help: "Time before each response: 5ms, or drawn from uniform:1ms:9ms, normal:5ms:1ms (mean and deviation) or exponential:5ms.",
   },
   {
     name: "error-rate",
+    isCommon: true,
     value: "PERCENT",
     default: formatNotation("percent", 100 * DEFAULT_MOCK.errorRatio),
     meant: ["--error-ratio"],
@@ -54,40 +57,43 @@ export const FLAGS: readonly Flag[] = commandFlags("mock", [
   },
   {
     name: "ttft",
+    isCommon: true,
     value: "LATENCY",
     defaultText: "the value of --latency",
-    help: "Language model: time to first token; takes what --latency takes.",
+    help: "Time to first token of the language model; takes what --latency takes.",
   },
   {
     name: "itl",
+    isCommon: true,
     value: "DURATION",
     default: `${DEFAULT_LLM.tokenGapMs}ms`,
-    help: "Language model: time between tokens.",
+    help: "Time between tokens of the language model.",
   },
   {
     name: "output-tokens",
+    isCommon: true,
     value: "N",
     default: `${DEFAULT_LLM.outputTokens}`,
-    help: "Language model: tokens of a response when the request names no limit.",
+    help: "Tokens of a response when the request names no limit.",
   },
   {
     name: "tokens-per-event",
     value: "N",
     default: `${DEFAULT_LLM.tokensPerEvent}`,
-    help: "Language model: tokens in one event of a stream.",
+    help: "Tokens in one event of a stream.",
   },
   {
     name: "reasoning-tokens",
     value: "N",
     default: `${DEFAULT_LLM.reasoningTokens}`,
-    help: "Language model: number of reasoning tokens (reasoning_content) at the beginning of a chat response.",
+    help: "Number of reasoning tokens (reasoning_content) at the beginning of a chat response.",
   },
   {
     name: "cut-rate",
     value: "PERCENT",
     default: formatNotation("percent", 100 * DEFAULT_LLM.cutRatio),
     meant: ["--cut-ratio"],
-    help: "Language model: share of streams that are cut off in the middle: 1%.",
+    help: "Share of the language model's streams that are cut off in the middle: 1%.",
   },
   ...Object.entries(MOCK_SERVICES).map(
     ([name, { value, help }]): Flag => ({ name, help, meant: [`--grpc-${name}`], ...(value && { value }) }),
@@ -102,10 +108,7 @@ export async function runMockCommand(args: readonly string[], command: string, r
   const io = withNames(rawIo, inMock);
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
     const services = await createServices(flags, plan);
     const server = await startMock(plan, { host, httpPort, grpcPort }, services);
@@ -183,26 +186,18 @@ function readGap(flags: FlagValues, problems: Problem[]): number {
   return 0;
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} [options]`,
-    "",
-    "Starts a small server to measure when there is no other, until Ctrl-C. It serves",
-    "",
-    "  - the model `simple` as Triton does (KServe v2, over HTTP and gRPC): sum and difference of two INT32[16], batches of up to 8;",
-    "  - over HTTP, a language model of any name: v1/chat/completions, v1/completions, v1/responses, v1/embeddings, v1/models",
-    "    (OpenAI), v1/ranking (NIM) and v1/messages (Anthropic), as whole responses or streams.",
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-    "Examples:",
-    `  ${command} --latency normal:5ms:1ms --error-rate 1%`,
-    `  ${command} --ttft 50ms --itl 10ms --output-tokens 128`,
-    "",
-    "Then, in another terminal:",
-    "  rampart perf_analyzer -m simple -u localhost:8000",
-    "  rampart genai-perf profile -m llama --tokenizer o200k_base --endpoint-type chat --streaming -u localhost:8000",
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} [options]`],
+    about: [
+      "Starts a small server to measure when there is no other, until Ctrl-C. It serves the model `simple` as Triton does (KServe v2, over HTTP and gRPC): sum and difference of two INT32[16], batches of up to 8. Over HTTP it also serves a language model of any name: v1/chat/completions, v1/completions, v1/responses, v1/embeddings, v1/models (OpenAI), v1/ranking (NIM) and v1/messages (Anthropic), as whole responses or streams.",
+    ],
+    flags: FLAGS,
+    examples: [
+      `${command} --latency normal:5ms:1ms --error-rate 1%`,
+      `${command} --ttft 50ms --itl 10ms --output-tokens 128`,
+      "rampart chat localhost:8000                     in another terminal",
+      "rampart perf_analyzer -m simple -u localhost:8000",
+    ],
+  };
 }

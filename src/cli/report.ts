@@ -6,7 +6,8 @@ import { EXIT } from "../result/exit-codes.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, formatFlags, parseFlags } from "./flags.ts";
+import { type Flag, parseFlags } from "./flags.ts";
+import { type HelpPage, printsHelp } from "./help/page.ts";
 import { sharedOptions } from "./options/shared-options.ts";
 import { routeTextAroundReports } from "./output-files.ts";
 import { commandFlags, readFiles } from "./shared-flags.ts";
@@ -23,10 +24,7 @@ export const COMMAND = commandOf(FLAGS, runReportCommand, { name: "REPORT", take
 export function runReportCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const [path = ""] = flags.positionals;
     const problems: Problem[] = [...flags.problems];
     if (path === "") problems.push(problem("missing", "FILE", "is missing", "Give the JSON report of a run."));
@@ -44,20 +42,14 @@ export function runReportCommand(args: readonly string[], command: string, io: C
   });
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} FILE.json [options]`,
-    "",
-    "Shows the report of a run again, and makes its page, its summary, its CSV and its JUnit file from the JSON that --json wrote.",
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-    "Examples:",
-    `  ${command} report.json -v`,
-    `  ${command} report.json --html report.html --markdown summary.md`,
-    "",
-    "Exit codes: 0 shown, whatever the verdict is; 64 wrong usage or file, 74 a report could not be written.",
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} FILE.json [options]`],
+    about: [
+      "Shows the report of a run again, and makes its page, its summary, its CSV and its JUnit file from the JSON that --json wrote.",
+    ],
+    flags: FLAGS,
+    examples: [`${command} run.json -v`, `${command} run.json --html run.html --markdown summary.md`],
+    exitCodes: "0 shown, whatever the verdict is; 64 wrong usage or file, 74 a report could not be written.",
+  };
 }

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { AssertionPlan } from "../plan/assertions.ts";
 import { functionsOf } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
@@ -28,13 +29,16 @@ import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, formatHelpRows, parseFlags } from "./flags.ts";
+import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
+import { asksHelp, DURATIONS_NOTE, type HelpPage, printsHelp } from "./help/page.ts";
 import { inFleet } from "./in-fleet.ts";
 import { type PlanValues, withPlanValues } from "./options/shared-option.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import type { Hooks } from "./run-hooks.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
+import { readGivenLoad, readLimits, withGivenLoad } from "./scenarios/given-load.ts";
+import { checkSeveral, findScenarios, runSeveral, valuesFor } from "./scenarios/several.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
 
@@ -44,6 +48,7 @@ import { commandFlags, readShared } from "./shared-flags.ts";
 export const FLAGS: readonly Flag[] = commandFlags("run", [
   {
     name: "set",
+    isCommon: true,
     value: "NAME=VALUE",
     help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
   },
@@ -55,22 +60,57 @@ export const COMMAND = commandOf(FLAGS, runScenarioCommand, { name: "SCENARIO.ts
 /** Runs `rampart run`. Returns the exit code. */
 export async function runScenarioCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
-    const [file] = flags.positionals;
-    if (flags.has("help")) {
-      if (file === undefined) io.out(formatHelp(`${command} SCENARIO.ts`));
-      else printHelp(`${command} ${file}`, await loadScenario(file, await io.loadApi()), io);
+    const flags = parseFlags(FLAGS, args, Number.POSITIVE_INFINITY);
+    const found: Problem[] = [];
+    const files = findScenarios(flags.positionals, found);
+    const [file] = files;
+    if (asksHelp(flags)) {
+      const page =
+        file === undefined
+          ? helpPage(`${command} SCENARIO.ts…`)
+          : scenarioPage(`${command} ${file}`, await loadScenario(file, await io.loadApi()));
+      printsHelp(flags, page, io);
       return EXIT.passed;
     }
     const hint = `Write ${command} FILE, such as ${command} first.ts, or make a scenario with rampart init.`;
     const problems: Problem[] =
-      file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
+      flags.positionals.length === 0 ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : found;
     problems.push(...flags.problems);
     const values = readShared(flags, "run", problems);
     if (file === undefined) throw new UserError(problems);
-    const run = (given: PlanValues): Promise<number> => runFile(file, flags, given, problems, io);
+    if (files.length > 1) return runFiles(files, { flags, values, problems, command }, io);
+    const run = (given: PlanValues): Promise<number> => runFile(file, flags, valuesFor(file, given), problems, io);
     return flags.has("dry-run") || problems.length > 0 ? run(values) : inFleet(values, io, run);
   });
+}
+
+/** Runs several scenarios. All are loaded first, so that a mistake in one is reported before another is run. */
+async function runFiles(
+  files: readonly string[],
+  {
+    flags,
+    values,
+    problems,
+    command,
+  }: {
+    readonly flags: FlagValues;
+    readonly values: PlanValues;
+    readonly problems: readonly Problem[];
+    readonly command: string;
+  },
+  io: CommandIo,
+): Promise<number> {
+  const found = [...problems, ...checkSeveral(values)];
+  for (const file of files) {
+    await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
+      if (!(error instanceof UserError)) throw error;
+      found.push(...error.problems);
+    });
+  }
+  if (found.length > 0) throw new UserError(found);
+  return runSeveral(files, flags.has("quiet") ? silent(io) : io, (file) =>
+    explainErrors(command, io, () => runFile(file, flags, valuesFor(file, values), [], io)),
+  );
 }
 
 async function runFile(
@@ -103,10 +143,7 @@ export async function runEntryScenario(
   return explainErrors(file, io, async () => {
     const loaded = { scenario: withReadFields(scenario), file, folder: dirname(file) };
     const flags = parseFlags(FLAGS, args, 0);
-    if (flags.has("help")) {
-      printHelp(file, loaded, io);
-      return EXIT.passed;
-    }
+    if (asksHelp(flags) && printsHelp(flags, scenarioPage(file, loaded), io)) return EXIT.passed;
     const problems: Problem[] = [...flags.problems];
     const values = readShared(flags, "run", problems);
     return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
@@ -130,6 +167,8 @@ async function runLoaded(
   io: CommandIo,
 ): Promise<number> {
   const { params, setup, teardown } = scenario.definition as Hooks & { readonly params?: unknown };
+  const load = readGivenLoad(flags, "run", problems);
+  const limits = readLimits(flags, problems);
   const given: GivenValues = { sets: flags.texts("set"), env: process.env };
   const { values, plan: parameters } = readParameters(params, given, problems);
   problems.push(...checkHooks({ setup, teardown }));
@@ -140,9 +179,10 @@ async function runLoaded(
     ...(params === undefined ? {} : { parameters }),
   };
   const context: FieldContext = { values, file, path: resolve(file) };
+  const resolved = (known: FieldContext): Scenario => withGivenLoad(resolveFields(scenario, known), load);
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
     runPlan(
-      changePlan(toPlan(resolveFields(scenario, runContext), folder, overrides), planValues),
+      changePlan(toPlan(resolved(runContext), folder, overrides), { values: planValues, limits }),
       { folder, context: runContext, overrides },
       flags,
       runIo,
@@ -152,7 +192,7 @@ async function runLoaded(
   // A plan is known without a server unless a field needs what setup returns.
   if ((setup ?? teardown) === undefined || (flags.has("dry-run") && isPlanKnown))
     return run({ ...context, started: { value: undefined } }, io);
-  const known = resolveFields(scenario, context);
+  const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);
   if (isPlanKnown) toPlan(known, folder, overrides);
   else checkFields(known, late);
   const hooks: Hooks = { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) };
@@ -224,42 +264,47 @@ function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunRe
     : `all ${failedCount} requests failed: ${example}`;
 }
 
-/** Returns a plan with the values of flags. @throws UserError */
-export function changePlan(plan: Plan, values: PlanValues): Plan {
-  return values.size === 0 ? plan : checkPlan(withPlanValues(plan, values));
+/** What flags change in a plan. */
+export interface PlanChanges {
+  readonly values: PlanValues;
+  /** Assertions besides those of the plan. */
+  readonly limits: readonly AssertionPlan[];
 }
 
-/** Prints the help of a scenario, with its parameters. */
-function printHelp(usage: string, { scenario }: LoadedScenario, io: CommandIo): void {
+/** Returns a plan with the values of flags. @throws UserError */
+export function changePlan(plan: Plan, { values, limits }: PlanChanges): Plan {
+  if (values.size === 0 && limits.length === 0) return plan;
+  return checkPlan(withPlanValues({ ...plan, assertions: [...plan.assertions, ...limits] }, values));
+}
+
+/** The help of a scenario, with its parameters. */
+function scenarioPage(usage: string, { scenario }: LoadedScenario): HelpPage {
   const problems: Problem[] = [];
   const { params } = scenario.definition as { readonly params?: unknown };
   const parameters = describeParameters(params, problems);
   if (problems.length > 0) throw new UserError(problems);
-  io.out(formatHelp(usage, parameters));
+  return helpPage(usage, parameters);
 }
 
-function formatHelp(usage: string, parameters: readonly ParameterHelp[] = []): string {
-  const rows = parameters.map(({ name, placeholder, variable, text }): [string, string] => [
-    `--set ${name}=${placeholder}`,
-    `${text} Or in the environment: ${variable}.`,
-  ]);
-  return [
-    `Usage: ${usage} [options]`,
-    "",
-    "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file (rampart init",
-    "writes one for you), or a YAML or JSON file without code. rampart help scenarios is the guide.",
-    "",
-    ...(rows.length === 0 ? [] : ["Parameters of this scenario:", formatHelpRows(rows), ""]),
-    "Options (durations have a unit, such as 10s or 2min):",
-    formatFlags(FLAGS),
-    "",
-    "Examples:",
-    "  rampart run load.ts",
-    "  rampart run load.yaml --set users=32",
-    "  rampart run load.ts --url gpu-host:8000 --json report.json",
-    "",
-    "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 unresolved: not stable, or too little was measured to decide,",
-    "69 server unreachable, stalled or failing, 74 a report could not be written, 130 interrupted, 1 internal error.",
-    "",
-  ].join("\n");
+function helpPage(usage: string, parameters: readonly ParameterHelp[] = []): HelpPage {
+  const rows = parameters.map(({ name, placeholder, variable, text }) => {
+    return [`--set ${name}=${placeholder}`, `${text} Or in the environment: ${variable}.`] as const;
+  });
+  return {
+    usage: [`${usage} [options]`],
+    about: [
+      "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file (rampart init writes one), or YAML or JSON without code. Several, or a folder of them, run one after the other, with one verdict. rampart help scenarios is the guide.",
+    ],
+    ...(rows.length === 0 ? {} : { lists: [{ title: "Parameters of this scenario", rows }] }),
+    flags: FLAGS,
+    flagsNote: DURATIONS_NOTE,
+    examples: [
+      "rampart run load.ts              or: rampart load.ts",
+      "rampart run load-tests/ --junit '{name}.xml'",
+      "rampart run load.yaml --set users=32",
+      "rampart run load.ts --url gpu-host:8000 --json run.json",
+    ],
+    exitCodes:
+      "0 passed, 64 wrong usage, 65 an assertion failed, 66 unresolved: not stable, or too little was measured to decide, 69 server unreachable, stalled or failing, 74 a report could not be written, 130 interrupted, 1 internal error.",
+  };
 }

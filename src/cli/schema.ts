@@ -5,8 +5,9 @@ import { scenarioJsonSchema } from "../scenario/data/json-schema.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { type Flag, HELP_FLAGS, parseFlags } from "./flags.ts";
 import { readDescriptions } from "./help/descriptions.ts";
+import { type HelpPage, printsHelp } from "./help/page.ts";
 
 /** `rampart schema NAME`: prints a published JSON Schema. */
 
@@ -34,7 +35,7 @@ export const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
 };
 
 /** Its options. */
-export const FLAGS: readonly Flag[] = [HELP_FLAG];
+export const FLAGS: readonly Flag[] = HELP_FLAGS;
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runSchemaCommand, {
@@ -47,10 +48,7 @@ export const COMMAND = commandOf(FLAGS, runSchemaCommand, {
 export function runSchemaCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const [name = ""] = flags.positionals;
     const schema = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
     const hint = `Use one of ${Object.keys(SCHEMAS).join(", ")}.`;
@@ -63,16 +61,11 @@ export function runSchemaCommand(args: readonly string[], command: string, io: C
   });
 }
 
-function formatHelp(command: string): string {
-  const names = Object.entries(SCHEMAS).map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`);
-  return [
-    `Usage: ${command} NAME`,
-    "",
-    "Prints the JSON Schema of a file that Rampart writes or reads.",
-    "",
-    "Schemas:",
-    ...names,
-    "",
-    formatFlags(FLAGS),
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} NAME`],
+    about: ["Prints the JSON Schema of a file that Rampart writes or reads."],
+    lists: [{ title: "Schemas", rows: Object.entries(SCHEMAS).map(([name, { summary }]) => [name, summary] as const) }],
+    flags: FLAGS,
+  };
 }

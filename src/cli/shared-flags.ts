@@ -1,7 +1,7 @@
 import type { OutputFilesPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { readNumber } from "./flag-values.ts";
-import { type Flag, type FlagValues, HELP_FLAG } from "./flags.ts";
+import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";
 import {
   type Door,
   defaultTextOf,
@@ -26,13 +26,13 @@ export function commandFlags(door: Door, others: readonly Flag[]): readonly Flag
     ...toFlags(shared.filter(({ isFirst }) => isFirst)),
     ...others,
     ...toFlags(shared.filter(({ isFirst }) => !isFirst)),
-    HELP_FLAG,
+    ...HELP_FLAGS,
   ];
 }
 
 /** Returns one option as a flag. @param hasScenario whether the flag replaces what a scenario says; outputs belong to no scenario */
 function toFlag(option: SharedOption, hasScenario: boolean): Flag {
-  const { name, short, value, choices, meant, setting = "outputs" } = option;
+  const { name, short, value, choices, meant, isCommon, setting = "outputs" } = option;
   const help = option.isRepeatable === true ? `${option.help} May be repeated.` : option.help;
   const text = defaultTextOf(option, true);
   const defaultText = hasScenario && !setting.startsWith("outputs") ? `the scenario's, or ${text}` : text;
@@ -43,6 +43,7 @@ function toFlag(option: SharedOption, hasScenario: boolean): Flag {
     ...(value === undefined ? {} : { value }),
     ...(choices === undefined ? {} : { choices }),
     ...(meant === undefined ? {} : { meant }),
+    ...(isCommon === undefined ? {} : { isCommon }),
     ...(option.default === undefined || option.setting !== undefined ? {} : { default: String(option.default) }),
     ...(text === undefined || defaultText === undefined ? {} : { defaultText }),
   };

@@ -78,6 +78,7 @@ export const MESSAGES = {
   redirected: "The server redirects to <location>: redirects are not followed, so point <target.url> there.",
   "grpc-port":
     "<address> speaks gRPC, not HTTP. Give its HTTP port<port> in <target.url>, or use <target.protocol=grpc>.",
+  "only-http": "<address> speaks gRPC, not HTTP. Give its HTTP port<port> in <target.url>.",
   "http-port":
     "<address> speaks HTTP, not gRPC. Give its gRPC port<port> in <target.url>, or use <target.protocol=http>.",
   "tls-port": "<address> speaks TLS: <at>.",

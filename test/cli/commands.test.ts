@@ -47,15 +47,17 @@ describe("a command that does not exist", () => {
   test("and is like none gets the list", async () => {
     const { code, err } = await run("benchmark-everything");
     assert.equal(code, 64);
-    assert.match(err, /The commands are run, init, .*, help and version\./);
+    assert.match(err, /The commands are run, http, .*, help and version\./);
   });
 
   test("but is AIPerf's name", async () => {
     assert.match((await run("aiperf", "profile", "-m", "x")).err, /rampart genai-perf profile takes these/);
   });
 
-  test("but is a scenario's file", async () => {
-    assert.match((await run("x.ts")).err, /To run a scenario write: rampart run x\.ts/);
+  test("but is a scenario's file is that of run", async () => {
+    const { code, err } = await run("x.ts", "--dry-run");
+    assert.equal(code, 64);
+    assert.match(err, /^rampart: x\.ts: there is no such file\. .*\nSee rampart run --help\.\n$/);
   });
 });
 
@@ -68,7 +70,7 @@ test("an unknown flag gets the nearest flag as a hint, or the help; its value is
     (await run("http", "http://127.0.0.1:1", "--requsts", "5")).err,
     "rampart: --requsts: is not a flag of this command. Did you mean --requests?\nSee rampart http --help.\n",
   );
-  const { err } = await run("run", "x.ts", "--concurrency");
-  assert.match(err, /^rampart: --concurrency: is not a flag of this command\. Leave it out\.$/m);
+  const { err } = await run("run", "x.ts", "--nonsense");
+  assert.match(err, /^rampart: --nonsense: is not a flag of this command\. Leave it out\.$/m);
   assert.match(err, /^See rampart run --help\.$/m);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Flag, formatFlags, parseFlags } from "../../src/cli/flags.ts";
+import { type Flag, parseFlags } from "../../src/cli/flags.ts";
+import { formatHelpPage } from "../../src/cli/help/page.ts";
 
 /** Defaults of the flags of Rampart's own commands. */
 
@@ -21,7 +22,7 @@ test("only flags with a default have a value when they are not given", () => {
 });
 
 test("help shows the default, or what applies without the flag", () => {
-  const help = formatFlags(FLAGS);
+  const help = formatHelpPage({ usage: ["x"], about: ["Does it."], flags: FLAGS }, false);
   assert.match(help, /Address\. Default: 127\.0\.0\.1\./);
   assert.match(help, /How long\. Default: 10s, without --requests\./);
 });

@@ -157,11 +157,19 @@ describe("rampart http", () => {
 describe("rampart http exits with", () => {
   for (const [name, args, expected, message] of [
     [
-      "65 for more failures than allowed",
-      ["--status", "404", "--max-error-rate", "50%"],
+      "65 for a broken limit",
+      ["--status", "200,404", "--fail-if", "p99 > 1us", "--fail-if", "errorRate > 50%"],
       65,
-      /FAIL +error rate ≤ 50 %/,
+      /FAIL +p99 latency ≤ [\s\S]*pass +error rate ≤ 50 %/,
     ],
+    [
+      "69 for more failures than may happen",
+      ["--status", "404", "--max-error-rate", "50%"],
+      69,
+      /requests failed, more than the 50 % allowed/,
+    ],
+    ["64 for the limit of a change", ["--fail-if", "p99 > +5%"], 64, /--fail-if: limits a change, and a run has none/],
+    ["64 for two addresses", ["--url", "localhost:1"], 64, /--url: the argument is an address too/],
     [
       "69 when nothing succeeds",
       ["--success", "error != null"],

@@ -75,11 +75,11 @@ describe("rampart run with parameters", () => {
 
   test("--help lists them, also in a scenario without any", async () => {
     await inFolder({ ...FILES, "none.ts": EXTENDED.replace(/params: .*?},/, "") }, async (cwd) => {
-      const { code, out } = await runRampart(["run", "base.ts", "--help"], { cwd });
+      const { code, out } = await runRampart(["run", "base.ts", "--help-all"], { cwd });
       assert.equal(code, 0);
       assert.match(
         out,
-        /--set users=N +A whole number of 1 or more\. Default: 2\. Or in the environment:\s+RAMPART_USERS\./,
+        /--set users=N\s+A\s+whole\s+number\s+of\s+1\s+or\s+more\.\s+Default:\s+2\.\s+Or\s+in\s+the\s+environment:\s+RAMPART_USERS\./,
       );
       assert.match(out, /--stall-timeout/);
       const none = await runRampart(["run", "none.ts", "--help"], { cwd });

@@ -447,8 +447,8 @@ describe("rampart init without a terminal never waits", () => {
     });
   });
 
-  test("--help lists a flag for every question", async () => {
-    const { code, out } = await runRampart(["init", "--help"]);
+  test("--help-all lists a flag for every question", async () => {
+    const { code, out } = await runRampart(["init", "--help-all"]);
     assert.equal(code, 0);
     const flags = QUESTIONS.filter(({ help }) => help !== "").map(({ id }) => id);
     for (const flag of [...flags, "run", "no-run", "yes"])

@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { formatRunError, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { formatRunError, type Problem, problem, RunError, UserError, wordError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
@@ -15,8 +15,10 @@ import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
+import { findHint } from "../failure-hints.ts";
 import { readHeaders } from "../flag-values.ts";
-import { type Flag, type FlagValues, formatFlags, parseFlags, unexpectedArgument } from "../flags.ts";
+import { type Flag, type FlagValues, parseFlags, unexpectedArgument } from "../flags.ts";
+import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { type PlanValues, withPlanValues } from "../options/shared-option.ts";
 import { CHAT_TIMEOUT_MS } from "../options/shared-options.ts";
 import { commandFlags, readAmount, readShared } from "../shared-flags.ts";
@@ -53,10 +55,7 @@ export const COMMAND = commandOf(FLAGS, runChatCommand, { name: "URL", takes: "w
 export function runChatCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 2);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { url, text, maxTokens, headers, values } = readArguments(flags, command);
     const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
     const name = flags.text("tokenizer");
@@ -83,7 +82,7 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
         ),
         new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]),
       );
-    const model = flags.text("model") ?? (await findModel(planFor("any").target as ServerTargetPlan));
+    const model = flags.text("model") ?? (await findModel(planFor("any"), io));
     const question: Question = { text, model, endpoint, maxTokens };
     io.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
     return report(await ask(planFor(model), question), question, tokenizer, io);
@@ -117,14 +116,22 @@ function report(
 }
 
 /** Returns the server's only model. @throws UserError when it has several or none, with their names */
-async function findModel(target: ServerTargetPlan): Promise<string> {
-  const names = (await probeModels(target)).map(({ name }) => name);
+async function findModel(plan: Plan, io: CommandIo): Promise<string> {
+  const models = await probeModels(plan.target as ServerTargetPlan).catch((error: unknown) => explain(plan, error, io));
+  const names = models.map(({ name }) => name);
   const [only] = names;
   if (only !== undefined && names.length === 1) return only;
   const message =
     names.length === 0 ? "is needed: the server lists no models" : `is needed: the server has ${names.length} models`;
   const hint = names.length === 0 ? "Give --model NAME." : `Give one of ${names.slice(0, 20).join(", ")}.`;
   throw new UserError([problem("missing", "--model", message, hint)]);
+}
+
+/** Adds what the server is to the error of a query. */
+async function explain(plan: Plan, error: unknown, { nameOf }: CommandIo): Promise<never> {
+  const { failure } = error instanceof RunError ? error.facts : {};
+  const hint = failure && (await findHint(plan, failure));
+  throw hint === undefined ? error : wordError((error as RunError).reword((error as RunError).text, hint), nameOf);
 }
 
 interface Arguments {
@@ -150,21 +157,15 @@ function readArguments(flags: FlagValues, command: string): Arguments {
   return { url, text, maxTokens, headers, values };
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} URL [QUESTION] [options]`,
-    "",
-    "Asks a language model one question and shows the response's tokens with their times, to see that the server, its stream and",
-    "the tokenizer work before a benchmark.",
-    "",
-    "Options (durations have a unit, such as 10s or 2min):",
-    formatFlags(FLAGS),
-    "",
-    "Examples:",
-    `  ${command} localhost:8000`,
-    `  ${command} localhost:8000 "What is a tensor?" --model llama --tokenizer meta-llama/Llama-3.1-8B-Instruct`,
-    "",
-    "Exit codes: 0 answered, 64 wrong usage, 69 server unreachable, stalled or failing, 1 internal error.",
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} URL [QUESTION] [options]`],
+    about: [
+      "Asks a language model one question and shows the response's tokens with their times, to see that the server, its stream and the tokenizer work before a benchmark.",
+    ],
+    flags: FLAGS,
+    flagsNote: DURATIONS_NOTE,
+    examples: [`${command} localhost:8000`, `${command} localhost:8000 "What is a tensor?" --model llama`],
+    exitCodes: "0 answered, 64 wrong usage, 69 server unreachable, stalled or failing, 1 internal error.",
+  };
 }

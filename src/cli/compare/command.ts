@@ -24,12 +24,13 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import { type HelpPage, printsHelp } from "../help/page.ts";
+import { parseLimit, parsePrecision } from "../options/parse-limit.ts";
 import { STDOUT_FILE, toOutputPath } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
 import { commandFlags, readFiles } from "../shared-flags.ts";
-import { parseLimit, parsePrecision } from "./parse-limit.ts";
 import { type ReadSide, readSides } from "./run-sets.ts";
 import { type GivenSides, splitSides } from "./sides.ts";
 
@@ -39,20 +40,17 @@ import { type GivenSides, splitSides } from "./sides.ts";
 export const FLAGS: readonly Flag[] = commandFlags("compare", [
   {
     name: "base",
+    isCommon: true,
     value: "FILE…",
     help: "The runs to compare with: all files up to the next flag. Instead of the first argument.",
   },
   {
     name: "new",
+    isCommon: true,
     value: "FILE…",
     help: "The runs of a candidate: all files up to the next flag; once for each candidate. Instead of the other arguments.",
   },
-  {
-    name: "fail-if",
-    value: "LIMIT",
-    help: "Exit with 65 when this is shown: 'p99 > +5%', 'throughput < -3%', 'timeToFirstToken.p99 > +10%', 'p99 > 25ms', 'errorRate > 1%'; may be given several times.",
-  },
-  { name: "strict", help: "Exit with 66 when a limit of --fail-if can be neither kept nor broken." },
+  { name: "strict", isCommon: true, help: "Exit with 66 when a limit of --fail-if can be neither kept nor broken." },
   {
     name: "within-runs",
     help: "With one run on a side, take the confidence interval within the run, which lacks the variation between runs.",
@@ -87,10 +85,7 @@ export async function runCompareCommand(args: readonly string[], command: string
   return explainErrors(command, io, () => {
     const given = splitSides(args, takesValue);
     const flags = parseFlags(FLAGS, given.rest, 0);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return Promise.resolve(EXIT.passed);
-    }
+    if (printsHelp(flags, helpPage(command), io)) return Promise.resolve(EXIT.passed);
     return compare(readRequest(given, flags), io);
   });
 }
@@ -222,30 +217,23 @@ function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns
   return judgeComparison(sides, isStrict).exitCode;
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} BASE NEW [MORE…] [options]`,
-    `       ${command} --base FILE… --new FILE… [options]`,
-    "",
-    "Compares whole runs: the first argument is the base, each other one a candidate. Each is a report with one run, or with several",
-    "(repeat in a scenario), several reports joined with commas, or a folder of reports. Formats are recognised by their content:",
-    "the JSON of Rampart, GenAI-Perf and AIPerf, the CSV and profile exports of perf_analyzer, and files of records.",
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-    "Limits of --fail-if are METRIC > LIMIT, with >, >=, < or <=. With a sign they limit the change from base to new (+5%; of errorRate",
-    "in percentage points), without one the new value (25ms, 1%, 100). METRIC is named as in assertions of scenarios: p99, average,",
-    "throughput, errorRate, timeToFirstToken.p99 or p99(timeToFirstToken), outputTokensPerSec and others: all names that --json prints.",
-    "",
-    "Examples:",
-    `  ${command} base.json new.json`,
-    `  ${command} base.json new.json --fail-if 'p99 > +5%' --fail-if 'throughput < -3%' --markdown comment.md`,
-    `  ${command} base-1.json,base-2.json,base-3.json new-1.json,new-2.json,new-3.json`,
-    `  ${command} --base old/*.json --new new/*.json --html compare.html`,
-    "",
-    "Exit codes: 0 passed, 64 wrong usage or files, 65 a limit is broken, 66 a limit cannot be decided: always when a side has one run,",
-    "with --strict also when the interval is too wide; 74 a report could not be written, 1 internal error.",
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} BASE NEW [MORE…] [options]`, `${command} --base FILE… --new FILE… [options]`],
+    about: [
+      "Compares whole runs: the first argument is the base, each other one a candidate. Each is a report with one run, or with several (repeat in a scenario), several reports joined with commas, or a folder of reports. Formats are recognised by their content: the JSON of Rampart, GenAI-Perf and AIPerf, the CSV and profile exports of perf_analyzer, and files of records.",
+    ],
+    flags: FLAGS,
+    details: [
+      "Limits of --fail-if are METRIC > LIMIT, with >, >=, < or <=. With a sign they limit the change from base to new (+5%; of errorRate in percentage points), without one the new value (25ms, 1%, 100). METRIC is named as in assertions of scenarios: p99, average, throughput, errorRate, timeToFirstToken.p99 or p99(timeToFirstToken), outputTokensPerSec and others: all names that --json prints.",
+    ],
+    examples: [
+      `${command} base.json new.json`,
+      `${command} base.json new.json --fail-if 'p99 > +5%' --markdown comment.md`,
+      `${command} base-1.json,base-2.json new-1.json,new-2.json`,
+      `${command} --base old/*.json --new new/*.json --html compare.html`,
+    ],
+    exitCodes:
+      "0 passed, 64 wrong usage or files, 65 a limit is broken, 66 a limit cannot be decided: always when a side has one run, with --strict also when the interval is too wide; 74 a report could not be written, 1 internal error.",
+  };
 }

@@ -7,7 +7,8 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import { type HelpPage, printsHelp } from "../help/page.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
 import { commandFlags, readAmount, readFiles } from "../shared-flags.ts";
@@ -70,10 +71,7 @@ export const COMMAND = commandOf(FLAGS, runDoctorCommand);
 export async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { load, files } = readAsked(flags);
     const host = thisHost();
     const findings: NamedFinding[] = [];
@@ -134,21 +132,14 @@ function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host"
   return { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port };
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} [options]`,
-    "",
-    "Looks at this host before a measurement: clock, timers, cores, limits and caches, and how many requests per second it can",
-    "send, which takes a few seconds. Each line is ok, a warning (numbers can be distorted, or requests can fail) or a problem",
-    "(the asked load is impossible), with what to do; unknown is what this system does not report.",
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-    "Exit codes: 0 no problem, 65 a problem, 64 a mistake in the options, 74 the findings could not be written.",
-    "",
-    "Example:",
-    `  ${command} --url gpu-host:8000 --users 2000`,
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} [options]`],
+    about: [
+      "Looks at this host before a measurement: clock, timers, cores, limits and caches, and how many requests per second it can send, which takes a few seconds. Each line is ok, a warning (numbers can be distorted, or requests can fail) or a problem (the asked load is impossible), with what to do; unknown is what this system does not report.",
+    ],
+    flags: FLAGS,
+    examples: [`${command} --url gpu-host:8000 --users 2000`],
+    exitCodes: "0 no problem, 65 a problem, 64 a mistake in the options, 74 the findings could not be written.",
+  };
 }

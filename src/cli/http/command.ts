@@ -9,12 +9,13 @@ import { commandOf } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { announceTime, formatDryRun } from "../expected-time.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import type { PlanValues } from "../options/shared-option.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
-import { changePlan, conclude } from "../run.ts";
+import { changePlan, conclude, type PlanChanges } from "../run.ts";
 import { inScenario, withNames } from "../setting-names.ts";
 import { commandFlags } from "../shared-flags.ts";
 import { toScenario } from "./to-scenario.ts";
@@ -23,25 +24,27 @@ import { toScenario } from "./to-scenario.ts";
 
 /** The options of `rampart http`. Names and letters are those of curl, hey and oha where they agree. */
 export const FLAGS: readonly Flag[] = commandFlags("http", [
-  { name: "requests", short: "n", value: "N", help: "Measure this number of requests instead." },
   { name: "warmup", value: "DURATION", help: "Send requests for this long first, which are not measured." },
   {
     name: "method",
+    isCommon: true,
     short: "X",
     meant: ["-m", "--request"],
     value: "METHOD",
     choices: HTTP_METHODS,
     defaultText: "POST with a body, otherwise GET",
-    help: "Method.",
+    help: "Method of the requests.",
   },
   {
     name: "data",
+    isCommon: true,
     short: "d",
     value: "TEXT|@FILE|@-",
-    help: "Body: this text, the bytes of a file, or those of standard input. JSON is sent as application/json.",
+    help: "Body of the requests: this text, the bytes of a file, or those of standard input. JSON is sent as application/json.",
   },
   {
     name: "form",
+    isCommon: true,
     short: "F",
     value: "NAME=VALUE|NAME=@FILE",
     help: "Field of a multipart/form-data body; may be given several times. ;type=… after a file gives its type.",
@@ -106,21 +109,18 @@ export async function runHttpCommand(args: readonly string[], command: string, r
   const io = withNames(rawIo, inHttp);
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
-    const { scenario, values } = toScenario(flags);
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+    const { scenario, values, limits } = toScenario(flags);
     const run = (given: PlanValues): Promise<number> =>
-      runScenario(scenario, flags, given, io).catch((error: unknown) => {
+      runScenario(scenario, flags, { values: given, limits }, io).catch((error: unknown) => {
         throw inFlags(error);
       });
     return flags.has("dry-run") ? run(values) : inFleet(values, io, run);
   });
 }
 
-async function runScenario(scenario: Scenario, flags: FlagValues, values: PlanValues, io: CommandIo): Promise<number> {
-  const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), values);
+async function runScenario(scenario: Scenario, flags: FlagValues, given: PlanChanges, io: CommandIo): Promise<number> {
+  const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), given);
   const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
   if (problems.length > 0) throw new UserError(problems);
   if (flags.has("dry-run")) {
@@ -147,23 +147,20 @@ function inFlags(error: unknown): unknown {
   );
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} URL [options]`,
-    "",
-    "Measures any HTTP server: sends the same request again and again, and reports latency, throughput and failures.",
-    "For more than one request, assertions or other loads write a scenario with http(…): rampart help scenarios.",
-    "",
-    "Options (durations have a unit, such as 10s or 2min):",
-    formatFlags(FLAGS),
-    "",
-    "Examples:",
-    `  ${command} http://localhost:8080/health -c 16 --for 10s`,
-    `  ${command} localhost:8080/predict -c 16 -n 1000 -d @body.json`,
-    `  ${command} localhost:8080/predict -r 200 -F image=@cat.jpg --success 'label != null' --json report.json`,
-    "",
-    "Exit codes: 0 passed, 64 wrong usage, 65 more failures than --max-error-rate, 69 server unreachable, stalled or failing,",
-    "74 a report could not be written, 130 interrupted, 1 internal error.",
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} URL [options]`],
+    about: [
+      "Measures any HTTP server: sends the same request again and again, and reports latency, throughput and failures. For more than that write a scenario.",
+    ],
+    flags: FLAGS,
+    flagsNote: DURATIONS_NOTE,
+    examples: [
+      `${command} http://localhost:8080/health -c 16 --for 10s`,
+      `${command} localhost:8080/predict -c 16 -n 1000 -d @body.json`,
+      `${command} localhost:8080/predict -r 200 -F image=@cat.jpg --json run.json`,
+    ],
+    exitCodes:
+      "0 passed, 64 wrong usage, 65 a limit of --fail-if is broken, 69 server unreachable, stalled or failing, 74 a report could not be written, 130 interrupted, 1 internal error.",
+  };
 }

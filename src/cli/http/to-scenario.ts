@@ -1,19 +1,18 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
+import type { AssertionPlan } from "../../plan/assertions.ts";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
-import type { Duration } from "../../plan/units.ts";
 import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
-import { errorRate } from "../../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
-import { rate } from "../../scenario/loads/rates.ts";
+import type { hold } from "../../scenario/loads/levels.ts";
 import { fileBody, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";
-import { readDuration, readHeaders, readNumber } from "../flag-values.ts";
+import { readDuration, readHeaders } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
 import type { PlanValues } from "../options/shared-option.ts";
 import { HTTP_FOR } from "../options/shared-options.ts";
-import { readAmount, readShared } from "../shared-flags.ts";
+import { readGivenLoad, readLimits, toLoad } from "../scenarios/given-load.ts";
+import { readShared } from "../shared-flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
 
@@ -21,47 +20,31 @@ import { readAmount, readShared } from "../shared-flags.ts";
 export interface HttpScenario {
   readonly scenario: Scenario;
   readonly values: PlanValues;
+  readonly limits: readonly AssertionPlan[];
 }
-
-const COUNT = { isWhole: true, min: 1 };
 
 /** Converts the flags of `rampart http`. @throws UserError with all problems */
 export function toScenario(flags: FlagValues): HttpScenario {
   const problems: Problem[] = [...flags.problems];
-  const urls = [...flags.positionals, ...flags.texts("url")];
+  const urls = flags.texts("url").length > 0 ? flags.texts("url") : flags.positionals;
   if (urls.length === 0)
     problems.push(problem("missing", "URL", "is not given", "Write rampart http http://localhost:8080/predict."));
-  const extent = readExtent(flags, problems);
+  if (flags.texts("url").length > 0 && flags.positionals.length > 0)
+    problems.push(problem("conflict", "--url", "the argument is an address too", "Give all addresses with --url."));
+  const given = readGivenLoad(flags, "http", problems);
+  const limits = readLimits(flags, problems);
   const options = readOptions(flags, problems);
   const values = readShared(flags, "http", problems);
-  const read = (name: string): number | undefined => readAmount(flags, "http", name, problems);
-  const users = read("users");
-  const perSec = read("rate");
-  const maxErrorPct = read("max-error-rate");
   const warmup = readDuration(flags, "warmup", problems);
   if (problems.length > 0) throw new UserError(problems);
-  const load =
-    perSec === undefined
-      ? hold(users ?? Number(flags.value("users")), extent)
-      : rate(perSec, { ...extent, ...(users === undefined ? {} : { maxOutstanding: users }) });
+  const load = toLoad({ ...given, extent: given.extent ?? { for: HTTP_FOR } }, Number(flags.value("users")));
   const scenario = defineScenario({
     name: "http",
     target: http(urls, options),
     load: load as ReturnType<typeof hold>,
-    ...(maxErrorPct === undefined ? {} : { assert: [errorRate().atMost(maxErrorPct === 0 ? 0 : `${maxErrorPct} %`)] }),
     ...(warmup === undefined ? {} : { warmupFor: warmup }),
   });
-  return { scenario, values };
-}
-
-type Extent = { readonly for: Duration } | { readonly requests: number };
-
-function readExtent(flags: FlagValues, problems: Problem[]): Extent {
-  const requests = readNumber(flags, "requests", COUNT, problems);
-  const time = readDuration(flags, "for", problems);
-  if (requests !== undefined && time !== undefined)
-    problems.push(problem("conflict", "--for", "--requests already says when to end", "Give only one of them."));
-  return requests === undefined ? { for: time ?? HTTP_FOR } : { requests };
+  return { scenario, values, limits };
 }
 
 function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {

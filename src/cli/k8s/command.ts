@@ -2,7 +2,8 @@ import { problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { type LoadedCommand, usageOfFlags } from "../command-usage.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, formatFlags, HELP_FLAG } from "../flags.ts";
+import { type Flag, HELP_FLAGS } from "../flags.ts";
+import { formatHelpPage, type HelpPage } from "../help/page.ts";
 import { FLAGS as MANIFEST_FLAGS, printManifest } from "./manifest.ts";
 import { FLAGS as POD_FLAGS, runPod } from "./pod.ts";
 
@@ -28,7 +29,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
 };
 
 /** Options before a subcommand. */
-const FLAGS: readonly Flag[] = [HELP_FLAG];
+const FLAGS: readonly Flag[] = HELP_FLAGS;
 
 /** The command. */
 export const COMMAND: LoadedCommand = {
@@ -46,24 +47,24 @@ export const COMMAND: LoadedCommand = {
     return explainErrors(command, io, async () => {
       const hint = `Use one of ${Object.keys(SUBCOMMANDS).join(", ")}.`;
       if (name === undefined) throw new UserError(problem("missing", "SUBCOMMAND", "is not given", hint));
-      if (name !== "--help" && name !== "-h")
+      if (!["--help", "-h", "--help-all"].includes(name))
         throw new UserError(problem("unknown-name", "SUBCOMMAND", "is not known", hint, name));
-      io.out(formatHelp(command));
+      io.out(formatHelpPage(helpPage(command), true));
       return EXIT.passed;
     });
   },
 };
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} SUBCOMMAND [options]`,
-    "",
-    "Sends the load of a scenario from the pods of a Kubernetes cluster. rampart help hosts is the guide.",
-    "",
-    "Subcommands:",
-    ...Object.entries(SUBCOMMANDS).map(([name, { summary }]) => `  ${name.padEnd(15)}${summary}`),
-    "",
-    formatFlags(FLAGS),
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} SUBCOMMAND [options]`],
+    about: ["Sends the load of a scenario from the pods of a Kubernetes cluster. rampart help hosts is the guide."],
+    lists: [
+      {
+        title: "Subcommands",
+        rows: Object.entries(SUBCOMMANDS).map(([name, { summary }]) => [name, summary] as const),
+      },
+    ],
+    flags: FLAGS,
+  };
 }

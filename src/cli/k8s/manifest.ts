@@ -2,7 +2,8 @@ import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import { type HelpPage, printsHelp } from "../help/page.ts";
 import { FLAGS as RUN_FLAGS } from "../run.ts";
 import { readShared } from "../shared-flags.ts";
 import { formatDocuments, type JobSettings } from "./documents.ts";
@@ -18,9 +19,15 @@ const OMITTED = ["dry-run"];
 
 /** Options that `rampart run` has not, or that say something else here. */
 export const OWN_FLAGS: readonly Flag[] = [
-  { name: "agents", value: "N", help: "Number of pods that send, each its share of the load; one more conducts." },
+  {
+    name: "agents",
+    isCommon: true,
+    value: "N",
+    help: "Number of pods that send, each its share of the load; one more conducts.",
+  },
   {
     name: "image",
+    isCommon: true,
     value: "IMAGE",
     help: "Container image with the program rampart of this version; compile/Containerfile makes one.",
   },
@@ -68,10 +75,7 @@ export const FLAGS: readonly Flag[] = [
 export async function printManifest(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const problems: Problem[] = [...flags.problems, ...checkFlags(flags)];
     const values = readShared(flags, "run", problems);
     const [file] = flags.positionals;
@@ -165,22 +169,17 @@ function passedOptions(flags: FlagValues): string[] {
   });
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} SCENARIO.ts --agents N --image IMAGE [options]`,
-    "",
-    "Prints a manifest for Kubernetes: a Job whose first pod conducts the run and prints the report, and whose other pods send the",
-    "load; the files of the scenario; and a NATS server for them, unless --bus names one. It asks neither the cluster nor the",
-    "scenario's server. The target's address is that of the pods. Options of rampart run go to the conductor.",
-    "rampart help hosts is the guide.",
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-    "Example:",
-    `  ${command} load.ts --agents 20 --image registry.example/rampart:0.1.0 | kubectl apply --server-side -f -`,
-    "",
-    "Exit codes: 0 printed, 64 wrong usage or scenario.",
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} SCENARIO.ts --agents N --image IMAGE [options]`],
+    about: [
+      "Prints a manifest for Kubernetes: a Job whose first pod conducts the run and prints the report, and whose other pods send the load; the files of the scenario; and a NATS server for them, unless --bus names one. It asks neither the cluster nor the scenario's server. The target's address is that of the pods. Options of rampart run go to the conductor. rampart help hosts is the guide.",
+    ],
+    flags: FLAGS,
+    examples: [
+      `${command} load.ts --agents 20 \\`,
+      "  --image registry.example/rampart:0.1.0 | kubectl apply --server-side -f -",
+    ],
+    exitCodes: "0 printed, 64 wrong usage or scenario.",
+  };
 }

@@ -15,6 +15,7 @@ import { type PlanValues, STDOUT_FILE } from "../options/shared-option.ts";
 import { textsIn } from "../output-files.ts";
 import { changePlan } from "../run.ts";
 import { withoutExitOf } from "../scenario-errors.ts";
+import { readGivenLoad, readLimits, withGivenLoad } from "../scenarios/given-load.ts";
 import { checkSizes, collect, findScenarioFiles, type ScenarioFiles } from "./pod-files.ts";
 
 /** The scenario of a manifest: its plan, as the pods will have it, and what they need for it. */
@@ -69,18 +70,20 @@ function readLoaded(
   const { params, setup } = scenario.definition as { readonly params?: unknown; readonly setup?: unknown };
   const sets = flags.texts("set");
   const read = readParameters(params, { sets, env: process.env }, problems);
+  const load = readGivenLoad(flags, "run", problems);
+  const limits = readLimits(flags, problems);
   const late = setup === undefined ? [] : fieldsAfterSetup(scenario);
   problems.push(...late.map(needsSetup));
   if (problems.length > 0) return undefined;
   const path = resolve(file);
   const given = collect(problems, () =>
-    resolveFields(scenario, { values: read.values, started: { value: undefined }, file, path }),
+    withGivenLoad(resolveFields(scenario, { values: read.values, started: { value: undefined }, file, path }), load),
   );
   if (given === undefined) return undefined;
   const client = flags.text("client") as Plan["client"]["kind"] | undefined;
   const overrides = { urls: flags.texts("url"), client };
   const onBus = new Map([...values, ["client.bus.url", values.get("client.bus.url") ?? ANY_BUS] as const]);
-  const plan = collect(problems, () => changePlan(toPlan(given, folder, overrides), onBus));
+  const plan = collect(problems, () => changePlan(toPlan(given, folder, overrides), { values: onBus, limits }));
   if (plan === undefined) return undefined;
   problems.push(...checkOutputs(plan), ...checkTargets(plan));
   const written = textsIn(given.definition);

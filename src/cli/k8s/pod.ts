@@ -7,7 +7,8 @@ import { nowNs, sleepMs } from "../../runtime/clock.ts";
 import { readBus, runAgentCommand } from "../agent.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import { type HelpPage, printsHelp } from "../help/page.ts";
 import { FLAGS as RUN_FLAGS, runScenarioCommand } from "../run.ts";
 
 /** `rampart k8s pod`: what each pod of a Job runs that `rampart k8s manifest` made. The image needs no shell. */
@@ -27,10 +28,7 @@ const DEFAULT_WAIT_MS = 10_000;
 export async function runPod(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { bus, index } = readSettings(flags);
     await waitForBus(bus, io);
     if (index === CONDUCTOR) return runScenarioCommand(args, command, io);
@@ -73,15 +71,12 @@ function busArguments(flags: FlagValues): string[] {
   });
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} SCENARIO --agents N --bus URL [options]`,
-    "",
-    "The program of each pod of a Job that rampart k8s manifest prints: the pod with the index 0 (JOB_COMPLETION_INDEX) runs the",
-    "scenario like rampart run, and the others are agents, which end after the run. It waits for the bus, which starts with the pods.",
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} SCENARIO --agents N --bus URL [options]`],
+    about: [
+      "The program of each pod of a Job that rampart k8s manifest prints: the pod with the index 0 (JOB_COMPLETION_INDEX) runs the scenario like rampart run, and the others are agents, which end after the run. It waits for the bus, which starts with the pods.",
+    ],
+    flags: FLAGS,
+  };
 }

@@ -47,6 +47,8 @@ export interface SharedOption {
   readonly isRepeatable?: true;
   /** Whether it says what to measure: help shows it before the command's other options. */
   readonly isFirst?: true;
+  /** Whether help shows it on the first screen. */
+  readonly isCommon?: true;
   /** What offers it. Absent: everything that measures. */
   readonly doors?: readonly Door[];
   /** What is different on one of them. */

@@ -38,19 +38,21 @@ const OPTIONS: readonly SharedOption[] = [
     value: "URL",
     isFirst: true,
     doors: ["run", "http", "chat", "doctor", "init"],
+    isCommon: true,
     help: "Address of the server, instead of the argument.",
     differs: {
       run: {
-        help: "Address of the server, instead of the scenario's; may be given several times, and requests go to all in turn.",
+        help: "Address of the server, instead of the scenario's. May be given several times: requests go to all in turn.",
       },
       http: {
-        help: "Address of the server, or of one more; may be given several times, and requests go to all in turn.",
+        help: "Address of the server, instead of the argument. May be given several times: requests go to all in turn.",
       },
       doctor: { help: "Server to measure: host:port, or http://host:port. It only gets connections." },
     },
   },
   {
     name: "protocol",
+    isCommon: true,
     kind: "choice",
     isFirst: true,
     doors: ["doctor", "init"],
@@ -61,6 +63,7 @@ const OPTIONS: readonly SharedOption[] = [
   {
     name: "model",
     short: "m",
+    isCommon: true,
     kind: "text",
     value: "NAME",
     isFirst: true,
@@ -70,6 +73,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
   {
     name: "tokenizer",
+    isCommon: true,
     kind: "text",
     value: "NAME",
     doors: ["chat", "init", "mock"],
@@ -78,12 +82,13 @@ const OPTIONS: readonly SharedOption[] = [
     differs: {
       mock: {
         defaultText: "none, which counts words",
-        help: "Language model: tokenizer of prompts and responses, as that of the client: a folder with a tokenizer.json, a model of Hugging Face's hub, an encoding such as o200k_base, or none.",
+        help: "Tokenizer of prompts and responses, as that of the client: a folder with a tokenizer.json, a model of Hugging Face's hub, an encoding such as o200k_base, or none.",
       },
     },
   },
   {
     name: "osl",
+    isCommon: true,
     kind: "whole",
     isFirst: true,
     doors: ["chat", "init"],
@@ -97,11 +102,13 @@ const OPTIONS: readonly SharedOption[] = [
     short: "c",
     kind: "whole",
     isFirst: true,
-    doors: ["http", "doctor", "init"],
+    doors: ["run", "http", "doctor", "init"],
+    isCommon: true,
     min: 1,
     meant: ["--concurrency", "--connections", "--vus"],
     help: "Requests in flight that will be asked for.",
     differs: {
+      run: { help: "Requests in flight, instead of the scenario's load. With --rate: at most." },
       http: {
         default: 1,
         help: "Requests in flight: users who each send the next when the last is done. With --rate: at most.",
@@ -113,34 +120,80 @@ const OPTIONS: readonly SharedOption[] = [
     short: "r",
     kind: "decimal",
     isFirst: true,
-    doors: ["http", "doctor", "init"],
+    doors: ["run", "http", "doctor", "init"],
+    isCommon: true,
     min: 0.001,
     example: 100,
     meant: ["--request-rate", "--rps", "--qps"],
     help: "Requests per second that will be asked for.",
-    differs: { http: { help: "Send N requests per second, whatever the server does." } },
+    differs: {
+      run: { help: "Send N requests per second, instead of the scenario's load." },
+      http: { help: "Send N requests per second, whatever the server does." },
+    },
   },
   {
     name: "for",
     short: "z",
     kind: "duration",
     isFirst: true,
-    doors: ["http", "init"],
-    defaultText: `${HTTP_FOR}, without --requests`,
+    doors: ["run", "http", "init"],
+    isCommon: true,
     meant: ["--duration", "--time"],
     help: "Measure for this long.",
+    differs: {
+      run: { help: "Measure each level for this long." },
+      http: { defaultText: `${HTTP_FOR}, without --requests` },
+    },
+  },
+  {
+    name: "requests",
+    short: "n",
+    kind: "whole",
+    isFirst: true,
+    doors: COMMANDS,
+    isCommon: true,
+    min: 1,
+    meant: ["--iterations", "--request-count"],
+    help: "Measure this number of requests instead.",
+    differs: { run: { help: "Measure this number of requests at each level." } },
+  },
+  {
+    name: "fail-if",
+    kind: "text",
+    value: "LIMIT",
+    isFirst: true,
+    doors: [...COMMANDS, "compare"],
+    isCommon: true,
+    help: "Also fail, with exit code 65, when this is measured: 'p99 > 25ms', 'errorRate > 1%', 'throughput < 100'; may be given several times.",
+    differs: {
+      http: {
+        help: "Fail, with exit code 65, when this is measured: 'p99 > 25ms', 'errorRate > 1%', 'throughput < 100'; may be given several times.",
+      },
+      compare: {
+        help: "Exit with 65 when this is shown: 'p99 > +5%', 'throughput < -3%', 'timeToFirstToken.p99 > +10%', 'p99 > 25ms', 'errorRate > 1%'; may be given several times.",
+      },
+    },
   },
   {
     name: "header",
     short: "H",
+    isCommon: true,
     kind: "text",
     value: '"NAME: VALUE"',
     doors: ["http", "chat"],
     help: "Header; may be given several times.",
   },
-  { name: "insecure", short: "k", kind: "switch", doors: ["http", "chat"], help: "Accept any certificate." },
+  {
+    name: "insecure",
+    short: "k",
+    kind: "switch",
+    isCommon: true,
+    doors: ["http", "chat"],
+    help: "Accept any certificate.",
+  },
   {
     name: "html",
+    isCommon: true,
     kind: "file",
     setting: "outputs.files.html",
     doors: [...MEASURING, "report", "compare"],
@@ -152,6 +205,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
   {
     name: "json",
+    isCommon: true,
     kind: "file",
     setting: "outputs.files.json",
     doors: [...COMMANDS, "perf_analyzer", "compare", "doctor"],
@@ -186,6 +240,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
   {
     name: "junit",
+    isCommon: true,
     kind: "file",
     setting: "outputs.files.junit",
     doors: [...MEASURING, "report", "compare"],
@@ -198,6 +253,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
   {
     name: "markdown",
+    isCommon: true,
     kind: "file",
     setting: "outputs.files.markdown",
     doors: [...MEASURING, "report", "compare"],
@@ -220,6 +276,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
   {
     name: "api-key-env",
+    isCommon: true,
     kind: "text",
     value: "NAME",
     doors: ["chat", "genai-perf"],
@@ -244,6 +301,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
   {
     name: "timeout",
+    isCommon: true,
     kind: "duration",
     setting: "client.requestTimeoutMs",
     defaultText: "no limit",
@@ -267,12 +325,11 @@ const OPTIONS: readonly SharedOption[] = [
     name: "max-error-rate",
     kind: "percent",
     setting: "failures.maxRatio",
-    doors: ["http", "perf_analyzer", "genai-perf"],
     meant: ["--max-failure-ratio"],
     help: "Share of failed requests that does not end the run: 1%.",
     differs: {
-      // The limit of an assertion.
-      http: { setting: undefined, help: "Exit with 65 if a larger share of requests fails: 1%." },
+      run: { help: "The run ends when a larger share of requests fails: 1%." },
+      http: { help: "The run ends when a larger share of requests fails: 1%." },
       "genai-perf": {
         defaultText: "none may fail, but the run lasts",
         help: "Share of requests that may fail: 1%. With more of them the run ends, and the exit code is 1.",
@@ -305,6 +362,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
   {
     name: "workers",
+    isCommon: true,
     kind: "text",
     value: "N|auto",
     setting: "client.workers",
@@ -393,6 +451,7 @@ const OPTIONS: readonly SharedOption[] = [
   {
     name: "quiet",
     short: "q",
+    isCommon: true,
     kind: "switch",
     setting: "outputs.isLive",
     puts: false,
@@ -423,6 +482,7 @@ const OPTIONS: readonly SharedOption[] = [
   {
     name: "verbose",
     short: "v",
+    isCommon: true,
     kind: "switch",
     setting: "outputs.verbosity",
     puts: 1,
@@ -439,6 +499,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
   {
     name: "dry-run",
+    isCommon: true,
     kind: "switch",
     help: "Check everything, print the plan as JSON, send and write nothing.",
   },

@@ -3,7 +3,8 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { commandOf, type LoadedCommand, type Operand, type ShownCommand } from "../command-usage.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
+import { type Flag, HELP_FLAGS, parseFlags } from "../flags.ts";
+import { type HelpPage, printsHelp } from "../help/page.ts";
 import { formatBash } from "./bash.ts";
 import { listContexts } from "./contexts.ts";
 import { formatFish } from "./fish.ts";
@@ -13,7 +14,7 @@ import { formatZsh } from "./zsh.ts";
 /** `rampart completion SHELL` and `rampart man`: what is made from the tables of commands and options. */
 
 /** Their options. */
-const FLAGS: readonly Flag[] = [HELP_FLAG];
+const FLAGS: readonly Flag[] = HELP_FLAGS;
 
 /** The shells, and how each loads its script. */
 const SHELLS = {
@@ -23,7 +24,7 @@ const SHELLS = {
   },
   zsh: {
     format: formatZsh,
-    load: "rampart completion zsh > ~/.zfunc/_rampart   (and, before compinit in ~/.zshrc: fpath=(~/.zfunc $fpath))",
+    load: "rampart completion zsh > ~/.zfunc/_rampart   # with fpath=(~/.zfunc $fpath)",
   },
   fish: { format: formatFish, load: "rampart completion fish > ~/.config/fish/completions/rampart.fish" },
 } as const;
@@ -44,7 +45,7 @@ export function createCompletion(describe: DescribeAll): LoadedCommand {
       ? problem("missing", "SHELL", "no shell is given", hint)
       : problem("invalid-value", "SHELL", "is not a known shell", hint, typed);
   };
-  return commandOf(FLAGS, printText(describe, 1, formatCompletionHelp, read), operand);
+  return commandOf(FLAGS, printText(describe, 1, completionPage, read), operand);
 }
 
 /** Returns `rampart man`. */
@@ -52,7 +53,7 @@ export function createMan(describe: DescribeAll): LoadedCommand {
   const format: FormatAll = (commands) => formatManPage(VERSION, commands);
   return commandOf(
     FLAGS,
-    printText(describe, 0, formatManHelp, () => format),
+    printText(describe, 0, manPage, () => format),
   );
 }
 
@@ -63,16 +64,13 @@ type FormatAll = (commands: readonly ShownCommand[]) => string;
 function printText(
   describe: DescribeAll,
   operandCount: number,
-  formatHelp: (command: string) => string,
+  toPage: (command: string) => HelpPage,
   read: (operands: readonly string[]) => FormatAll | Problem,
 ): LoadedCommand["run"] {
   return (args, command, io) =>
     explainErrors(command, io, async () => {
       const flags = parseFlags(FLAGS, args, operandCount);
-      if (flags.has("help")) {
-        io.out(formatHelp(command));
-        return EXIT.passed;
-      }
+      if (printsHelp(flags, toPage(command), io)) return EXIT.passed;
       const format = read(flags.positionals);
       const problems = typeof format === "function" ? flags.problems : [format, ...flags.problems];
       if (typeof format !== "function" || problems.length > 0) throw new UserError(problems);
@@ -81,32 +79,22 @@ function printText(
     });
 }
 
-function formatCompletionHelp(command: string): string {
-  return [
-    `Usage: ${command} ${SHELL_NAMES.join("|")}`,
-    "",
-    "Prints a script that completes commands, options, choices and files of rampart, and of perf_analyzer and genai-perf, which",
-    "the executable can be linked as. Run it again after an update of Rampart.",
-    "",
-    ...SHELL_NAMES.map((name) => `  ${SHELLS[name].load}`),
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-  ].join("\n");
+function completionPage(command: string): HelpPage {
+  return {
+    usage: [`${command} ${SHELL_NAMES.join("|")}`],
+    about: [
+      "Prints a script that completes commands, options, choices and files of rampart, and of perf_analyzer and genai-perf, which the executable can be linked as. Run it again after an update of Rampart.",
+    ],
+    flags: FLAGS,
+    examples: SHELL_NAMES.map((name) => SHELLS[name].load),
+  };
 }
 
-function formatManHelp(command: string): string {
-  return [
-    `Usage: ${command}`,
-    "",
-    "Prints the man page rampart(1), with the options of all commands.",
-    "",
-    `  ${command} | man -l -`,
-    `  ${command} > /usr/local/share/man/man1/rampart.1`,
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-  ].join("\n");
+function manPage(command: string): HelpPage {
+  return {
+    usage: [command],
+    about: ["Prints the man page rampart(1), with the options of all commands."],
+    flags: FLAGS,
+    examples: [`${command} | man -l -`, `${command} > /usr/local/share/man/man1/rampart.1`],
+  };
 }

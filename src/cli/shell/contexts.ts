@@ -55,12 +55,6 @@ export function keyOf({ path }: Pick<Context, "path">): string {
   return ["rampart", ...path].join(" ");
 }
 
-/** Returns the first sentence of a help text, for a list. */
-export function shorten(help: string): string {
-  const sentence = /^.*?[.:;](?= |$)/s.exec(help)?.[0] ?? help;
-  return sentence.replace(/[.:;]$/, "").replaceAll("\n", " ");
-}
-
 /** Quotes a text for a POSIX shell. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,5 +1,6 @@
 import type { ShownOption } from "../command-usage.ts";
-import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, shorten } from "./contexts.ts";
+import { firstSentence } from "../help/page.ts";
+import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS } from "./contexts.ts";
 
 /** Formats the completion script for fish. */
 export function formatFish(contexts: readonly Context[]): string {
@@ -47,7 +48,7 @@ function formatOption({ names, value, choices, takes, help }: ShownOption): stri
     if (name.startsWith("--")) return `-l ${quoteFish(name.slice(2))}`;
     return `${name.length === 2 ? "-s" : "-o"} ${quoteFish(name.slice(1))}`;
   });
-  return [...spellings, ...offerValue(value, choices, takes), `-d ${quoteFish(shorten(help))}`].join(" ");
+  return [...spellings, ...offerValue(value, choices, takes), `-d ${quoteFish(firstSentence(help))}`].join(" ");
 }
 
 function offerValue(value: string | undefined, choices: ShownOption["choices"], takes: ShownOption["takes"]): string[] {

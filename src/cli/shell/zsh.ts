@@ -1,5 +1,6 @@
 import type { ShownOption, ValueKind } from "../command-usage.ts";
-import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, quote, shorten, type Word } from "./contexts.ts";
+import { firstSentence } from "../help/page.ts";
+import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, quote, type Word } from "./contexts.ts";
 
 /** What completes a value. */
 const FILES: Readonly<Record<ValueKind, string>> = {
@@ -51,7 +52,7 @@ function formatContext(context: Context): string {
   return [
     `    ${quote(keyOf(context))})`,
     ...(cases.length === 0 ? [] : ["      case $previous in", ...cases, "      esac"]),
-    `      options_=(${options.flatMap(({ names, help }) => names.map((name) => describe({ name, summary: shorten(help) }))).join(" ")})`,
+    `      options_=(${options.flatMap(({ names, help }) => names.map((name) => describe({ name, summary: firstSentence(help) }))).join(" ")})`,
     `      words_=(${offered.map(describe).join(" ")})`,
     ...(operand === undefined || operand.takes === "word"
       ? []

@@ -6,13 +6,14 @@ import { readFileText } from "../../runtime/files.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
+import { type Flag, HELP_FLAGS, parseFlags } from "../flags.ts";
+import { type HelpPage, printsHelp } from "../help/page.ts";
 import { readDeclarations } from "./declarations.ts";
 
 /** `rampart types`: what an editor needs to complete and check scenarios, beside them. */
 
 /** Its options. */
-export const FLAGS: readonly Flag[] = [HELP_FLAG];
+export const FLAGS: readonly Flag[] = HELP_FLAGS;
 
 /** The first characters of the file of types, by which it is recognized. */
 const MARK = "// Types of Rampart's scenarios";
@@ -44,10 +45,7 @@ export const COMMAND = commandOf(FLAGS, runTypesCommand, { name: "FOLDER", takes
 export async function runTypesCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
-    if (flags.has("help")) {
-      io.out(formatHelp(command));
-      return EXIT.passed;
-    }
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     if (flags.problems.length > 0) throw new UserError(flags.problems);
     const [folder = "."] = flags.positionals;
     const types = join(folder, TYPES);
@@ -75,19 +73,13 @@ function write(folder: string, path: string, text: string): void {
   }
 }
 
-function formatHelp(command: string): string {
-  return [
-    `Usage: ${command} [FOLDER] [options]`,
-    "",
-    `Writes ${TYPES}, the types of the module "rampart", and a ${CONFIG} into a folder with scenarios (default: this one), so that`,
-    "an editor completes and checks them where nothing is installed. Run it again after an update of Rampart. An existing",
-    `${CONFIG} is kept.`,
-    "",
-    "Options:",
-    formatFlags(FLAGS),
-    "",
-    "Example:",
-    "  rampart types load-tests",
-    "",
-  ].join("\n");
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} [FOLDER] [options]`],
+    about: [
+      `Writes ${TYPES}, the types of the module "rampart", and a ${CONFIG} into a folder with scenarios (default: this one), so that an editor completes and checks them where nothing is installed. Run it again after an update of Rampart. An existing ${CONFIG} is kept.`,
+    ],
+    flags: FLAGS,
+    examples: [`${command} load-tests`],
+  };
 }

@@ -80,6 +80,8 @@ class RampartConsole implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
+    // The error says all about a server that never answered.
+    if (result.error?.code === "unreachable" && result.completedCount === 0) return;
     await this.report.finish(result);
   }
 

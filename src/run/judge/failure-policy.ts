@@ -47,8 +47,12 @@ function divergence(ratio: number, expected: number): number {
 }
 
 const MAX_LANE_ERRORS = 64;
-/** Number of first responses to prompts that show that the server does not have their path. */
-const FEW_UNKNOWN = 8;
+/** Number of first responses that show that the server refuses the requests, whatever their content is. */
+const FEW_REFUSED = 8;
+/** Not allowed (401, 403, 407), not there (404, 405, 410, 501), moved (301, 302, 307, 308). */
+const REFUSING_STATUSES: readonly number[] = [301, 302, 307, 308, 401, 403, 404, 405, 407, 410, 501];
+/** PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED. */
+const REFUSING_GRPC_STATUSES: readonly number[] = [7, 12, 16];
 
 /** Decides how failed requests affect the run. */
 export class FailurePolicy {
@@ -60,14 +64,16 @@ export class FailurePolicy {
   private readonly signal: RunSignal;
   private readonly progress: () => SenderProgress;
   private readonly reachability: Reachability;
-  private unknownPathCount = 0;
+  private readonly waitsForServer: boolean;
+  private refusedCount = 0;
 
   /** @param progress returns the sender's latest counts */
   constructor(plan: Plan, signal: RunSignal, progress: () => SenderProgress) {
     this.progress = progress;
     this.plan = plan;
     this.signal = signal;
-    this.reachability = new Reachability(Math.max(1, new Set(urlsOf(plan.target)).size));
+    this.waitsForServer = plan.behaviour?.waitsForServer === true;
+    this.reachability = new Reachability(Math.max(1, new Set(urlsOf(plan.target)).size), this.waitsForServer);
   }
 
   /** @param sentNs start of sending the request */
@@ -85,7 +91,7 @@ export class FailurePolicy {
       return;
     }
     this.checkReachable(failure, sentNs);
-    this.checkPath(failure);
+    this.checkRefused(failure);
     if (!this.isWarmingUp && this.isTooManyForSure()) this.endForRatio();
   }
 
@@ -119,14 +125,16 @@ export class FailurePolicy {
     );
   }
 
-  /** Ends the run when the server has no such API: each of its responses would cost nothing, and be worth nothing. */
-  private checkPath(failure: Failure): void {
+  /** Ends the run when the server refuses all its requests: each of its responses would cost nothing, and be worth nothing. */
+  private checkRefused(failure: Failure): void {
     const { plan } = this;
-    if (failure.kind !== "http" || failure.status !== 404 || this.progress().completedCount > 0) return;
-    if (++this.unknownPathCount !== FEW_UNKNOWN || plan.behaviour?.waitsForServer === true || !takesPrompts(plan))
-      return;
-    const message = `${urlsOf(plan.target).join(", ")} has no such path: ${describeFailure(failure)}`;
-    this.signal.fail(new RunError("unreachable", message, "Does it serve this API, under this path?", { failure }));
+    if (this.waitsForServer || this.progress().completedCount > 0 || !refusesAll(failure)) return;
+    if (++this.refusedCount !== FEW_REFUSED) return;
+    const isUnknown = failure.status === 404;
+    const what = isUnknown ? "has no such path" : "refuses the requests";
+    const message = `${urlsOf(plan.target).join(", ")} ${what}: ${describeFailure(failure)}`;
+    const hint = isUnknown ? "Does it serve this API, under this path?" : "Check the address, the method and the key.";
+    this.signal.fail(new RunError("unreachable", message, hint, { failure }));
   }
 
   /** Ends the run in bounded time when the target no longer responses. */
@@ -135,7 +143,7 @@ export class FailurePolicy {
     const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding, sentNs, isSending };
     const reach = this.reachability.judge(failure, context);
     if (reach === "reachable") return;
-    if (reach === "unreachable" && failure.kind === "connect" && completedCount === 0) {
+    if (reach === "unreachable" && completedCount === 0 && (failure.kind === "connect" || !this.waitsForServer)) {
       this.signal.fail(cannotConnect(this.plan, failure));
       return;
     }
@@ -152,6 +160,12 @@ export class FailurePolicy {
   }
 }
 
+/** Reports whether a response says that no such request will succeed. */
+function refusesAll({ kind, status = 0 }: Failure): boolean {
+  if (kind === "http") return REFUSING_STATUSES.includes(status);
+  return kind === "grpc" && REFUSING_GRPC_STATUSES.includes(status);
+}
+
 /** Whether a target's requests are prompts, which are few and long. */
 export function takesPrompts({ target }: Plan): boolean {
   const kind = targetKindOf(target);
@@ -160,7 +174,12 @@ export function takesPrompts({ target }: Plan): boolean {
 
 /** Returns the error of a target to which no connection could be opened. */
 export function cannotConnect({ target }: Plan, failure: Failure): RunError {
-  const message = `cannot connect to ${urlsOf(target).join(", ")}: ${describeFailure(failure)}`;
+  const urls = urlsOf(target).join(", ");
+  const what =
+    { protocol: "does not answer in this protocol", closed: "closes connections without a response" }[
+      failure.kind as string
+    ] ?? "";
+  const message = what === "" ? `cannot connect to ${urls}: ${describeFailure(failure)}` : `${urls} ${what}`;
   return new RunError("unreachable", message, "Is the server running, and is this its address?", { failure });
 }
 

@@ -39,6 +39,7 @@ export interface ReachContext {
  */
 export class Reachability {
   private readonly serverCount: number;
+  private readonly waitsForServer: boolean;
   private sinceNs = 0;
   private lostInARow = 0;
   private stalledInARow = 0;
@@ -49,8 +50,10 @@ export class Reachability {
   /** Servers that lost connections or requests since the last response. */
   private readonly lost = new Set<string>();
 
-  constructor(serverCount: number) {
+  /** @param waitsForServer whether a server that has answered nothing yet gets some seconds */
+  constructor(serverCount: number, waitsForServer: boolean) {
     this.serverCount = serverCount;
+    this.waitsForServer = waitsForServer;
   }
 
   /** Takes a failure that this client did not cause itself. */
@@ -79,10 +82,14 @@ export class Reachability {
     this.lost.clear();
   }
 
-  private disconnected({ kind, server = "" }: Failure, { failedNs }: ReachContext): Reach {
+  private disconnected({ kind, server = "" }: Failure, { failedNs, outstanding }: ReachContext): Reach {
     if (this.sinceNs === 0) this.sinceNs = failedNs;
     this.lostInARow++;
     this.lost.add(server);
+    if (!this.hasAnswered && !this.waitsForServer) {
+      const needed = kind === "protocol" ? 1 : Math.max(MANY_LOST, kind === "closed" ? outstanding : 0);
+      if (this.areAllLost && this.lostInARow >= needed) return "unreachable";
+    }
     // A slow server may lose some connections while other requests are pending. A server that refuses connections is unreachable.
     const isAway = kind === "connect" || kind === "tls" || this.lostInARow >= MANY_LOST;
     return isAway && this.areAllLost && failedNs - this.sinceNs >= UNREACHABLE_NS ? "unreachable" : "reachable";

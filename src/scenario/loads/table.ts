@@ -52,6 +52,12 @@ const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {
 /** A validated load of a scenario: one, or a list. */
 export type AnyLoads = AnyLoad | readonly AnyLoad[];
 
+/** Reports whether a load of this kind has `for` and `requests`, which say how long each level is measured. */
+export function takesExtent(kind: string): boolean {
+  const builder = Object.hasOwn(LOADS, kind) ? LOADS[kind] : undefined;
+  return builder !== undefined && !isOfPhases(builder) && builder.extent !== undefined;
+}
+
 function isOfPhases(builder: LoadBuilder | PhasesBuilder): builder is PhasesBuilder {
   return "toPhases" in builder;
 }

@@ -28,7 +28,8 @@ describe("rampart help TOPIC", () => {
       // Nothing of Markdown is left, outside of code.
       const text = out.replace(/^ {4}.*$/gm, "");
       assert.doesNotMatch(text, /^\||^#|^```|<!--|\*\*\w|\]\(/m);
-      assert.ok((await runDoor(["help"])).out.includes(`  ${name.padEnd(15)}${summary}\n`));
+      assert.match((await runDoor(["help"])).out, new RegExp(`^Guides: [^.]*\\b${name}\\b`, "m"));
+      assert.ok((await runDoor(["--help-all"])).out.includes(`  ${name.padEnd(15)}${summary}\n`));
     });
 
   test("wizard is a chapter, not the whole guide", async () => {

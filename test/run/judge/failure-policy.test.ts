@@ -132,7 +132,7 @@ test("a target that is gone after it answered is said to have answered", () => {
   }
 });
 
-test("a server that has no such path ends a run of prompts, and no other", () => {
+test("a server that refuses all requests ends the run of a scenario", () => {
   const target = {
     ...{ kind: "openai", url: "gpu:8000", protocol: "http", model: "m", endpoint: "v1/nope", batchSize: 1 },
     ...{ isStreaming: true, headers: [], tls: DEFAULT_TLS },
@@ -152,5 +152,6 @@ test("a server that has no such path ends a run of prompts, and no other", () =>
   assert.equal(endOf(plan, 1), undefined);
   assert.equal(endOf(plan, 0, { ...missing, status: 500 }), undefined);
   assert.equal(endOf({ ...plan, behaviour: { waitsForServer: true } }, 0), undefined);
-  assert.equal(endOf(makePlan({ failures: { maxRatio: null } }), 0), undefined);
+  assert.match(endOf(plan, 0, { ...missing, status: 401, message: "HTTP status 401" }) ?? "", /refuses the requests/);
+  assert.match(endOf(makePlan({ failures: { maxRatio: null } }), 0) ?? "", /has no such path/);
 });

@@ -15,14 +15,23 @@ interface Case {
   /** Time from the send of each request to its failure. Default: 0.1. */
   readonly sentSecBefore?: number;
   readonly isSending?: boolean;
+  /** Default: true. */
+  readonly waitsForServer?: boolean;
 }
 
 /** Failures at their times; what the last one says of the target. */
 function reachAfter(
   failures: readonly (readonly [atSec: number, failure: Failure])[],
-  { lastSuccess = 0.5, serverCount = 1, outstanding = 0, sentSecBefore = 0.1, isSending = true }: Case = {},
+  {
+    lastSuccess = 0.5,
+    serverCount = 1,
+    outstanding = 0,
+    sentSecBefore = 0.1,
+    isSending = true,
+    waitsForServer = true,
+  }: Case = {},
 ): Reach {
-  const reachability = new Reachability(serverCount);
+  const reachability = new Reachability(serverCount, waitsForServer);
   let reach: Reach = "reachable";
   for (const [atSec, failure] of failures) {
     const hasSucceeded = lastSuccess <= atSec;
@@ -174,4 +183,18 @@ describe("a target is gone", () => {
       false,
     );
   });
+});
+
+describe("a target that has answered nothing yet, and gets no time", () => {
+  const state: Case = { lastSuccess: Number.POSITIVE_INFINITY, waitsForServer: false };
+  const cases: readonly (readonly [name: string, failures: [number, Failure][], more: Case, reach: Reach])[] = [
+    ["is gone when its first response is not of the protocol", many("protocol", 1), {}, "unreachable"],
+    ["is gone after eight connections without a response", many("closed", 8), {}, "unreachable"],
+    ["may close seven", many("closed", 7), {}, "reachable"],
+    ["may close eight while more requests are in flight", many("closed", 8), { outstanding: 16 }, "reachable"],
+    ["may close some once it has answered", many("closed", 4), { lastSuccess: 0.5 }, "reachable"],
+    ["is there while another of its servers may be", many("protocol", 8), { serverCount: 2 }, "reachable"],
+  ];
+  for (const [name, failures, more, reach] of cases)
+    test(name, () => assert.equal(reachAfter(failures, { ...state, ...more }), reach));
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseLimit, parsePrecision } from "../../../src/cli/compare/parse-limit.ts";
+import { parseLimit, parsePrecision } from "../../../src/cli/options/parse-limit.ts";
 import { word } from "../../../src/plan/messages.ts";
 
 /** Limits of the option --fail-if. */

@@ -1,4 +1,5 @@
-import { findMetric, type NamedMetric, suggestMetric } from "../../measure/metrics/metric-names.ts";
+import { findMetric, type NamedMetric, parseMetric, suggestMetric } from "../../measure/metrics/metric-names.ts";
+import type { AssertionPlan, Comparison } from "../../plan/assertions.ts";
 import { percentHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { parseDurationNs, parsePercent } from "../../plan/units.ts";
@@ -25,6 +26,19 @@ export function parseLimit(text: string): ChangeLimit | Problem {
   const limit = sign === "" ? parseValue(metric, given) : parseChange(metric, sign, given);
   if ("hint" in limit) return problem("invalid-value", PATH, limit.message, limit.hint, text);
   return { text: text.trim(), metric, comparison: comparison as ChangeLimit["comparison"], ...limit };
+}
+
+/** Parses a limit of a run, which has no change; a problem when it is not one. @param opposite the comparisons that keep it */
+export function toAssertion(
+  text: string,
+  opposite: Readonly<Record<ChangeLimit["comparison"], Comparison>>,
+): AssertionPlan | Problem {
+  const limit = parseLimit(text);
+  if ("code" in limit) return limit;
+  const metric = parseMetric(limit.metric.name);
+  if (limit.of !== "value" || metric === undefined)
+    return problem("invalid-value", PATH, "limits a change, and a run has none", "Give a value, such as 25ms.", text);
+  return { metric, comparison: opposite[limit.comparison], limit: limit.amount };
 }
 
 type Parsed = Pick<ChangeLimit, "of" | "amount"> | { readonly message: string; readonly hint: string };

@@ -1,0 +1,77 @@
+import type { AssertionPlan, Comparison } from "../../plan/assertions.ts";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import type { Duration } from "../../plan/units.ts";
+import { defineScenario, type Scenario, type ScenarioDefinition } from "../../scenario/define.ts";
+import { hold } from "../../scenario/loads/levels.ts";
+import type { Load } from "../../scenario/loads/load.ts";
+import { rate } from "../../scenario/loads/rates.ts";
+import { takesExtent } from "../../scenario/loads/table.ts";
+import { readDuration } from "../flag-values.ts";
+import type { FlagValues } from "../flags.ts";
+import { toAssertion } from "../options/parse-limit.ts";
+import { readAmount } from "../shared-flags.ts";
+
+/** The load of a command line: `--users`, `--rate`, `--for`, `--requests`, and `--fail-if`, which judges it. */
+
+/** What was given. */
+export interface GivenLoad {
+  readonly users?: number | undefined;
+  readonly perSec?: number | undefined;
+  /** How long it is measured. */
+  readonly extent?: { readonly for: Duration } | { readonly requests: number } | undefined;
+}
+
+/** Reads the options of a load. @param problems gets all problems */
+export function readGivenLoad(flags: FlagValues, door: "run" | "http", problems: Problem[]): GivenLoad {
+  const requests = readAmount(flags, door, "requests", problems);
+  const time = readDuration(flags, "for", problems);
+  if (requests !== undefined && time !== undefined)
+    problems.push(problem("conflict", "--for", "--requests already says when to end", "Give only one of them."));
+  return {
+    users: readAmount(flags, door, "users", problems),
+    perSec: readAmount(flags, door, "rate", problems),
+    extent: requests === undefined ? time && { for: time } : { requests },
+  };
+}
+
+/** Returns a load with these users or this rate. With a rate, the users are at most in flight. @param users when none are given */
+export function toLoad({ users, perSec, extent }: GivenLoad, defaultUsers: number): Load {
+  if (perSec === undefined) return hold(users ?? defaultUsers, extent);
+  return rate(perSec, { ...extent, ...(users === undefined ? {} : { maxOutstanding: users }) });
+}
+
+/** Returns a scenario with the given load instead of its own. @throws UserError when its own load cannot be measured that long */
+export function withGivenLoad(scenario: Scenario, given: GivenLoad): Scenario {
+  const { users, perSec, extent } = given;
+  const isReplaced = (users ?? perSec) !== undefined;
+  if (!isReplaced && extent === undefined) return scenario;
+  const { load: own } = scenario.definition as { readonly load?: unknown };
+  const load = isReplaced ? toLoad(given, 1) : withExtent(own, extent);
+  return defineScenario({ ...scenario.definition, load } as ScenarioDefinition);
+}
+
+function withExtent(load: unknown, extent: GivenLoad["extent"]): unknown {
+  const own = load as { readonly kind: string; readonly options?: object } | undefined;
+  if (extent === undefined || own === undefined || Array.isArray(own) || !takesExtent(own.kind)) {
+    const flag = extent !== undefined && "for" in extent ? "--for" : "--requests";
+    const hint = "Give --users or --rate too, which replace the load.";
+    throw new UserError(problem("conflict", flag, "the scenario's load says itself how long it lasts", hint));
+  }
+  const { for: _time, requests: _count, ...options } = (own.options ?? {}) as Record<string, unknown>;
+  return { ...own, options: { ...options, ...extent } };
+}
+
+const OPPOSITE = { ">": "at-most", ">=": "below", "<": "at-least", "<=": "above" } as const satisfies Record<
+  string,
+  Comparison
+>;
+
+/** Reads `--fail-if` as assertions. @param problems gets wrong limits */
+export function readLimits(flags: FlagValues, problems: Problem[]): AssertionPlan[] {
+  return flags.texts("fail-if").flatMap((text) => {
+    const read = toAssertion(text, OPPOSITE);
+    if (!("code" in read)) return [read];
+    problems.push(read);
+    return [];
+  });
+}

@@ -1,0 +1,115 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { EXIT } from "../../result/exit-codes.ts";
+import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
+import { isMpiRank } from "../../runtime/mpi.ts";
+import type { CommandIo } from "../execute.ts";
+import { fileKeyOf, type PlanValues } from "../options/shared-option.ts";
+import { sharedOptions } from "../options/shared-options.ts";
+import { isDirectory, isFile } from "../output-files.ts";
+
+/** Several scenarios in one run, with one verdict. */
+
+/** What a file in a folder has where it is a scenario; other code, data and settings are left alone. */
+const MARKS: readonly (readonly [end: RegExp, has: (text: string) => boolean])[] = [
+  [/(?<!\.d)\.[cm]?[jt]s$/i, (text) => /^export default\b/m.test(text)],
+  [/\.ya?ml$/i, (text) => /^target:/m.test(text)],
+  [/\.json$/i, isJsonScenario],
+];
+
+/** Stands for the name of the scenario in the paths of reports. */
+const NAME = "{name}";
+
+/** The exit codes with their words, the gravest first. */
+const VERDICTS: readonly (readonly [code: number, word: string])[] = [
+  [EXIT.internal, "DEFECT"],
+  [EXIT.usage, "REFUSED"],
+  [EXIT.unreachable, "UNREACHABLE"],
+  [EXIT.output, "NOT WRITTEN"],
+  [EXIT.interrupted, "INTERRUPTED"],
+  [EXIT.assertionFailed, "FAILED"],
+  [EXIT.unstable, "UNRESOLVED"],
+  [EXIT.passed, "PASSED"],
+];
+
+/** Returns the scenarios of a command line: its files, and those directly in its folders, by name. @param problems gets folders without any */
+export function findScenarios(given: readonly string[], problems: Problem[]): string[] {
+  const found = given.flatMap((path) => {
+    if (!isDirectory(path)) return [path];
+    const files = readdirSync(path).toSorted();
+    const scenarios = files.map((name) => join(path, name)).filter(isScenario);
+    const hint = "A scenario is a .ts file with export default, or a .yaml file with target.";
+    if (scenarios.length === 0) problems.push(problem("missing", path, "has no scenario", hint));
+    return scenarios;
+  });
+  return [...new Set(found)];
+}
+
+function isScenario(path: string): boolean {
+  const [, has] = MARKS.find(([end]) => end.test(path)) ?? [];
+  return has !== undefined && isFile(path) && statSync(path).size <= MOST_SETTINGS_BYTES && has(readFileText(path));
+}
+
+/** Reports have a target too. */
+function isJsonScenario(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && "target" in value && "load" in value && !("levels" in value);
+  } catch {
+    return false;
+  }
+}
+
+/** Reports problems of several scenarios together. */
+export function checkSeveral(values: PlanValues): Problem[] {
+  const shared = sharedOptions("run").flatMap(({ name, setting, ...rest }) => {
+    const path =
+      setting === undefined || fileKeyOf({ name, setting, ...rest }) === undefined ? "" : values.get(setting);
+    return typeof path === "string" && path !== "" && !path.includes(NAME)
+      ? [problem("overwrite", `--${name}`, "is one file for several scenarios", `Write ${NAME} in it.`, path)]
+      : [];
+  });
+  const hint = "Give each job one scenario.";
+  return isMpiRank() ? [...shared, problem("conflict", "SCENARIO", "an MPI job runs only one", hint)] : shared;
+}
+
+/** Returns what options put into the plan of one scenario: its name stands in the paths of its reports. */
+export function valuesFor(file: string, values: PlanValues): PlanValues {
+  const name = basename(file, extname(file));
+  return new Map(
+    [...values].map(([key, value]) => [key, typeof value === "string" ? value.replaceAll(NAME, name) : value]),
+  );
+}
+
+/**
+ * Runs scenarios one after the other, and prints one verdict. An interrupted one is the last.
+ * @param run runs one of them, and returns its exit code
+ * @returns 0 if all passed, otherwise the gravest exit code
+ */
+export async function runSeveral(
+  files: readonly string[],
+  io: CommandIo,
+  run: (file: string) => Promise<number>,
+): Promise<number> {
+  const missing = files.filter((file) => !existsSync(file));
+  if (missing.length > 0)
+    throw new UserError(missing.map((file) => problem("unreadable", file, "there is no such file", "Check the path.")));
+  const codes: number[] = [];
+  for (const [index, file] of files.entries()) {
+    io.out(`${index === 0 ? "" : "\n"}${index + 1}/${files.length}  ${file}\n\n`);
+    codes.push(await run(file));
+    if (codes.at(-1) === EXIT.interrupted) break;
+  }
+  const [code = EXIT.passed] = VERDICTS.find(([one]) => codes.includes(one)) ?? [];
+  const passed = codes.filter((one) => one === EXIT.passed).length;
+  const rows = files.map((file, index) => `  ${wordOf(codes[index]).padEnd(13)}${file}\n`);
+  const verdict = `${wordOf(code)}  ${passed} of ${files.length} scenarios passed\n${rows.join("")}`;
+  if (io.isQuiet !== true) io.out(`\n${verdict}`);
+  else if (code !== EXIT.passed) io.err(verdict);
+  return code;
+}
+
+function wordOf(code: number | undefined): string {
+  return VERDICTS.find(([one]) => one === code)?.[1] ?? "not run";
+}

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, test } from "node:test";
+import { inFolder, type RunningProcess, runRampart, startRampart } from "./rampart-process.ts";
+
+/** A dead server, a wrong port or a wrong protocol: the command ends at once, and its error is all that it prints. */
+
+let mock: RunningProcess;
+let httpPort = "";
+let grpcPort = "";
+let counting: Server;
+let countedPort = 0;
+let requestCount = 0;
+/** A port that refuses connections. */
+let deadPort = 0;
+
+const listen = (server: Server): Promise<number> =>
+  new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+
+before(async () => {
+  mock = startRampart(["mock", "--http-port", "0", "--grpc-port", "0"]);
+  [, httpPort = "", grpcPort = ""] = await mock.waitFor(/listening: http \S+:(\d+), grpc \S+:(\d+), /);
+  counting = createServer((_request, response) => {
+    requestCount++;
+    response.writeHead(404).end();
+  });
+  countedPort = await listen(counting);
+  const other = createServer();
+  deadPort = await listen(other);
+  await new Promise((resolve) => other.close(resolve));
+});
+after(async () => {
+  counting.close();
+  mock.interrupt();
+  await mock.result;
+});
+
+const PAYLOADS = '{ "data": [{ "payload": [{ "model": "x", "messages": [{ "role": "user", "content": "hi" }] }] }] }';
+
+/** The targets of scenarios, with what is said. */
+const CASES: readonly (readonly [name: string, target: () => string, says: RegExp])[] = [
+  ["http, dead", () => `http("localhost:${deadPort}")`, /cannot connect to .*refused.* Is the server running/],
+  [
+    "openai, dead",
+    () => `openai("localhost:${deadPort}", { model: "x", tokenizer: "none" })`,
+    /cannot connect to .*refused/,
+  ],
+  ["triton, dead", () => `triton("localhost:${deadPort}", { model: "simple" })`, /refused.* Is the server running/],
+  [
+    "http on a gRPC port",
+    () => `http("localhost:${grpcPort}")`,
+    /speaks gRPC, not HTTP\. Give its HTTP port.* in the target's address\.\n$/,
+  ],
+  [
+    "openai on a gRPC port",
+    () => `openai("localhost:${grpcPort}", { model: "x", tokenizer: "none" })`,
+    /speaks gRPC, not HTTP\. Give its HTTP port/,
+  ],
+  [
+    "KServe over HTTP on a gRPC port",
+    () => `triton("localhost:${grpcPort}", { model: "simple", protocol: "http" })`,
+    /speaks gRPC, not HTTP\. .*or use protocol: "grpc"/,
+  ],
+  [
+    "KServe over gRPC on an HTTP port",
+    () => `triton("localhost:${httpPort}", { model: "simple", protocol: "grpc" })`,
+    /speaks HTTP, not gRPC/,
+  ],
+  ["TLS on a plain port", () => `http("https://localhost:${httpPort}")`, /does not speak TLS: write http:\/\//],
+  ["a path that is not there", () => `http("localhost:${countedPort}")`, /has no such path: .*404/],
+  [
+    "openai at another server",
+    () => `openai("localhost:${countedPort}", { model: "x", tokenizer: "none" })`,
+    /has no such path: .*404/,
+  ],
+];
+
+describe("exit code 69, and no table", () => {
+  for (const [name, target, says] of CASES)
+    test(`for ${name}`, async () => {
+      const to = target();
+      const [kind = ""] = to.split("(", 1);
+      const inputs = kind === "openai" ? ', inputs: input.payloads("p.json")' : "";
+      const text = `import { defineScenario, hold, input, ${kind} } from "rampart";
+void input;
+export default defineScenario({ name: "x", target: ${to}, load: hold(4, { for: "10 s" })${inputs} });
+`;
+      requestCount = 0;
+      await inFolder({ "x.ts": text, "p.json": PAYLOADS }, async (cwd) => {
+        const { code, out, err } = await runRampart(["x.ts"], { cwd });
+        assert.equal(code, 69, err);
+        assert.equal(out, "");
+        assert.match(err, says);
+        assert.match(err, /^(?: {2}measuring .*\n)?rampart: [^\n]*\n$/);
+        assert.ok(requestCount <= 20, `${requestCount} requests`);
+      });
+    });
+
+  test("for rampart http and rampart chat too", async () => {
+    for (const command of ["http", "chat"]) {
+      const dead = await runRampart([command, `localhost:${deadPort}`]);
+      assert.deepEqual([dead.code, dead.out], [69, ""], dead.err);
+      assert.match(dead.err, /refused.* Is the server running/);
+      const other = await runRampart([command, `localhost:${grpcPort}`]);
+      assert.deepEqual([other.code, other.out], [69, ""], other.err);
+      assert.match(other.err, /speaks gRPC, not HTTP/);
+    }
+  });
+});

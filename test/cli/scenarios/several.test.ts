@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { findScenarios } from "../../../src/cli/scenarios/several.ts";
+import type { Problem } from "../../../src/plan/problem.ts";
+import { inFolder, runRampart } from "../rampart-process.ts";
+
+/** Several scenarios in one run, and options that replace a scenario's load. */
+
+const scenario = (name: string, limit: string): string => `
+import { defineScenario, embedded, hold, max } from "rampart";
+export default defineScenario({
+  name: "${name}", target: embedded(), load: hold(1, { requests: 20 }), assert: [max("latency").below("${limit}")],
+});
+`;
+const YAML = "name: c\ntarget: embedded\nload: { hold: { concurrency: 1, requests: 10 } }\n";
+const FILES = {
+  "a.ts": scenario("a", "1 min"),
+  "b.ts": scenario("b", "1 us"),
+  "c.yaml": YAML,
+  "lib.ts": "export const x = 1;\n",
+  "inputs.json": '{ "data": [] }\n',
+  "compose.yaml": "services: {}\n",
+  "rampart.d.ts": "export default 1;\n",
+};
+
+describe("rampart run with several scenarios", () => {
+  test("takes those of a folder, and leaves its other files alone", async () => {
+    await inFolder(FILES, async (cwd) => {
+      const problems: Problem[] = [];
+      assert.deepEqual(findScenarios([cwd, join(cwd, "a.ts")], problems), [
+        join(cwd, "a.ts"),
+        join(cwd, "b.ts"),
+        join(cwd, "c.yaml"),
+      ]);
+      assert.deepEqual(problems, []);
+    });
+  });
+
+  test("runs all of them, with the gravest verdict and a report of each", async () => {
+    await inFolder(FILES, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", ".", "--json", "{name}.out.json"], { cwd });
+      assert.equal(code, 65, err);
+      assert.match(
+        out,
+        /\nFAILED {2}2 of 3 scenarios passed\n {2}PASSED +a\.ts\n {2}FAILED +b\.ts\n {2}PASSED +c\.yaml\n$/,
+      );
+      for (const name of ["a", "b", "c"]) assert.ok(existsSync(join(cwd, `${name}.out.json`)), name);
+      // The reports are no scenarios.
+      assert.equal(findScenarios([cwd], []).length, 3);
+    });
+  });
+
+  test("runs none of them when one has a mistake", async () => {
+    await inFolder({ ...FILES, "d.ts": "export default { name: 'd' };\n" }, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", "a.ts", "d.ts", "--json", "x.json"], { cwd });
+      assert.equal(code, 64);
+      assert.equal(out, "");
+      assert.match(err, /--json: is one file for several scenarios .* Write \{name\} in it/);
+      assert.match(err, /d\.ts: its default export is not a scenario/);
+      const none = await runRampart(["run", "a.ts", "nowhere.ts"], { cwd });
+      assert.deepEqual([none.code, none.out], [64, ""]);
+    });
+  });
+});
+
+describe("options that replace a scenario's load", () => {
+  const planOf = async (cwd: string, ...args: string[]) => {
+    const { code, out, err } = await runRampart(["c.yaml", "--dry-run", ...args], { cwd });
+    assert.equal(code, 0, err);
+    return JSON.parse(out) as {
+      readonly load: { readonly kind: string; readonly levels: object };
+      readonly measurement: { readonly mode: object };
+      readonly assertions: readonly object[];
+    };
+  };
+
+  test("are those of rampart http", async () => {
+    await inFolder(FILES, async (cwd) => {
+      const users = await planOf(cwd, "-c", "7", "-z", "3s");
+      assert.equal(users.load.kind, "concurrency");
+      assert.deepEqual(users.load.levels, { kind: "list", values: [7] });
+      assert.deepEqual(users.measurement.mode, { kind: "duration", durationMs: 3000 });
+      assert.equal((await planOf(cwd, "--rate", "50")).load.kind, "request-rate");
+      const shorter = await planOf(cwd, "--for", "2s", "--fail-if", "p99 > 25ms");
+      assert.deepEqual(shorter.load.levels, { kind: "list", values: [1] });
+      assert.deepEqual(shorter.measurement.mode, { kind: "duration", durationMs: 2000 });
+      assert.deepEqual(shorter.assertions, [
+        { metric: { key: "latency", statistic: 99 }, comparison: "at-most", limit: 25e6 },
+      ]);
+    });
+  });
+
+  test("are refused where the load says itself how long it lasts", async () => {
+    const load = "load: { sessions: 2 }";
+    await inFolder({ "s.yaml": `name: s\ntarget: embedded\n${load}\n` }, async (cwd) => {
+      const { code, err } = await runRampart(["s.yaml", "--dry-run", "--for", "1s"], { cwd });
+      assert.equal(code, 64);
+      assert.match(err, /--for: the scenario's load says itself how long it lasts\. Give --users or --rate too/);
+    });
+  });
+});
