@@ -55,7 +55,7 @@ export interface ExecuteOptions {
   readonly onInterrupt: (signal: EndSignal) => void;
   /** Processes that measure together; not closed. Default: none. */
   readonly peers?: Peers;
-  /** Measures the tokens of responses; not closed. Default: one of the run's own. */
+  /** Measures the tokens of responses; not closed. Default: one for this run. */
   readonly meter?: TokenLink;
   /** The entries of the plan's input file, which is then not read. Default: the file is read. */
   readonly held?: HeldEntries | undefined;

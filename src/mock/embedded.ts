@@ -34,7 +34,7 @@ export async function startEmbedded(start: EmbeddedStart): Promise<EmbeddedServe
     new RunError("internal", `the embedded target did not start: ${reason}`, "Report this as a bug.");
   const calls = new WorkerCalls(worker, ERROR_FORM);
   const late = (): void => calls.fail(fail(`no response within ${START_TIMEOUT_MS} ms`));
-  // To fetch a tokenizer takes longer, and has a limit of its own.
+  // To fetch a tokenizer takes longer, and has a separate limit.
   const timer = start.plan.llm?.tokenizer === undefined ? setTimeout(late, START_TIMEOUT_MS) : undefined;
   const ports = await calls
     .call<EmbeddedPorts>(start)

@@ -150,7 +150,7 @@ export interface RunResult {
   readonly failedCount: number;
   /** Requests cancelled by this client, because the plan asks for it or a grace period ended. They are neither completed nor failed. */
   readonly cancelledCount: number;
-  /** Includes cancelled requests, as kinds of their own. */
+  /** Includes cancelled requests, as separate kinds. */
   readonly failures: readonly FailureCount[];
   /** The warm-up's share of the counts above; absent without a warm-up. */
   readonly warmup?: { readonly sentCount: number; readonly failedCount: number } | undefined;

@@ -9,7 +9,7 @@ import type { Service } from "../service/service.ts";
 /** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
 export const DEFAULT_ASYNC_LANES = 16;
 export const DEFAULT_SCHEDULE_LANES = 4;
-/** More lanes than slots, so that every slot is a lane of its own. */
+/** More lanes than slots, so that every slot is a separate lane. */
 const UNSHARED = 2 ** 30;
 
 /** The model properties that decide how requests are sent. */

@@ -1,30 +1,15 @@
-import type { HeldEntries } from "../inputs/held-entries.ts";
-import type { PhasedLoad } from "../load/load-mode.ts";
-import type { TokenLink } from "../measure/tokens/token-link.ts";
-import { functionsOf, withoutCalls } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
-import { UserError } from "../plan/problem.ts";
-import { findConflicts } from "../registry/conflicts.ts";
-import { prepareLoad } from "../registry/load-modes.ts";
-import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { nowNs, systemClock } from "../runtime/clock.ts";
-import type { FunctionsSource } from "../scenario/thread-functions.ts";
+import { systemClock } from "../runtime/clock.ts";
 import { Conductor } from "./conduct/conductor.ts";
 import { toRunError } from "./conduct/run-error.ts";
-import type { Agents } from "./fleet/bus/open-agents.ts";
-import { GrowingFleet, mostThreads } from "./fleet/growing-fleet.ts";
-import { type Fleet, type FleetOptions, openFleet } from "./fleet/open-fleet.ts";
-import { findUndivided } from "./fleet/undivided.ts";
-import { joinRequests, sharesMeter, wantedRequests } from "./fleet/wanted-requests.ts";
+import { joinRequests } from "./fleet/wanted-requests.ts";
 import { withFollowers } from "./followers.ts";
-import { checkSources, hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
+import { type OpenOptions, type OpenRun, openRun } from "./open-run.ts";
 import { timestampsOf } from "./open-sender.ts";
-import { measuresTokens, openSending, type Sending } from "./open-sending.ts";
+import { measuresTokens } from "./open-sending.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
-import type { RunParts } from "./run-parts.ts";
-import { openServerMetrics, type ServerMetrics } from "./server-metrics.ts";
 
 /** A run that can be interrupted. */
 export interface RunningPlan {
@@ -35,9 +20,7 @@ export interface RunningPlan {
 }
 
 /** What a run needs besides its plan. */
-export interface RunOptions {
-  /** Creates the run's observer, once, before the target is contacted; may reject. */
-  openObserver(): Promise<RunObserver>;
+export interface RunOptions extends OpenOptions {
   /**
    * Rejects when the plan is not valid. Called outside of measured time, after the load has begun: front ends validate user input
    * themselves, so this only guards against their defects.
@@ -45,12 +28,6 @@ export interface RunOptions {
   check(): Promise<unknown>;
   /** The other processes of the measurement. Default: none. */
   readonly peers?: Peers | undefined;
-  /** Measures the tokens of responses and stays open. Default: a separate thread for the run, if the plan measures tokens. */
-  readonly meter?: TokenLink | undefined;
-  /** The entries of the plan's input file. Default: the file is read. */
-  readonly held?: HeldEntries | undefined;
-  /** Where other threads find the plan's functions. Default: the plan names none. */
-  readonly functions?: FunctionsSource | undefined;
 }
 
 /**
@@ -62,127 +39,45 @@ export function startPlan(plan: Plan, options: RunOptions): RunningPlan {
   return { result: runPlan(plan, signal, options), interrupt: () => signal.interrupt() };
 }
 
-async function runPlan(
-  plan: Plan,
-  signal: RunSignal,
-  { openObserver, check, peers = ALONE, meter, held, functions: source }: RunOptions,
-): Promise<RunResult> {
-  const conflicts = findConflicts(plan);
-  if (conflicts.length > 0) throw new UserError(conflicts);
-  await checkSources(plan);
-  const load = prepareLoad(plan.load);
-  const hostLimits = hostLimitsOf(plan, load.search);
-  const observer = await openObserver();
-  const { maxOutstanding } = hostLimits;
-  const { count, isGrowing, functions, sendsElsewhere } = divideLoad(plan, load, source);
-  const hasMeter = sendsElsewhere && measuresTokens(plan) && (isGrowing || sharesMeter(plan, observer, meter));
-  const agents = await openAgents(plan, { signal, functions, workers: count });
-  let sending: Sending | undefined;
-  let metrics: ServerMetrics | undefined;
-  let fleet: GrowingFleet | undefined;
+async function runPlan(plan: Plan, signal: RunSignal, options: RunOptions): Promise<RunResult> {
+  const open = await openRun(plan, signal, options);
   try {
-    sending = await openSending(plan, {
-      ...{ observer, load, signal, held, meter, maxOutstanding, sendsElsewhere },
-      measuresTokens: !sendsElsewhere || hasMeter,
-    });
-    const { served, session, groups, tokens, sessions, laneCount, feed, createSender } = sending;
-    await agents?.sendFiles(served);
-    const requests = sendsElsewhere ? wantedRequests(plan, observer, session, hasMeter) : undefined;
-    if (sendsElsewhere) {
-      const wantsRecords =
-        observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
-      const options = { signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter };
-      fleet = await openSenders(served, { ...options, count, isGrowing, elsewhere: agents });
-    }
-    const startNs = nowNs();
-    if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);
-    const parts: RunParts = { plan, observer, load, session, groups };
-    const conducting = {
-      ...{ signal, clock: systemClock, laneCount, hostLimits },
-      hasTokens: tokens !== undefined || (sendsElsewhere && measuresTokens(plan)),
-      turnCount: sessions?.turnCount,
-      timestampsMs: timestampsOf(parts),
-      poller: metrics?.poller,
-      ...{ peers, startNs, check },
-    };
-    return await withFollowers({ ...parts, signal, tokens }, async (followers) => {
-      const joined =
-        fleet &&
-        requests &&
-        joinRequests({
-          ...{ ...parts, ...requests, observer: followers, feed, tokens, senderCount: fleet.count },
-          fail: (error) => signal.fail(toRunError(error)),
-        });
-      const result = await new Conductor({
-        ...{ ...parts, ...conducting, observer: joined?.observer ?? followers },
-        growth: isGrowing ? fleet : undefined,
-        createSender: (listener) => fleet?.createSender(listener, joined) ?? createSender(listener, followers),
-      }).execute();
-      await joined?.finish();
-      return joined === undefined ? result : { ...result, error: result.error ?? signal.error };
-    });
+    return await followRun(open, signal, options);
   } finally {
-    metrics?.close();
-    await fleet?.close();
-    await agents?.close();
-    await sending?.close();
+    await open.close();
   }
 }
 
-/** How the load of a plan is divided. */
-interface Division {
-  /** Number of threads to begin with, on each host; 1: this thread, unless it grows or agents send. */
-  readonly count: number;
-  readonly isGrowing: boolean;
-  /** Whether other threads or hosts send. */
-  readonly sendsElsewhere: boolean;
-  /** Where the functions are that other senders call. */
-  readonly functions: FunctionsSource | undefined;
-}
-
-/** Divides the load among threads and agents as the plan asks. @throws UserError when it cannot be divided */
-function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | undefined): Division {
-  const { workers = 1, bus } = plan.client;
-  if (workers === 1 && bus === undefined)
-    return { count: 1, isGrowing: false, sendsElsewhere: false, functions: undefined };
-  const functions = functionsOf(withoutHook(plan)).size > 0 ? source : undefined;
-  const undivided = findUndivided(plan, functions);
-  if (workers === "auto" && bus === undefined) {
-    // Phases follow each other without a pause, in which other threads could take over.
-    const isGrowing = undivided.length === 0 && load.phases[0]?.label === undefined;
-    return { count: 1, isGrowing, sendsElsewhere: isGrowing, functions };
-  }
-  if (undivided.length > 0) throw new UserError(undivided);
-  return { count: workers === "auto" ? 1 : workers, isGrowing: false, sendsElsewhere: true, functions };
-}
-
-/** Finds the agents of a plan; undefined when it has none. The library of the bus is loaded where there is one. */
-async function openAgents(
-  { client: { bus } }: Plan,
-  options: Pick<FleetOptions, "signal" | "functions"> & { readonly workers: number },
-): Promise<Agents | undefined> {
-  return bus && (await import("./fleet/bus/open-agents.ts")).openAgents(bus, options);
-}
-
-/** Opens the senders that are elsewhere. */
-async function openSenders(
-  served: Plan,
-  { isGrowing, ...options }: FleetOptions & { readonly isGrowing: boolean },
-): Promise<GrowingFleet> {
-  const plan = withoutCalls(withoutHook(served));
-  const open = (count: number): Promise<Fleet> => openFleet(plan, { ...options, count });
-  const mostCount = isGrowing ? mostThreads() : options.count;
-  return new GrowingFleet({ open, mostCount }, await open(options.count));
-}
-
-/** Returns the plan for senders elsewhere: the conductor calls the function for records. */
-function withoutHook({ onRecord: _, ...plan }: Plan): Plan {
-  return plan;
-}
-
-function openMetrics(plan: Plan, observer: RunObserver): ServerMetrics | undefined {
-  return openServerMetrics(plan, {
-    warn: (warning) => observer.onWarning?.(warning),
-    onReading: (reading) => observer.onMetrics?.(reading),
+/** Conducts an opened run to its end, with what listens to it. */
+async function followRun(
+  { parts, sending, fleet, growth, requests, hostLimits, metrics, startNs }: OpenRun,
+  signal: RunSignal,
+  { check, peers = ALONE }: RunOptions,
+): Promise<RunResult> {
+  const { plan } = parts;
+  const { tokens, sessions, laneCount, feed, createSender } = sending;
+  const conducting = {
+    ...{ signal, clock: systemClock, laneCount, hostLimits },
+    hasTokens: tokens !== undefined || (fleet !== undefined && measuresTokens(plan)),
+    turnCount: sessions?.turnCount,
+    timestampsMs: timestampsOf(parts),
+    poller: metrics?.poller,
+    ...{ peers, startNs, check },
+  };
+  return withFollowers({ ...parts, signal, tokens }, async (followers) => {
+    const joined =
+      fleet &&
+      requests &&
+      joinRequests({
+        ...{ ...parts, ...requests, observer: followers, feed, tokens, senderCount: fleet.count },
+        fail: (error) => signal.fail(toRunError(error)),
+      });
+    const result = await new Conductor({
+      ...{ ...parts, ...conducting, observer: joined?.observer ?? followers },
+      growth,
+      createSender: (listener) => fleet?.createSender(listener, joined) ?? createSender(listener, followers),
+    }).execute();
+    await joined?.finish();
+    return joined === undefined ? result : { ...result, error: result.error ?? signal.error };
   });
 }

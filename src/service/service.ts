@@ -191,7 +191,7 @@ export interface Conversation {
  *
  * - `grpc`: each request is a unary call
  * - `grpc-stream`: each request is a message on a long-lived stream, which carries many requests
- * - `grpc-call`: each request is a call of its own, with any number of messages each way
+ * - `grpc-call`: each request is a separate call, with any number of messages each way
  */
 export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
 

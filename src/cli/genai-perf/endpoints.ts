@@ -26,7 +26,7 @@ export interface EndpointType {
   readonly callsMethod?: true;
   /** Requests and responses have ids of tokens, as tensors of the engine of TensorRT-LLM. */
   readonly hasTokenIds?: true;
-  /** The server is Triton's library in a process of the run's own, from `--triton-server-directory` and `--model-repository` after `--`. */
+  /** The server is Triton's library in a separate process, from `--triton-server-directory` and `--model-repository` after `--`. */
   readonly isInProcess?: true;
   /** Its path always streams. */
   readonly alwaysStreams?: true;

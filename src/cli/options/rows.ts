@@ -1,4 +1,4 @@
-/** Wraps a text at spaces. A word longer than the width gets a line of its own. */
+/** Wraps a text at spaces. A word longer than the width gets a separate line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -55,7 +55,7 @@ class GeneratorRun {
   private silenceTimer: ReturnType<typeof setTimeout> | undefined;
   private stderr = "";
   private readonly settle: { resolve(messages: Uint8Array[]): void; reject(error: Error): void };
-  /** Ctrl-C reaches only this process, because the generator has a group of its own. */
+  /** Ctrl-C reaches only this process, because the generator has a separate group. */
   private readonly onExit = (): void => this.killGroup();
 
   constructor(command: string, limits: Required<GeneratorLimits>, folder: string | undefined) {

@@ -45,7 +45,7 @@ export async function connect(
 ): Promise<Links> {
   const { moreUrls, tls } = networkOf(target);
   const { sourceAddresses } = plan.client;
-  // Each server has turns of its own, and each sender begins with another address.
+  // Each server has separate turns, and each sender begins with another address.
   const resolve = (url: string): Endpoint =>
     resolveEndpoint({ ...address, url }, tls, sourceAddresses && new SourceTurns(sourceAddresses, senders.index));
   const endpoint = resolve(address.url);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Processes with their children: each is the leader of a process group of its own, which a Ctrl-C at the terminal does not reach. */
+/** Processes with their children: each is the leader of a separate process group, which a Ctrl-C at the terminal does not reach. */
 
 const GRACE_MS = 10_000;
 /** For the children of a process that has ended. */
@@ -87,7 +87,7 @@ export class ProcessGroups {
   private readonly groups = new Set<ProcessGroup>();
   private readonly byChild = new WeakMap<ChildProcess, ProcessGroup>();
 
-  /** `child_process.spawn`, with the process in a group of its own. */
+  /** `child_process.spawn`, with the process in a separate group. */
   readonly spawn = ((command: string, args: readonly string[], options: object): ChildProcess => {
     const child = spawn(command, args, { ...options, detached: !isWindows });
     this.add(child);
@@ -138,7 +138,7 @@ kill -KILL -${groupId} 2>/dev/null
 
 /**
  * Has a process group stopped after this process has ended without doing so: by SIGKILL, or by a signal while its thread was blocked. POSIX
- * only. The shell is in a group of its own, which a Ctrl-C at the terminal does not reach, and does not keep this process alive.
+ * only. The shell is in a separate group, which a Ctrl-C at the terminal does not reach, and does not keep this process alive.
  * @returns takes that back, once the group has ended
  */
 function stopAfterEnd(groupId: number): () => void {

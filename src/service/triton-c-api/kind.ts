@@ -6,7 +6,7 @@ import { type TritonInProcessTargetPlan, tritonInProcessSchema } from "./target.
 
 const loadFront = () => import("./front.ts");
 
-/** Triton's library in a process of the run's own: the model's own time, without a network. */
+/** Triton's library in a separate process: the model's own time, without a network. */
 export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
   server: "Triton in process",
   schema: tritonInProcessSchema,

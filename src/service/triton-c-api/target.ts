@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan, tritonModelEntries } from "../triton/target.ts";
 
-/** Triton in a process of the run's own, through its C API. */
+/** Triton in a separate process, through its C API. */
 export type TritonInProcessTargetPlan = PlanOf<typeof tritonInProcessSchema>;
 
 declare module "../../plan/plan.ts" {

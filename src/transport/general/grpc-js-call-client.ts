@@ -14,7 +14,7 @@ import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.t
 import { sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
 import { GrpcJsClient, type GrpcJsSlot } from "./grpc-js-client.ts";
 
-/** The client based on @grpc/grpc-js for calls with any number of messages each way. Each request is a call of its own. */
+/** The client based on @grpc/grpc-js for calls with any number of messages each way. Each request is a separate call. */
 export class GrpcJsCallClient extends GrpcJsClient {
   constructor(endpoint: Endpoint, options: ClientOptions) {
     super(endpoint, options, undefined);

@@ -10,7 +10,7 @@ import type { Channel } from "./channel.ts";
 import { GrpcClient } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
 
-/** Rampart's gRPC client for calls with any number of messages each way. Each request is a call of its own. */
+/** Rampart's gRPC client for calls with any number of messages each way. Each request is a separate call. */
 export class GrpcCallClient extends GrpcClient<MessagesSlot> {
   protected createSlot(call: Call, channel: Channel): MessagesSlot {
     return new MessagesSlot(call, channel, this.options);

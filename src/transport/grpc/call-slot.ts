@@ -17,7 +17,7 @@ const MAX_RESENDS = 2;
 const NO_HEADERS: readonly Header[] = [];
 const NO_BYTES = new Uint8Array(0);
 
-/** A slot whose requests are gRPC calls of their own, each on its own HTTP/2 stream. */
+/** A slot whose requests are separate gRPC calls, each on its own HTTP/2 stream. */
 export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, ChannelUser {
   path = "";
   headers = NO_HEADERS;

@@ -12,7 +12,7 @@ import type { ProfilePlan } from "../plan/to-plan.ts";
 import { isUnstable, type Profile, runProfile } from "../profile/run-profile.ts";
 import type { SharedTokenWork } from "../profile/token-work.ts";
 
-/** Measures one point of a sweep: a profile with the point's plan in a folder of its own. */
+/** Measures one point of a sweep: a profile with the point's plan in a separate folder. */
 
 /** Data that all points of a sweep share. */
 export interface SweepParts {
@@ -24,7 +24,7 @@ export interface SweepParts {
 }
 
 /**
- * Measures a point, or finds it in the checkpoint. A repeated measurement is always made, in a folder of its own, and not stored in the
+ * Measures a point, or finds it in the checkpoint. A repeated measurement is always made, in a separate folder, and not stored in the
  * checkpoint.
  * @param isFirst throws input errors, which would affect every point
  * @param repeat number of earlier measurements of the point

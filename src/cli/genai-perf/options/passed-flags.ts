@@ -72,7 +72,7 @@ export function passedValueOf({ given }: PassedFlags, name: string): string | un
   return given.findLast((flag) => flag.name === name)?.value;
 }
 
-/** Returns a flag as the user typed it, with its value as a word of its own. */
+/** Returns a flag as the user typed it, with its value as a separate word. */
 export function wordsOf({ typed, value }: PassedFlag): string[] {
   return value === undefined ? [typed] : [typed, value];
 }

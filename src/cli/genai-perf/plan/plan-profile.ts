@@ -12,7 +12,7 @@ import { nameFolder } from "./to-outputs.ts";
 import { INPUTS_FILE, type ProfilePlan } from "./to-plan.ts";
 import { headersOf } from "./to-target.ts";
 
-/** Plans a profile, or a point of a sweep, in a folder of its own. */
+/** Plans a profile, or a point of a sweep, in a separate folder. */
 
 /** Which profile it is. */
 export interface ProfileOf {

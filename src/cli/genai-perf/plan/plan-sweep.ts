@@ -29,7 +29,7 @@ export interface SweepPlan {
   planPoint(point: PointParameters): ProfilePlan;
   /**
    * Returns the plan of a point that is run.
-   * @param repeat number of earlier measurements of the point, of which each has a folder of its own
+   * @param repeat number of earlier measurements of the point, of which each has a separate folder
    * @throws UserError
    */
   planRun(point: PointParameters, repeat: number): ProfilePlan;
@@ -54,7 +54,7 @@ export function planSweep(settings: GenaiSettings, given: GivenSettings): SweepP
   };
 }
 
-/** Gives a repeated measurement arrivals and data of its own. The points themselves share the seed, as in GenAI-Perf. */
+/** Gives a repeated measurement other arrivals and data. The points themselves share the seed, as in GenAI-Perf. */
 function drawAgain(settings: GenaiSettings, repeat: number): GenaiSettings {
   const { input } = settings;
   return { ...settings, input: { ...input, randomSeed: seedOfNumber(input.randomSeed, "repeat", repeat) } };

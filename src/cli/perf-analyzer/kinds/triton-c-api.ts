@@ -6,7 +6,7 @@ const OF_CONNECTION = ["-i", "-u", "-H", "--grpc-compression-algorithm"];
 const isOfConnection = (flag: string): boolean =>
   OF_CONNECTION.includes(flag) || flag.startsWith("--ssl-") || flag.endsWith("-tensor-format");
 
-/** Triton's library in a process of the run's own. */
+/** Triton's library in a separate process. */
 export const tritonInProcessKind: PerfAnalyzerKind = {
   help: "triton_c_api, which is Triton's library of --triton-server-directory without a network",
   server: "Triton in process",

@@ -76,7 +76,7 @@ export const INPUT: readonly UngroupedOption[] = [
   ),
 ];
 
-/** Binary has a meaning of its own when it is given. */
+/** Binary has a different meaning when it is given. */
 function tensorFormat(tensors: "input" | "output", help: string): UngroupedOption {
   const flag = `--${tensors}-tensor-format`;
   const entry = {

@@ -184,7 +184,7 @@ function signalAtParentsEnd(signal: number, { functions: { prctl } }: System): v
   prctl(SIGNAL_AT_PARENTS_END, BigInt(signal));
 }
 
-/** Returns the function that gives Triton memory for an output: its place in shared memory, or memory of its own. */
+/** Returns the function that gives Triton memory for an output: its place in shared memory, or separate memory. */
 function createAllocate(system: System, fail: (message: string) => bigint) {
   const { malloc, memcpy } = system.functions;
   const value = new BigUint64Array(1);
