@@ -109,8 +109,10 @@ test("an agent that is killed ends the run, by name, within seconds", LIMIT, asy
       const running = run(file, 2);
       await server.until(() => server.successCount > 50);
       await second?.end("SIGKILL");
-      const { code, stderr } = await running;
+      const { code, stdout, stderr } = await running;
       assert.equal(code, 69, stderr);
+      // What was measured until then, and that it is no result.
+      assert.match(stdout, /^PARTIAL {2}agents: [\s\S]*the run ended early: [\s\S]*^ +4 .* PARTIAL$/m, stdout);
       const message = `the agent ${second?.name} is lost, and with it 50 % of the load: nothing was heard of it for 4 s`;
       assert.ok(stderr.includes(message), stderr);
       await first?.says("the run ended");

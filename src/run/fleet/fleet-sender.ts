@@ -67,6 +67,11 @@ export class FleetSender implements LoadSender {
     });
   }
 
+  /** Number of senders that are left. */
+  get senderCount(): number {
+    return this.senders.length;
+  }
+
   /** Leaves a sender out from now on. What it was asked is not awaited any more, and what it had reported as ended still counts. */
   drop(sender: LoadSender): void {
     this.dropped.push(stateOfEnded(sender.counts()));
