@@ -97,8 +97,7 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
       drop = ({ hostId, sender }) => {
         lost.add(hostId);
         if (sender === undefined) return "kept";
-        fleet.drop(sender);
-        return fleet.senderCount === 0 || lost.size > elsewhere.allowLost ? "ends-run" : "run-continues";
+        return fleet.drop(sender) === 0 || lost.size > elsewhere.allowLost ? "ends-run" : "run-continues";
       };
       return fleet;
     },
