@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { withServer } from "../run/kserve-server.ts";
 import { type Nats, startNats } from "../servers/nats.ts";
 import { ensureOpenMpi } from "../servers/open-mpi.ts";
+import { type AgentProcess, withAgentProcesses } from "./agent-process.ts";
 import { commandUnderTest, makeFolder, type RunOptions, runRampart } from "./command.ts";
 
 /** The command as conductor and as agents, processes of their own, on a real NATS server. */
@@ -24,55 +25,11 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** An agent, in a folder without any file of the run. */
-class AgentProcess {
-  readonly child: ChildProcess;
-  text = "";
-  private readonly waiting = new Map<string, () => void>();
-
-  constructor(options: readonly string[] = []) {
-    const [program = "", ...first] = commandUnderTest;
-    const cwd = join(folder, "elsewhere");
-    mkdirSync(cwd, { recursive: true });
-    const args = [...first, "agent", "--bus", nats.url, ...options];
-    this.child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
-    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      this.text += text;
-      for (const [part, resolve] of this.waiting) if (this.text.includes(part)) resolve();
-    });
-  }
-
-  async says(part: string): Promise<void> {
-    if (this.text.includes(part)) return;
-    await new Promise<void>((resolve) => this.waiting.set(part, resolve));
-  }
-
-  get name(): string {
-    return /agent (\S+):/.exec(this.text)?.[1] ?? "";
-  }
-
-  /** @param signal absent: it ends by itself */
-  async end(signal?: NodeJS.Signals): Promise<number | null> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
-    const ended = once(this.child, "exit") as Promise<[number | null]>;
-    if (signal !== undefined) this.child.kill(signal);
-    return (await ended)[0];
-  }
-}
-
-async function withAgents(
+const withAgents = (
   count: number,
   use: (agents: readonly AgentProcess[]) => Promise<void>,
   options?: readonly string[],
-): Promise<void> {
-  const agents = Array.from({ length: count }, () => new AgentProcess(options));
-  try {
-    await Promise.all(agents.map((agent) => agent.says("waiting for runs")));
-    await use(agents);
-  } finally {
-    await Promise.all(agents.map((agent) => agent.end("SIGKILL")));
-  }
-}
+): Promise<void> => withAgentProcesses({ count, folder, busUrl: nats.url, options }, use);
 
 /** A scenario with a function, a module of its own and a file. */
 function writeScenario(url: string, load: string, more = ""): string {
@@ -152,8 +109,10 @@ test("an agent that is killed ends the run, by name, within seconds", LIMIT, asy
       const running = run(file, 2);
       await server.until(() => server.successCount > 50);
       await second?.end("SIGKILL");
-      const { code, stderr } = await running;
+      const { code, stdout, stderr } = await running;
       assert.equal(code, 69, stderr);
+      // What was measured until then, and that it is no result.
+      assert.match(stdout, /^PARTIAL {2}agents: [\s\S]*the run ended early: [\s\S]*^ +4 .* PARTIAL$/m, stdout);
       const message = `the agent ${second?.name} is lost, and with it 50 % of the load: nothing was heard of it for 4 s`;
       assert.ok(stderr.includes(message), stderr);
       await first?.says("the run ended");

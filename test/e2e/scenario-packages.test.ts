@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { withServer } from "../run/kserve-server.ts";
+import { startNats } from "../servers/nats.ts";
+import { withAgentProcesses } from "./agent-process.ts";
 import { makeFolder, runRampart } from "./command.ts";
 
 /** Scenarios import npm packages from a node_modules beside them or above, whatever runs the command. */
@@ -10,7 +13,7 @@ import { makeFolder, runRampart } from "./command.ts";
 const FILES: Readonly<Record<string, string>> = {
   // An ECMAScript module by "exports", with a subpath, which imports another package.
   "node_modules/users/package.json":
-    '{"name": "users", "type": "module", "exports": {".": "./lib/index.js", "./more": "./lib/more.js"}}',
+    '{"name": "users", "type": "module", "dependencies": {"@org/base": "1"}, "exports": {".": "./lib/index.js", "./more": "./lib/more.js"}}',
   "node_modules/users/lib/index.js": 'import { base } from "@org/base"; export const users = base + 1;',
   "node_modules/users/lib/more.js": "export const more = 3;",
   "node_modules/@org/base/package.json": '{"name": "@org/base", "type": "module", "exports": {"import": "./i.js"}}',
@@ -62,6 +65,34 @@ describe("a scenario with packages", () => {
       assert.match(stdout, / 7 requests$/m);
     });
   }
+
+  test("runs on agents that have none of its files", { timeout: 120_000 }, async () => {
+    const nats = await startNats();
+    const apart = makeFolder();
+    const setup = { count: 2, folder: apart, busUrl: nats.url };
+    try {
+      await withAgentProcesses(setup, () =>
+        withServer({}, async (server) => {
+          const file = join(folder, "scenarios", "on-agents.ts");
+          // The check runs at the agents, with what the packages give there.
+          const text = FILES["scenarios/x.ts"]
+            ?.replace("embedded, hold", "hold, triton")
+            .replace("embedded()", `triton("${server.url}", { model: "simple" })`)
+            .replace("load:", 'check: () => (old.name === "b" && users === 2 ? undefined : "wrong package"),\n  load:')
+            .replace("old.requests", "40");
+          writeFileSync(file, text ?? "");
+          const args = ["run", file, "--bus", nats.url, "--agents", "2"];
+          const { code, stdout, stderr } = await runRampart(args, { cwd: folder });
+          assert.equal(code, 0, stdout + stderr);
+          assert.match(stdout, /^MEASURED {2}b both 5: [\s\S]* 40 requests$/m);
+          assert.deepEqual([server.successCount, stdout.match(/ +1 +20 +0$/gm)?.length], [40, 2], stdout);
+        }),
+      );
+    } finally {
+      await nats.stop();
+      rmSync(apart, { recursive: true, force: true });
+    }
+  });
 
   test("that is not installed is named", async () => {
     const { code, stderr } = await runRampart(["run", join(folder, "scenarios", "lacking.ts")], { cwd: folder });

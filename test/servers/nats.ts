@@ -13,8 +13,8 @@ const READY_TIMEOUT_MS = 20_000;
 
 /** Whom the server lets in. */
 export interface NatsOptions {
-  /** `user`: alice with the password s3cret; `token`: s3cret; otherwise the public key of an NKey. Default: user. */
-  readonly login?: "user" | "token" | "nobody-asked" | { readonly nkey: string };
+  /** `user`: alice with the password s3cret; `token`: s3cret; otherwise the public key of an NKey, or its own settings. Default: user. */
+  readonly login?: "user" | "token" | "nobody-asked" | { readonly nkey: string } | { readonly settings: string };
   /** With TLS, and a client's certificate where that is asked for. */
   readonly tls?: Certificates & { readonly asksClient: boolean };
   /** More arguments, which count more than the other options. */
@@ -72,7 +72,11 @@ function configuration({ login = "user", tls }: NatsOptions, port: number, folde
     "nobody-asked": "",
   };
   const authorization =
-    typeof login === "string" ? logins[login] : `authorization { users: [{ nkey: ${login.nkey} }] }`;
+    typeof login === "string"
+      ? logins[login]
+      : "nkey" in login
+        ? `authorization { users: [{ nkey: ${login.nkey} }] }`
+        : login.settings;
   const files =
     tls &&
     `tls { cert_file: "${tls.certFile}", key_file: "${tls.keyFile}", ca_file: "${tls.caFile}", verify: ${tls.asksClient} }`;

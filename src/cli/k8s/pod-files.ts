@@ -1,9 +1,9 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fieldOf } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
-import { modulesOf } from "../../run/fleet/bus/sent-files.ts";
+import { findModules, type SentLink } from "../../run/fleet/bus/sent-modules.ts";
 import { readFileBytes } from "../../runtime/files.ts";
 import { isDirectory, isFile, textsIn } from "../output-files.ts";
 
@@ -36,23 +36,32 @@ const MOST_FILES = 10_000;
 const SHOWN_FILES = 3;
 
 /**
- * Finds the scenario, the modules that it imports, and the files and folders that its plan names. They keep their places to each other. What
+ * Finds the scenario, the modules and packages that it imports, and the files and folders that its plan names. They keep their places to each other. What
  * the scenario names by an absolute path outside of its folder is in the image.
  * @param path absolute path of the scenario
  * @param written texts of the scenario, as its author wrote them
- * @throws UserError for a scenario that imports a package
+ * @throws UserError for a scenario that imports what cannot be sent
  */
 export function findScenarioFiles(path: string, plan: Plan, written: readonly string[]): ScenarioFiles {
   const folder = dirname(path);
   const inImage = new Set(written.filter((text) => isAbsolute(text) && relative(folder, text).startsWith("..")));
   const named = textsIn([plan.target, plan.load, plan.inputs, plan.measurement.tokens]);
   const ofPlan = named.filter((text) => isAbsolute(text) && !inImage.has(text)).flatMap(filesAt);
-  const secrets = new Set(textsIn(fieldOf(plan.target, "tls")));
-  const sources = [...new Set([...modulesOf(path), ...ofPlan])].filter(isFile);
+  const secrets = textsIn(fieldOf(plan.target, "tls"));
+  const { paths, links } = findModules(path);
+  const problems = links.filter((link) => link.path !== path).map((link) => isLink(path, link));
+  if (problems.length > 0) throw new UserError(problems);
+  const sources = [...new Set([...paths, ...ofPlan.filter(isFile)].map((source) => realpathSync(source)))];
   const root = commonFolder(sources);
   const place = (source: string): string => `files/${relative(root, source).split(sep).join("/")}`;
-  const files = sources.map((source) => ({ source, path: place(source), isSecret: secrets.has(source) }));
-  return { scenario: place(path), files };
+  const isSecret = new Set(secrets.filter(isFile).map((secret) => realpathSync(secret)));
+  const files = sources.map((source) => ({ source, path: place(source), isSecret: isSecret.has(source) }));
+  return { scenario: place(realpathSync(path)), files };
+}
+
+function isLink(scenario: string, { path }: SentLink): Problem {
+  const message = `imports ${path}, which is a symbolic link, and pods get only files`;
+  return problem("unsupported", scenario, message, "Bundle the scenario into one file first.");
 }
 
 /** Returns a file, or the files of a folder; none if nothing is there. */

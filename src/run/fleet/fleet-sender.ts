@@ -67,10 +67,11 @@ export class FleetSender implements LoadSender {
     });
   }
 
-  /** Leaves a sender out from now on. What it was asked is not awaited any more, and what it had reported as ended still counts. */
-  drop(sender: LoadSender): void {
+  /** Leaves a sender out from now on, without waiting for it; what it had reported as ended still counts. @returns the number of those left */
+  drop(sender: LoadSender): number {
     this.dropped.push(stateOfEnded(sender.counts()));
     this.senders = this.senders.filter((one) => one !== sender);
+    return this.senders.length;
   }
 
   private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {

@@ -69,10 +69,10 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   const count = Math.min(elsewhere?.count ?? options.count, maxOutstanding);
   const seats: SeatSender[] = Array.from(
     { length: count },
-    (_, index) => new SeatSender({ index, count }, { ...options, maxOutstanding, canDrop: (seat) => canDrop(seat) }),
+    (_, index) => new SeatSender({ index, count }, { ...options, maxOutstanding, drop: (seat) => drop(seat) }),
   );
   // Until the load begins, none may be lost.
-  let canDrop: SeatOptions["canDrop"] = () => false;
+  let drop: SeatOptions["drop"] = () => "kept";
   void signal.interrupted.then(() => {
     for (const seat of seats) seat.post({ kind: "interrupt" });
   });
@@ -94,11 +94,10 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
       if (elsewhere === undefined) return new FleetSender(senders, { joined });
       const fleet = new FleetSender(senders, { joined, hosts: () => describeHosts(seats) });
       const lost = new Set<string>();
-      canDrop = ({ hostId, sender }) => {
+      drop = ({ hostId, sender }) => {
         lost.add(hostId);
-        if (lost.size > elsewhere.allowLost || sender === undefined) return false;
-        fleet.drop(sender);
-        return true;
+        if (sender === undefined) return "kept";
+        return fleet.drop(sender) === 0 || lost.size > elsewhere.allowLost ? "ends-run" : "run-continues";
       };
       return fleet;
     },
@@ -108,8 +107,8 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
 
 /** What a seat needs. */
 interface SeatOptions extends FleetOptions {
-  /** Whether the run continues without this one, which is lost. */
-  canDrop(seat: SeatSender): boolean;
+  /** Leaves this one out, which is lost, if the load has begun: the others report what was measured. */
+  drop(seat: SeatSender): "run-continues" | "ends-run" | "kept";
 }
 
 /** Describes the hosts, in the order of their first seats. */
@@ -294,11 +293,11 @@ class SeatSender {
 
   private fail(reason: string, isCode: boolean): void {
     const error = this.explain(reason, isCode);
-    const isDropped = !isCode && this.options.canDrop(this);
-    if (isDropped) this.lost = { afterNs: nowNs() - this.startNs, loadRatio: 1 / this.share.count, reason };
+    const dropped = isCode ? "kept" : this.options.drop(this);
+    if (dropped !== "kept") this.lost = { afterNs: nowNs() - this.startNs, loadRatio: 1 / this.share.count, reason };
     this.opening.reject(error);
     this.gone.reject(error);
     this.ended.resolve();
-    this.remote?.fail(error, !isDropped);
+    this.remote?.fail(error, dropped !== "run-continues");
   }
 }

@@ -258,8 +258,9 @@ describe("a wrong command line", LIMIT, () => {
       "load.ts": `import "pack";\n${scenario("")}`,
       "node_modules/pack/package.json": '{ "name": "pack", "type": "module", "main": "index.js" }',
       "node_modules/pack/index.js": "",
+      "node_modules/pack/addon.node": "",
     };
-    assert.match((await problemsOf(files, ["load.ts", ...NEEDED])).join(), /imports a package/);
+    assert.match((await problemsOf(files, ["load.ts", ...NEEDED])).join(), /imports a package with a native addon/);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { SeatTask, ThreadEvent } from "../sender-thread.ts";
+import type { SentLink } from "./sent-modules.ts";
 
 /** What conductors and agents say to each other over the bus. */
 
@@ -54,6 +55,7 @@ export type ToAgent =
   | {
       readonly kind: "sending-files";
       readonly folder: string;
+      readonly links: readonly SentLink[];
       readonly totalBytes: number;
       /** The cache of tokenizers. */
       readonly hubCache: string;

@@ -143,8 +143,9 @@ class AgentRun {
   private handle(message: ToAgent): void {
     switch (message.kind) {
       case "sending-files": {
-        const { folder, totalBytes, hubCache } = message;
+        const { folder, totalBytes, hubCache, links } = message;
         this.files = new ReceivedFiles(totalBytes);
+        for (const link of links) this.files.addLink(link);
         this.mirror = { root: this.files.root, folder, hubCache };
         return;
       }

@@ -12,7 +12,8 @@ import { type AgentInfo, type Claim, type ClaimReply, claimSubject, FIND_SUBJECT
 import type { Bus } from "./bus.ts";
 import { openBus } from "./nats-bus.ts";
 import { RunAgent } from "./run-agent.ts";
-import { modulesOf, type NotedFiles, noteRunFiles } from "./sent-files.ts";
+import { type NotedFiles, noteRunFiles } from "./sent-files.ts";
+import { findModules } from "./sent-modules.ts";
 
 const DEFAULT_WAIT_MS = 10_000;
 /** Time between two questions who is there. */
@@ -44,7 +45,7 @@ export interface AgentsOptions {
 export async function openAgents(plan: BusPlan, { workers, signal, functions }: AgentsOptions): Promise<Agents> {
   const { agentCount = 1, waitMs = DEFAULT_WAIT_MS, allowLost = 0 } = plan;
   const runId = randomUUID();
-  const modules = functions === undefined ? [] : modulesOf(functions.context.path);
+  const modules = functions === undefined ? { paths: [], links: [] } : findModules(functions.context.path);
   const bus = await openBus(plan, "rampart conductor");
   const search = new AgentSearch(bus, { runId, version: VERSION });
   const agents = await search.find(agentCount, waitMs, signal.interrupted).catch(async (error: unknown) => {

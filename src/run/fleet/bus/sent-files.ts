@@ -1,32 +1,34 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Plan } from "../../../plan/plan.ts";
-import { type Problem, problem, UserError } from "../../../plan/problem.ts";
-import { MOST_SETTINGS_BYTES, noteOpenedFiles, readFileText } from "../../../runtime/files.ts";
+import { noteOpenedFiles } from "../../../runtime/files.ts";
 import { hubCacheFolder } from "../../../tokenize/hub-cache.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { SentPiece, ToAgent } from "./agent-messages.ts";
 import type { Link } from "./link.ts";
+import type { SentLink, SentModules } from "./sent-modules.ts";
 
 /** What the agents need of this host's files: those that this process reads itself while it opens the run, and the scenario where it has functions. */
 
 /** Files of this host that a run reads. */
-export interface SentFiles {
-  /** Absolute paths. */
-  readonly paths: readonly string[];
+export interface SentFiles extends SentModules {
   /** Folder of relative paths. */
   readonly folder: string;
   /** The cache of tokenizers. */
   readonly hubCache: string;
 }
-
-/** Modules that a module of a scenario imports: `from "x"`, `import "x"`, `import("x")`. */
-const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)(["'])(?<name>[^"'\n]+)\1/g;
-const HERE = /^\.{1,2}\//;
-/** What every host has. */
-const EVERYWHERE = /^(?:rampart$|node:)/;
 
 /** Notes the files that a run reads. */
 export interface NotedFiles {
@@ -34,39 +36,18 @@ export interface NotedFiles {
   end(plan: Plan): Promise<SentFiles>;
 }
 
-/** Begins to note the files of a run. @param modules files of the scenario, which the runtime reads */
-export function noteRunFiles(modules: readonly string[]): NotedFiles {
+/** Begins to note the files of a run. @param modules those of the scenario, which the runtime reads */
+export function noteRunFiles(modules: SentModules): NotedFiles {
   const end = noteOpenedFiles();
   return {
     end: async (plan) => {
       // The agents load it to count tokens; this process does not count any. If it cannot be loaded, they report that.
       const { tokens } = plan.measurement;
       if (tokens !== undefined) await loadTokenizer(tokens.tokenizer, { revision: tokens.revision }).catch(() => {});
-      const paths = [...new Set([...modules, ...end()])].filter((path) => existsSync(path));
-      return { paths, folder: process.cwd(), hubCache: resolve(hubCacheFolder(process.env)) };
+      const paths = [...new Set([...modules.paths, ...end()])].filter((path) => existsSync(path));
+      return { paths, links: modules.links, folder: process.cwd(), hubCache: resolve(hubCacheFolder(process.env)) };
     },
   };
-}
-
-/** Returns the files of a scenario: itself and what it imports by a relative path. @throws UserError when it imports what cannot be sent */
-export function modulesOf(scenario: string): string[] {
-  const found = new Set([scenario]);
-  const problems: Problem[] = [];
-  for (const path of found) {
-    if (!/\.[cm]?[jt]s$/.test(path)) continue;
-    for (const { groups } of readFileText(path, MOST_SETTINGS_BYTES).matchAll(IMPORT)) {
-      const name = groups?.["name"] ?? "";
-      if (HERE.test(name)) found.add(resolve(dirname(path), name));
-      else if (!EVERYWHERE.test(name)) problems.push(notSent(path, name));
-    }
-  }
-  if (problems.length > 0) throw new UserError(problems);
-  return [...found];
-}
-
-function notSent(path: string, name: string): Problem {
-  const hint = "Bundle it with its packages into one file first.";
-  return problem("unsupported", path, "imports a package, which is not sent to agents", hint, name);
 }
 
 /** Bytes of one message. */
@@ -80,9 +61,12 @@ interface Receiver {
 }
 
 /** Sends files to an agent, as fast as it takes them. */
-export async function sendFiles({ paths, folder, hubCache }: SentFiles, { link, send }: Receiver): Promise<void> {
+export async function sendFiles(
+  { paths, links, folder, hubCache }: SentFiles,
+  { link, send }: Receiver,
+): Promise<void> {
   const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
-  send({ kind: "sending-files", folder, hubCache, totalBytes: sizes.reduce((sum, size) => sum + size, 0) });
+  send({ kind: "sending-files", folder, hubCache, links, totalBytes: sizes.reduce((sum, size) => sum + size, 0) });
   for (const path of paths)
     for await (const piece of piecesOf(path)) {
       if (link.waitingBytes > MOST_WAITING_BYTES) await link.drain();
@@ -132,9 +116,21 @@ export class ReceivedFiles {
 
   /** Adds a file, or the next piece of it. */
   add({ path, bytes, isFirst }: SentPiece): void {
-    const place = join(this.root, resolve("/", path));
+    const place = this.placeOf(path);
     if (isFirst) mkdirSync(dirname(place), { recursive: true });
-    appendFileSync(place, bytes, { mode: 0o600 });
+    // A link may lead to a file that is there.
+    (isFirst ? writeFileSync : appendFileSync)(place, bytes, { mode: 0o600 });
+  }
+
+  /** Adds a link to a file or folder among these files. */
+  addLink({ path, target }: SentLink): void {
+    const place = this.placeOf(path);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(this.placeOf(target), place);
+  }
+
+  private placeOf(path: string): string {
+    return join(this.root, resolve("/", path));
   }
 
   remove(): void {

@@ -206,7 +206,7 @@ test("an interrupt ends the run with what was measured, and the agents are free 
   );
 });
 
-test("an agent that is lost during the run ends it, by name", LIMIT, async () => {
+test("an agent that is lost during the run ends it, by name, with what was measured until then", LIMIT, async () => {
   await withAgents(2, (heard, agents) =>
     withServer({ onInfer: after5Ms }, async (server) => {
       const began = Promise.withResolvers<void>();
@@ -215,15 +215,44 @@ test("an agent that is lost during the run ends it, by name", LIMIT, async () =>
         onWindowStart: () => began.resolve(),
       });
       await began.promise;
+      const beforeCount = server.successCount;
+      await server.until(() => server.successCount > beforeCount + 40);
       await agents[1]?.close();
-      const error: unknown = await result.then(
-        (ended) => ended.error,
-        (thrown: unknown) => thrown,
-      );
+      const { error, levels, hosts = [], completedCount } = await result;
       assert.ok(error instanceof RunError, String(error));
       assert.equal(error.message, `the agent ${heard[1]?.name} is lost, and with it 50 % of the load: it was stopped`);
+      // What was measured until then is there, and is no result.
+      assert.deepEqual(
+        levels.map(({ outcome }) => outcome),
+        ["partial"],
+      );
+      assert.ok((levels[0]?.window.requestCount ?? 0) > 0);
+      assert.ok(completedCount <= server.successCount, `${completedCount} of ${server.successCount}`);
+      assert.equal(hosts.find(({ lost }) => lost !== undefined)?.name, heard[1]?.name);
       assert.equal(error.code, "unreachable");
       await until(() => heard.every(({ ended }) => ended.length === 1));
+    }),
+  );
+});
+
+test("a run whose only agent is lost has the levels before", LIMIT, async () => {
+  await withAgents(1, (_, agents) =>
+    withServer({ onInfer: after5Ms }, async (server) => {
+      const change = { load: holdAt(1, 2), measurement: forMs(2000), client: { workers: 2 } };
+      let [levelCount, countThen] = [0, 0];
+      const { result } = start(planFor(server.url, {}, change), {
+        onLevelStart: () => {
+          levelCount++;
+          countThen = server.successCount;
+        },
+      });
+      await server.until(() => levelCount === 2 && server.successCount > countThen + 20);
+      await agents[0]?.close();
+      const { error, levels } = await result;
+      assert.equal(error?.code, "unreachable");
+      const [first, ...others] = levels;
+      assert.deepEqual([first?.level, first?.outcome], [1, "measured"]);
+      assert.ok(others.every(({ outcome }) => outcome === "partial"));
     }),
   );
 });

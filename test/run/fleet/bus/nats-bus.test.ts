@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { createUser } from "@nats-io/nkeys";
+import { createAccount, createOperator, createUser, type KeyPair } from "@nats-io/nkeys";
 import type { BusPlan } from "../../../../src/plan/plan.ts";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
@@ -85,6 +85,42 @@ test("a user with a password, a token and an NKey get in, and others do not", LI
     const other = join(folder, "other.nk");
     writeFileSync(other, createUser().getSeed());
     assert.match((await refusal({ url: `nats://127.0.0.1:${port}`, nkeyFile: other })).message, /uthorization/);
+  });
+});
+
+/** A JWT as NATS has them: signed by an NKey. https://docs.nats.io/running-a-nats-service/nats_admin/security/jwt */
+function makeJwt(issuer: KeyPair, subject: KeyPair, nats: object): string {
+  const sub = subject.getPublicKey();
+  const claims = { jti: sub, iat: Math.floor(Date.now() / 1000), iss: issuer.getPublicKey(), sub, name: "test", nats };
+  const parts = [{ typ: "JWT", alg: "ed25519-nkey" }, claims];
+  const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  return `${text}.${Buffer.from(issuer.sign(new TextEncoder().encode(text))).toString("base64url")}`;
+}
+
+test("the user of a credentials file gets in, and one of another account does not", LIMIT, async () => {
+  const [operator, account] = [createOperator(), createAccount()];
+  const unlimited = { subs: -1, data: -1, payload: -1 };
+  const limits = { ...unlimited, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 };
+  const writeCreds = (name: string, issuer: KeyPair): string => {
+    const user = createUser();
+    const jwt = makeJwt(issuer, user, { type: "user", version: 2, pub: {}, sub: {}, ...unlimited });
+    const seed = new TextDecoder().decode(user.getSeed());
+    const block = (what: string, text: string): string => `-----BEGIN ${what}-----\n${text}\n------END ${what}------\n`;
+    const file = join(folder, name);
+    writeFileSync(file, `${block("NATS USER JWT", jwt)}\n${block("USER NKEY SEED", seed)}`);
+    return file;
+  };
+  const settings = [
+    `operator: ${makeJwt(operator, operator, { type: "operator", version: 2 })}`,
+    "resolver: MEMORY",
+    `resolver_preload: { ${account.getPublicKey()}: ${makeJwt(operator, account, { type: "account", version: 2, limits })} }`,
+  ].join("\n");
+  await withNats({ login: { settings } }, async ({ port }) => {
+    const url = `nats://127.0.0.1:${port}`;
+    assert.equal(await opens({ url, credsFile: writeCreds("user.creds", account) }), true);
+    const other = await refusal({ url, credsFile: writeCreds("other.creds", createAccount()) });
+    assert.match(other.message, /cannot be used: .*uthorization/);
+    assert.match((await refusal({ url })).message, /cannot be used: .*uthorization/);
   });
 });
 

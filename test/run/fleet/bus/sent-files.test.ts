@@ -4,11 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, uti
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { UserError } from "../../../../src/plan/problem.ts";
 import type { ToAgent } from "../../../../src/run/fleet/bus/agent-messages.ts";
 import type { Link } from "../../../../src/run/fleet/bus/link.ts";
 import { pack, unpack } from "../../../../src/run/fleet/bus/pack.ts";
-import { modulesOf, noteRunFiles, ReceivedFiles, sendFiles } from "../../../../src/run/fleet/bus/sent-files.ts";
+import { noteRunFiles, ReceivedFiles, sendFiles } from "../../../../src/run/fleet/bus/sent-files.ts";
 import { loadFileText, locate, readFileText, useFileMirror } from "../../../../src/runtime/files.ts";
 import { makePlan } from "../../../plan/make-plan.ts";
 
@@ -40,11 +39,13 @@ test("files arrive as they are, in a folder that only this user reads, and are r
     write("deep/er/small.txt", "from there"),
   ];
   const sent: ToAgent[] = [];
-  const files = { paths: [big, empty, small], folder, hubCache: "/hub" };
+  const links = [{ path: join(folder, "linked"), target: join(folder, "deep") }];
+  const files = { paths: [big, empty, small], links, folder, hubCache: "/hub" };
   await sendFiles(files, { link, send: (message) => sent.push(unpack(pack(message)) as ToAgent) });
   const [first, ...pieces] = sent;
-  assert.deepEqual(first, { kind: "sending-files", folder, hubCache: "/hub", totalBytes: 2_500_010 });
+  assert.deepEqual(first, { kind: "sending-files", folder, hubCache: "/hub", links, totalBytes: 2_500_010 });
   const received = new ReceivedFiles(2_500_010);
+  for (const one of links) received.addLink(one);
   for (const piece of pieces) if (piece.kind === "file") received.add(piece);
   assert.equal(statSync(received.root).mode & 0o077, 0);
   assert.deepEqual(readFileSync(join(received.root, big)), readFileSync(big));
@@ -59,6 +60,10 @@ test("files arrive as they are, in a folder that only this user reads, and are r
     useFileMirror(undefined);
   }
   assert.equal(readFileText(small), "from here");
+  assert.equal(readFileSync(join(received.root, folder, "linked", "er", "small.txt"), "utf8"), "from there");
+  const again = { kind: "file", path: join(folder, "linked", "er", "small.txt"), isFirst: true } as const;
+  received.add({ ...again, bytes: Buffer.from("once") });
+  assert.equal(readFileSync(join(received.root, small), "utf8"), "once");
   received.add({ kind: "file", path: "/../../escaped.txt", bytes: new Uint8Array(1), isFirst: true });
   assert.equal(statSync(join(received.root, "escaped.txt")).size, 1);
   received.remove();
@@ -87,37 +92,11 @@ test("what killed agents left is removed after an hour", () => {
 test("the files that a run opens are noted, each once, and no others", async () => {
   const [one, two] = [write("one.txt", "1"), write("two.txt", "2")];
   readFileText(two);
-  const noted = noteRunFiles(["/scenario.ts"]);
+  const noted = noteRunFiles({ paths: ["/scenario.ts"], links: [] });
   readFileText(one);
   await loadFileText(one);
   assert.throws(() => readFileText(join(folder, "missing.txt")));
   const { paths, folder: base } = await noted.end(makePlan({}));
   assert.deepEqual([paths, base], [[one], process.cwd()]);
   readFileText(two);
-});
-
-test("a scenario goes with the modules that it imports, and one that imports a package is refused by name", () => {
-  const shared = write("scenario/shared.ts", 'export { y } from "./deep/y.ts";\nimport "node:fs";\n');
-  const y = write("scenario/deep/y.ts", "export const y = 1;\n");
-  const lazy = write("scenario/lazy.ts", "");
-  const start = write(
-    "scenario/a.ts",
-    'import { defineScenario } from "rampart";\nimport { y } from "./shared.ts";\nawait import("./lazy.ts");\n',
-  );
-  assert.deepEqual(modulesOf(start).sort(), [start, shared, y, lazy].sort());
-  const packaged = write("scenario/b.ts", 'import _ from "lodash";\nimport { z } from "zod";\n');
-  assert.throws(
-    () => modulesOf(packaged),
-    (error) => {
-      assert.ok(error instanceof UserError);
-      assert.deepEqual(
-        error.problems.map(({ path, value }) => [path, value]),
-        [
-          [packaged, "lodash"],
-          [packaged, "zod"],
-        ],
-      );
-      return true;
-    },
-  );
 });
