@@ -50,7 +50,11 @@ export const FLAGS: readonly Flag[] = commandFlags("compare", [
     value: "FILE…",
     help: "The runs of a candidate: all files up to the next flag; once for each candidate. Instead of the other arguments.",
   },
-  { name: "strict", isCommon: true, help: "Exit with 66 when a limit of --fail-if can be neither kept nor broken." },
+  {
+    name: "strict",
+    isCommon: true,
+    help: "Exit with 66 when a limit of --fail-if can be neither kept nor broken. Without --fail-if: exit with 65 when a metric of the first screen is worse, and with 66 when one cannot be decided.",
+  },
   {
     name: "within-runs",
     help: "With one run on a side, take the confidence interval within the run, which lacks the variation between runs.",
@@ -108,8 +112,6 @@ function readRequest(given: GivenSides, flags: FlagValues): Request {
     const hint = "Give a percentage above 0 and up to 100 %, such as 2%.";
     problems.push(problem("invalid-value", "--precision", "is not a percentage", hint, givenPrecision));
   }
-  if (flags.has("strict") && flags.texts("fail-if").length === 0)
-    problems.push(problem("conflict", "--strict", "has no limit to judge", "Give --fail-if too."));
   const files = readOutputFiles(given, flags, problems);
   if (problems.length > 0 || precision === undefined) throw new UserError(problems);
   return {

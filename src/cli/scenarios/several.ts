@@ -13,7 +13,7 @@ import { isDirectory, isFile } from "../output-files.ts";
 
 /** What a file in a folder has where it is a scenario; other code, data and settings are left alone. */
 const MARKS: readonly (readonly [end: RegExp, has: (text: string) => boolean])[] = [
-  [/(?<!\.d)\.[cm]?[jt]s$/i, (text) => /^export default\b/m.test(text)],
+  [/(?<!\.d)\.[cm]?[jt]s$/i, (text) => /^export\s+default\b/m.test(text)],
   [/\.ya?ml$/i, (text) => /^target:/m.test(text)],
   [/\.json$/i, isJsonScenario],
 ];
@@ -39,7 +39,7 @@ export function findScenarios(given: readonly string[], problems: Problem[]): st
     if (!isDirectory(path)) return [path];
     const files = readdirSync(path).toSorted();
     const scenarios = files.map((name) => join(path, name)).filter(isScenario);
-    const hint = "A scenario is a .ts file with export default, or a .yaml file with target.";
+    const hint = "A scenario is a .ts file that exports one, or a .yaml file with target.";
     if (scenarios.length === 0) problems.push(problem("missing", path, "has no scenario", hint));
     return scenarios;
   });

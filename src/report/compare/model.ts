@@ -29,7 +29,7 @@ import { describeNotCompared } from "./file-notes.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 import { listSome } from "./plan-differences.ts";
 import { levelChanges, runCurves } from "./run-curves.ts";
-import { judgeComparison } from "./verdict.ts";
+import { judgeComparison, judgeStrictly, type StrictMetric } from "./verdict.ts";
 
 /** The model of comparisons: what all their reports show. */
 
@@ -85,7 +85,9 @@ function toCheck(verdict: ChangeLimitVerdict, side: string): Check {
 }
 
 /** An unresolved limit passes unless the command is strict, as for the exit code. */
-function toCases({ comparison, limits }: ComparedSides, isSeveral: boolean, isStrict: boolean): Case[] {
+function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Case[] {
+  const { comparison, limits } = side;
+  if (isStrict && limits.length === 0) return judgeStrictly(side).map((one) => toMetricCase(one, side, isSeveral));
   return limits.map((verdict) => {
     const measured = measuredOfLimit(verdict);
     const isOpen = verdict.state === "unresolved";
@@ -97,6 +99,17 @@ function toCases({ comparison, limits }: ComparedSides, isSeveral: boolean, isSt
       message: isOpen ? `unresolved: ${measured}` : measured,
     };
   });
+}
+
+/** A metric of a strict comparison without limits. */
+function toMetricCase({ level, metric, state }: StrictMetric, { comparison }: ComparedSides, isSeveral: boolean): Case {
+  const needed = metric.runsNeeded === undefined ? "" : `; about ${metric.runsNeeded} runs on each side would decide`;
+  const few = describeTooFewRuns(comparison);
+  return {
+    name: `${isSeveral ? `${comparison.next.name}: ` : ""}${metric.metric.label} at ${level}`,
+    ...{ timeSec: 0, state, kind: metric.verdict },
+    message: `${nameVerdict(metric.verdict)}: ${formatChange(metric.change)}${needed}${few === undefined ? "" : `; ${few}`}`,
+  };
 }
 
 function toSuite(name: string, cases: readonly Case[]): Suite {

@@ -1,7 +1,8 @@
+import type { VerdictState } from "../../measure/verdict-state.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import type { MetricComparison } from "./comparison.ts";
-import { formatChange, hasVerdicts, shownMetrics, summarizeVerdicts } from "./comparison-text.ts";
+import { describeNeeds, formatChange, hasVerdicts, shownMetrics, summarizeVerdicts } from "./comparison-text.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 
 /** How a comparison ended. The exit code, JSON and all reports take it from here. */
@@ -13,8 +14,32 @@ export interface ComparisonVerdict {
   readonly exitCode: number;
 }
 
-/** Judges comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
+/** A metric that a strict comparison without limits judges. */
+export interface StrictMetric {
+  readonly level: string;
+  readonly metric: MetricComparison;
+  readonly state: VerdictState;
+}
+
+/** Returns the metrics of the first screen, which a strict comparison judges where no limit is given: none may be worse, or undecided. */
+export function judgeStrictly({ comparison, limits }: ComparedSides): StrictMetric[] {
+  if (limits.length > 0) return [];
+  return comparison.levels.flatMap((level) =>
+    shownMetrics(level, new Set(), false).map((metric) => {
+      const isOpen = metric.verdict === "inconclusive" || !hasVerdicts(comparison);
+      const state = metric.verdict === "worse" ? "fail" : isOpen ? "unresolved" : "pass";
+      return { level: level.label, metric, state };
+    }),
+  );
+}
+
+/**
+ * Judges comparisons of several candidates with one base.
+ * @param isStrict whether an unresolved limit fails the command, and without limits a metric that is worse or unresolved
+ */
 export function judgeComparison(sides: readonly ComparedSides[], isStrict: boolean): ComparisonVerdict {
+  const strict = isStrict ? sides.flatMap(judgeStrictly) : [];
+  if (strict.length > 0) return judgeMetrics(strict, describeChanges(sides));
   const limits = sides.flatMap((side) => side.limits);
   const has = (state: ChangeLimitState): boolean => limits.some((one) => one.state === state);
   const headline = [describeLimits(limits), describeChanges(sides)].filter((text) => text !== "").join("; ");
@@ -23,6 +48,20 @@ export function judgeComparison(sides: readonly ComparedSides[], isStrict: boole
   if (isOpen || has("unresolved"))
     return { name: "unresolved", headline, exitCode: isOpen ? EXIT.unstable : EXIT.passed };
   return { name: limits.length === 0 ? "measured" : "passed", headline, exitCode: EXIT.passed };
+}
+
+function judgeMetrics(metrics: readonly StrictMetric[], headline: string): ComparisonVerdict {
+  if (metrics.some(({ state }) => state === "fail"))
+    return { name: "failed", headline, exitCode: EXIT.assertionFailed };
+  if (metrics.some(({ state }) => state === "unresolved")) {
+    const [needs] = describeNeeds(metrics.map(({ metric }) => metric));
+    return {
+      name: "unresolved",
+      headline: needs === undefined ? headline : `${headline}. ${needs}`,
+      exitCode: EXIT.unstable,
+    };
+  }
+  return { name: "passed", headline, exitCode: EXIT.passed };
 }
 
 function describeLimits(limits: readonly ChangeLimitVerdict[]): string {

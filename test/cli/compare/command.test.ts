@@ -72,6 +72,15 @@ describe("exit codes", () => {
       0,
       /unresolved {2}p99 .*\n[\s\S]*with --strict the exit code is 66/,
     ],
+    ["without a limit, --strict fails for what is worse", [BASE, WORSE, "--strict"], 65, /^FAILED {2}[\s\S]*3 worse/],
+    [
+      "and for what cannot be decided",
+      [BASE, WIDE, "--strict"],
+      66,
+      /^UNRESOLVED [\s\S]*runs needed on each side:\s+throughput\s+about\s+\d/,
+    ],
+    ["and for one run on a side", ["b1.csv", "n1.csv", "--strict"], 66, /^UNRESOLVED /m],
+    ["and passes what is the same", [BASE, SAME, "--strict"], 0, /^PASSED /m],
     ["and fails when that is wanted", [BASE, WIDE, "--fail-if", "p99 > +5%", "--strict"], 66, /unresolved {2}p99/],
     [
       "one run on a side cannot pass a limit",
@@ -226,7 +235,6 @@ describe("wrong usage is reported before anything is written", () => {
       [BASE, WORSE, "--fail-if", "ttft.p99 > +5%"],
       /b1\.csv and 2 more has no p99 time to first token.*It has throughput, latency\.p50, latency\.p99/,
     ],
-    ["--strict without a limit", [BASE, WORSE, "--strict"], /--strict: has no limit to judge/],
     ["an output that is read", [BASE, "n1.csv", "--json", "n1.csv"], /--json: is also a file that the run reads/],
     [
       "two outputs on standard output",

@@ -185,13 +185,16 @@ describe("a target is gone", () => {
   });
 });
 
+const atOnce = (kind: FailureKind, count: number): [number, Failure][] =>
+  many(kind, count).map(([, failure]) => [1, failure]);
+
 describe("a target that has answered nothing yet, and gets no time", () => {
   const state: Case = { lastSuccess: Number.POSITIVE_INFINITY, waitsForServer: false };
   const cases: readonly (readonly [name: string, failures: [number, Failure][], more: Case, reach: Reach])[] = [
     ["is gone when its first response is not of the protocol", many("protocol", 1), {}, "unreachable"],
     ["is gone after eight connections without a response", many("closed", 8), {}, "unreachable"],
     ["may close seven", many("closed", 7), {}, "reachable"],
-    ["may close eight while more requests are in flight", many("closed", 8), { outstanding: 16 }, "reachable"],
+    ["may close eight while more requests are in flight", atOnce("closed", 8), { outstanding: 16 }, "reachable"],
     ["may close some once it has answered", many("closed", 4), { lastSuccess: 0.5 }, "reachable"],
     ["is there while another of its servers may be", many("protocol", 8), { serverCount: 2 }, "reachable"],
   ];
