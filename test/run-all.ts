@@ -1,10 +1,12 @@
+import { randomInt } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { COLD } from "../src/runtime/cold.ts";
+import { FEW_CASES } from "./few-cases.ts";
 import type { TestCase } from "./junit.ts";
 import { compareNumbers, printResults } from "./print-results.ts";
-import { clearWork, root, runCheck, runTests, work } from "./run-tests.ts";
+import { clearWork, root, runCheck, runTests, SEED_VARIABLE, work } from "./run-tests.ts";
 import { isEndToEnd, RUNTIMES, type Runner, type RunsOn, type Runtime, runsOn } from "./runs-on.ts";
 import {
   conformance,
@@ -15,6 +17,7 @@ import {
   startServers,
   tritonFor,
 } from "./servers/shared.ts";
+import { nodeReports } from "./watch-memory.ts";
 
 /**
  * `npm test [-- --only bun,deno,node,executable,checks,golden] [--all]`, `npm test -- --matrix`, or `npm test -- --release`: types, lint, format, and the tests. Prints `N passed` for each group
@@ -27,7 +30,7 @@ import {
  *
  * `--release` builds a release instead (`npm run release`) and tests its files, those that can run here in empty root directories.
  *
- * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests of the commands; the others of Bun; those of Deno,
+ * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests of the commands; those of runs and reports; the others of Bun; those of Deno,
  * then those of Node; the unit tests of clients on each runtime, which need servers; the tests in which names of shared memory are used, among
  * them the golden transcripts and the end-to-end tests on Deno and Node; the checks and the rest of the executable's tests. Those of Deno
  * start while the executable is compiled. Each lane has servers of its own, because tests count their requests.
@@ -39,15 +42,21 @@ const executable = join(root, "dist", "rampart");
 const NODE_TIMEOUT = "--test-timeout=300000";
 /** All files in one process, as Bun and Deno run them: most of them compute less than a process takes to start. */
 const NODE_ONE_PROCESS = ["--test-isolation=none", "--test-force-exit"];
+/** Each test's name as it begins, in the log, and a report where its process takes too much memory. */
+const NODE_RUNNING = ["--import", "./test/running-tests.ts", ...nodeReports(work)];
+const SEED_MODULE = "./test/seed.ts";
+/** Of the properties of this run, which take other values in each run. */
+const seed = process.env[SEED_VARIABLE] ?? String(randomInt(2 ** 31));
 /** Node compiles the sources once, not in each of its hundreds of processes; and hundreds of runs and mocks start, few of which are measured. */
-const ENV = { NODE_COMPILE_CACHE: join(work, "node-compiled"), [COLD]: "1" };
+const ENV = { NODE_COMPILE_CACHE: join(work, "node-compiled"), [COLD]: "1", [SEED_VARIABLE]: seed };
 
 /** What is run. */
 type Group = Runner | "checks" | "golden";
 const GROUPS: readonly Group[] = ["checks", ...RUNTIMES, "executable", "golden"];
 
-/** Unit tests on Bun that wait for much of their time. */
+/** Unit tests on Bun beside the others: those of commands wait for much of their time, and those of runs and reports take as long as the rest. */
 const CLI_TESTS = "./test/cli/";
+const RUN_TESTS = ["./test/run/", "./test/report/", "./test/wizard/", "./test/measure/"];
 /** Unit tests that need the servers of their lane. */
 const CLIENT_TESTS = ["./test/transport/", "./test/service/"];
 
@@ -85,6 +94,7 @@ const files: ReadonlyMap<string, RunsOn> = new Map(listFiles().map((path) => [pa
 const wanted = values.only === undefined ? GROUPS : GROUPS.filter((group) => values.only?.split(",").includes(group));
 
 clearWork();
+console.log(`${SEED_VARIABLE}=${seed}`);
 process.exit((await (values.matrix ? runMatrixOnly() : values.release ? runReleaseOnly() : runAll())) ? 0 : 1);
 
 async function runAll(): Promise<boolean> {
@@ -98,7 +108,12 @@ async function runAll(): Promise<boolean> {
   const early = [runSourceLane(), runClientLane()];
   // The executable is built even where only its tests are wanted.
   if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
-  await Promise.all([...early, runUnitLane(), runCliLane(), runSharedMemoryLane(), runCommandLane()]);
+  const bun = [
+    runBunLane("unit tests of commands", isOfCommands),
+    runBunLane("unit tests of runs and reports", isOfRuns),
+    runBunLane("unit tests", (path) => !isOfCommands(path) && !isOfRuns(path) && !isOfClients(path)),
+  ];
+  await Promise.all([...early, ...bun, runSharedMemoryLane(), runCommandLane()]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
@@ -161,16 +176,17 @@ async function runClientLane(): Promise<void> {
   });
 }
 
-async function runUnitLane(): Promise<void> {
-  if (!isWanted("bun")) return;
-  const chosen = unitTestsOf("bun").filter((path) => !path.startsWith(CLI_TESTS) && !isOfClients(path));
-  add("bun", await runUnitTests("bun", "unit tests", chosen));
+/** A lane of Bun's unit tests, those for which `isWhat` holds. */
+async function runBunLane(title: string, isWhat: (path: string) => boolean): Promise<void> {
+  if (isWanted("bun")) add("bun", await runUnitTests("bun", title, unitTestsOf("bun").filter(isWhat)));
 }
 
-async function runCliLane(): Promise<void> {
-  if (!isWanted("bun")) return;
-  const chosen = unitTestsOf("bun").filter((path) => path.startsWith(CLI_TESTS));
-  add("bun", await runUnitTests("bun", "unit tests of commands", chosen));
+function isOfCommands(path: string): boolean {
+  return path.startsWith(CLI_TESTS);
+}
+
+function isOfRuns(path: string): boolean {
+  return RUN_TESTS.some((folder) => path.startsWith(folder));
 }
 
 function isOfClients(path: string): boolean {
@@ -256,9 +272,18 @@ async function runUnitTests(
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
   const bun = [join(binaries, "bun"), "test", "--timeout=300000", "--reporter=junit", `--reporter-outfile=${junit}`];
   const command = {
-    bun: [...bun, ...paths],
-    deno: [join(binaries, "deno"), "test", "-A", "--no-check", `--junit-path=${junit}`, ...paths],
-    node: [...nodeTest(junit), ...NODE_ONE_PROCESS, ...paths],
+    bun: [...bun, "--preload", SEED_MODULE, ...paths],
+    deno: [
+      join(binaries, "deno"),
+      "test",
+      "-A",
+      "--no-check",
+      "--preload",
+      SEED_MODULE,
+      `--junit-path=${junit}`,
+      ...paths,
+    ],
+    node: [...nodeTest(junit), ...NODE_ONE_PROCESS, ...NODE_RUNNING, "--import", SEED_MODULE, ...paths],
   }[runtime];
   // The executable is Bun too, and starts several times faster than the source.
   const isExecutable = runtime === "bun" && isWanted("executable") && !values.all;
@@ -271,7 +296,8 @@ async function runEndToEnd(runner: Runner, title: string, env: Env, paths: reado
   const name = `${runner} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
   const record = join(work, `${runner}.numbers`);
-  const settings = { ...ENV, ...env, RAMPART_COMMAND: commandOf(runner), RAMPART_E2E_RECORD: record };
+  const few = runner === "executable" || values.all ? {} : { [FEW_CASES]: "1" };
+  const settings = { ...ENV, ...env, ...few, RAMPART_COMMAND: commandOf(runner), RAMPART_E2E_RECORD: record };
   const node = [...nodeTest(junit), "--test-concurrency=1", ...paths];
   return runTests({ name, command: node, env: settings, junit });
 }

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
 import { longestFiles, readJunit, type TestCase } from "./junit.ts";
+import { watchMemory } from "./watch-memory.ts";
 
 /** Runs checks and groups of tests as processes, each with its log in the folder {@link work}. */
 
@@ -11,8 +12,12 @@ export const root = join(import.meta.dirname, "..");
 /** Where logs, JUnit files and what tests note for each other go. */
 export const work = join(root, ".cache", "test");
 
+/** The seed of the properties that have none of their own, see `seed.ts`. */
+export const SEED_VARIABLE = "RAMPART_TEST_SEED";
 /** The most lines that are shown of a failure or a log. */
 export const MAX_FAILURE_LINES = 30;
+/** Lines of a group's log that name the tests that ran when it took too much memory. */
+const RUNNING_LINES = 8;
 /** Files of a group whose times are printed: the longest ones. */
 const LONGEST_FILES = 8;
 /** Far longer than a group takes on a busy machine: a group that is ended loses all its results. */
@@ -79,13 +84,20 @@ function runCommand(command: readonly string[], env: Readonly<Record<string, str
   });
   child.stdout?.pipe(output, { end: false });
   child.stderr?.pipe(output, { end: false });
+  const stopWatching = watchMemory(child.pid ?? 0, (text) => {
+    console.log(`${basename(log)}: ${text}\n${tail(log, RUNNING_LINES)}`);
+    output.write(`${text}\n`);
+  });
   let times = "";
   (child.stdio[3] as Readable).setEncoding("utf8").on("data", (text: string) => {
     times += text;
   });
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code) => output.end(() => resolve({ code: code ?? 1, cpuSec: readCpuSec(times) })));
+    child.on("close", (code) => {
+      stopWatching();
+      output.end(() => resolve({ code: code ?? 1, cpuSec: readCpuSec(times) }));
+    });
   });
 }
 
@@ -99,6 +111,7 @@ function formatTime(startMs: number, cpuSec: number): string {
   return `${((Date.now() - startMs) / 1000).toFixed(0)} s, ${cpuSec.toFixed(0)} s of CPU`;
 }
 
-function tail(log: string): string {
-  return readFileSync(log, "utf8").split("\n").slice(-MAX_FAILURE_LINES).join("\n");
+/** The last lines of a log. */
+function tail(log: string, lines = MAX_FAILURE_LINES): string {
+  return readFileSync(log, "utf8").trimEnd().split("\n").slice(-lines).join("\n");
 }

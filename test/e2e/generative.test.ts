@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { casesHere } from "../few-cases.ts";
 import { startLlama, untilNoneWasClosed } from "../servers/llama.ts";
 import { tinyTokenizer } from "../servers/tiny-llama.ts";
 import { recordNumbers, runRampart } from "./command.ts";
@@ -49,7 +50,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("a real language model", () => {
-  for (const { name, type, isStreaming, flags } of CASES) {
+  for (const { name, type, isStreaming, flags } of casesHere(CASES, ["chat, streamed"])) {
     test(name, async () => {
       const { json, stderr, made } = await untilNoneWasClosed(() =>
         profileCounted(name, [

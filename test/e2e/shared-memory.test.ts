@@ -10,6 +10,7 @@ import { MockModel } from "../../src/mock/model.ts";
 import { decodeMessage, encodeMessage, type ProtoObject } from "../../src/service/protobuf/message.ts";
 import { CUDA_REGION, INFER_REQUEST, INFER_RESPONSE, NAMED_REQUEST } from "../../src/service/triton/messages.ts";
 import { type RunningProcess, startRampart } from "../cli/rampart-process.ts";
+import { casesHere } from "../few-cases.ts";
 import { PLAIN_MOCK } from "../run/grpc-recorder.ts";
 import { type SeenInfer, type SeenRegion, withServer } from "../run/kserve-server.ts";
 import { type FakeCudart, makeFakeCudart } from "../servers/fake-cudart.ts";
@@ -67,17 +68,18 @@ describe("system memory with a real Triton", () => {
     assert.deepEqual(await response.json(), []);
   }
 
-  for (const [name, flags] of [
-    ["http", []],
-    ["http, asynchronous", ["--async"]],
-    ["http, at a rate", ["--request-rate-range", "300"]],
-    ["http, a batch", ["-b", "4"]],
-    ["grpc", ["-i", "grpc"]],
-    ["grpc, asynchronous", ["-i", "grpc", "--async"]],
-    ["grpc, streaming", ["-i", "grpc", "--streaming"]],
-    ["undici", ["--client", "undici"]],
-    ["grpc-js", ["-i", "grpc", "--client", "grpc-js"]],
-  ] as const) {
+  const ways = [
+    { name: "http", flags: [] },
+    { name: "http, asynchronous", flags: ["--async"] },
+    { name: "http, at a rate", flags: ["--request-rate-range", "300"] },
+    { name: "http, a batch", flags: ["-b", "4"] },
+    { name: "grpc", flags: ["-i", "grpc"] },
+    { name: "grpc, asynchronous", flags: ["-i", "grpc", "--async"] },
+    { name: "grpc, streaming", flags: ["-i", "grpc", "--streaming"] },
+    { name: "undici", flags: ["--client", "undici"] },
+    { name: "grpc-js", flags: ["-i", "grpc", "--client", "grpc-js"] },
+  ] as const;
+  for (const { name, flags } of casesHere(ways, ["http", "grpc, streaming"])) {
     test(`outputs are right, and wrong ones are noticed (${name})`, LIMIT, async () => {
       const url = flags.includes("grpc" as never) ? triton.grpc : triton.http;
       const load = flags.includes("--request-rate-range" as never) ? [] : ["--concurrency-range", "8"];

@@ -1,8 +1,9 @@
-// Runs on: bun, deno, node.
+// Runs on: deno, node, executable.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { casesHere } from "../few-cases.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { makeFolder, runRampart, runWithReport } from "./command.ts";
 
@@ -204,7 +205,10 @@ const CASES: readonly Case[] = [
   },
 ];
 
-for (const { name, args, count, same = timeless, files = ["--records", "--profile-export-file"] } of CASES)
+for (const { name, args, count, same = timeless, files = ["--records", "--profile-export-file"] } of casesHere(CASES, [
+  "levels, some below the number of workers",
+  "streams of tokens",
+]))
   test(`${name}: the files of three workers hold the requests of one`, LIMIT, async () => {
     const seen: object[] = [];
     for (const workers of ["1", "3"]) {

@@ -1,9 +1,10 @@
-// Runs on: bun, deno, node.
+// Runs on: deno, node, executable.
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { casesHere } from "../few-cases.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { makeFolder, runRampart, runWithReport } from "./command.ts";
 
@@ -151,7 +152,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-for (const { name, args, count, got } of CASES)
+for (const { name, args, count, got } of casesHere(CASES, ["a rate", "sessions, each turn after the one before"]))
   test(`${name}: three workers send what one sends`, LIMIT, async () => {
     const seen: unknown[] = [];
     for (const workers of ["1", "3"]) {
@@ -203,7 +204,7 @@ const SEQUENCES: readonly { readonly name: string; readonly flags: readonly stri
     },
   ];
 
-for (const { name, flags, isReused = false } of SEQUENCES)
+for (const { name, flags, isReused = false } of casesHere(SEQUENCES, ["a closed loop"]))
   test(`sequences of ${name}: each is whole, and no more run at once than asked for`, LIMIT, async () => {
     begin();
     const model = ["perf_analyzer", "-m", "m", "-u", address, "--sequence-length", "6", "--workers", "3"];

@@ -47,6 +47,8 @@ export const llama: ServerKind = {
 export const goStub: ServerKind = {
   name: "the Go stub",
   start: async () => {
+    // One after the other, and of the same versions: Go then compiles what both are made of once.
+    await installConformance().catch(() => undefined);
     const { httpPort, grpcPort, stop } = await startStub();
     return { env: addressesOf("STUB", httpPort, grpcPort), stop };
   },

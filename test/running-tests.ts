@@ -1,0 +1,12 @@
+import { writeSync } from "node:fs";
+import { beforeEach, type TestContext } from "node:test";
+
+/**
+ * Loaded before the tests of a group on Node, whose reporters write at the end only: the log gets each test's name as it begins, at once, so
+ * that a process that is ended leaves the name of the test that ran.
+ */
+
+beforeEach((context) => {
+  const { filePath = "", fullName } = context as TestContext;
+  writeSync(2, `${new Date().toISOString().slice(11, 19)} ${filePath.replace(/^.*\/test\//, "test/")}: ${fullName}\n`);
+});
