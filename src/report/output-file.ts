@@ -14,9 +14,14 @@ import {
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import type { SettingPath, Text } from "../plan/messages.ts";
+import type { Plan } from "../plan/plan.ts";
+import { messageOf, RunError } from "../plan/problem.ts";
 import { maskSecrets } from "../plan/secrets.ts";
-import { findPlace, type OutputPlace, statOf, systemError, toStream } from "./output-place.ts";
+import { fileSystem } from "../runtime/files.ts";
+import { findPlace, type OutputPlace, outputFilesOf, statOf, systemError, toStream } from "./output-place.ts";
+import type { Report } from "./report.ts";
 
 /**
  * All files that Rampart writes for users. A regular file is written atomically: to a temporary file with a unique name, which is then
@@ -240,4 +245,40 @@ function writeAll(fd: number, bytes: Uint8Array, position: number | undefined): 
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   }
+}
+
+/** Removes the files of an earlier run when the run starts, so that they are not taken for its own if it fails. */
+export function createEarlierFiles(plan: Plan): Report {
+  let isDone = false;
+  const removeOnce = (): void => {
+    if (!isDone) removeEarlierFiles(plan);
+    isDone = true;
+  };
+  return { onLevelStart: removeOnce, finish: removeOnce };
+}
+
+/** Removes regular files at the paths of a plan's files. */
+export function removeEarlierFiles(plan: Plan): void {
+  for (const [, path] of outputFilesOf(plan)) removeOutput(path);
+}
+
+/**
+ * Writes the file of a report.
+ * @param at the setting that chooses the file, or its folder, which is then created if needed
+ * @param isMasked whether secrets in the text are masked; false for a text without secrets
+ * @throws RunError naming the file and the setting
+ */
+export function writeReport(path: string, text: string, at: SettingPath, isMasked = true): void {
+  try {
+    if (at.endsWith(".folder")) fileSystem().mkdirSync(dirname(path), { recursive: true });
+    writeOutput(path, text, { isMasked });
+  } catch (error) {
+    throw notWritten(path, error, at);
+  }
+}
+
+/** Returns the error of a file that could not be written. Parameters are as in {@link writeReport}. */
+export function notWritten(path: string, error: unknown, at: SettingPath): RunError {
+  const hint: Text = at.endsWith(".folder") ? { say: "other-folder", at } : { say: "other-file", at };
+  return new RunError("output", `${path} cannot be written: ${messageOf(error)}`, hint);
 }

@@ -2,7 +2,7 @@ import { type Interval, UNKNOWN } from "../intervals/certainty.ts";
 import { regularizedBeta, studentQuantile } from "../intervals/distributions.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { meanOfRuns, type RunsMean } from "../intervals/over-runs.ts";
-import { ratioBounds as countBounds } from "../intervals/ratio-bounds.ts";
+import { ratioBounds as countBounds } from "../intervals/ratio-interval.ts";
 
 /**
  * How much a metric differs between two sets of whole runs. Runs are the unit: each counts once, however many requests it has (Kalibera and

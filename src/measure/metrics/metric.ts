@@ -1,6 +1,6 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
-import type { Direction } from "../direction.ts";
 import type { Measurement } from "../measurement.ts";
+import type { Direction } from "../tokens/metrics.ts";
 import type { Ends, Sample } from "./sample.ts";
 
 /** What an entry of the catalogue says about a metric. */

@@ -14,8 +14,7 @@ import type {
   RunSet,
   SideValue,
 } from "./comparison.ts";
-import { describeMissingIntervals } from "./file-notes.ts";
-import { describeMixedRuns, findDifferences, formatsOf, listSome } from "./plan-differences.ts";
+import { describeMissingIntervals, describeMixedRuns, findDifferences, formatsOf, listSome } from "./file-notes.ts";
 
 /** How runs are compared. */
 export interface CompareSettings {

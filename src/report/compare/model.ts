@@ -25,9 +25,8 @@ import {
   nameVerdict,
   shownMetrics,
 } from "./comparison-text.ts";
-import { describeNotCompared } from "./file-notes.ts";
+import { describeNotCompared, listSome } from "./file-notes.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
-import { listSome } from "./plan-differences.ts";
 import { levelChanges, runCurves } from "./run-curves.ts";
 import { judgeComparison } from "./verdict.ts";
 

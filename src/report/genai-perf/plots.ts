@@ -2,12 +2,12 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import type { TelemetryMetric } from "../../telemetry/series.ts";
-import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotSet } from "../plot.ts";
-import type { PageText } from "../plots/page.ts";
-import type { PlottedRun } from "../plots/plotted-run.ts";
-import { runPlots } from "../plots/run-plots.ts";
-import { telemetryPlots } from "../plots/telemetry-plots.ts";
-import { writePlots } from "../plots/write-plots.ts";
+import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotSet, type XySeries } from "../plot.ts";
+import { roundForPlot } from "../plot-points.ts";
+import { asSet, leaveOut, type PlottedRun } from "../plots/plotted-run.ts";
+import { standardPlots } from "../plots/standard-plots.ts";
+import { distributionPlots, timePlots } from "../plots/time-plots.ts";
+import { type PageText, writePlots } from "../plots/write-plots.ts";
 import type { Report, TextSink } from "../report.ts";
 import { metricLabel } from "./layout.ts";
 import { type Measured, measuredOf } from "./measured.ts";
@@ -129,4 +129,39 @@ function toPageText(
     subtitle: `${models.join(", ")}, ${outputs.endpointType}, drawn by Rampart`,
     facts: [{ label: "Requests", value: String(count) }, ...failed, ...facts],
   };
+}
+
+/** Returns all plots of one run, or of several overlaid runs. */
+export function runPlots(runs: readonly PlottedRun[]): PlotSet {
+  return joinPlots([standardPlots(runs), distributionPlots(runs), timePlots(runs)]);
+}
+
+/** A server's metrics over the time of a run: one plot per metric, with a line for each GPU or series. */
+
+const GROUP = "Server";
+/** More lines than this cannot be distinguished. */
+const MOST_LINES = 24;
+
+/** Returns one plot for each metric. */
+export function telemetryPlots(metrics: readonly TelemetryMetric[]): PlotSet {
+  return joinPlots(metrics.map(drawMetric));
+}
+
+function drawMetric({ name, unit, series }: TelemetryMetric): PlotSet {
+  const title = `${name} Over Time`;
+  const read = series.filter(({ values }) => values.some(Number.isFinite));
+  if (read.length === 0) return leaveOut(title, "no value of it was read");
+  const lines = read.slice(0, MOST_LINES).map(
+    ({ label, timesSec, values }): XySeries => ({
+      name: label === "" ? name : label,
+      style: "line",
+      points: values.flatMap((value, i): [number, number][] => {
+        const sec = timesSec[i];
+        return sec === undefined || !Number.isFinite(value) ? [] : [[roundForPlot(sec), roundForPlot(value)]];
+      }),
+    }),
+  );
+  const notes = read.length > lines.length ? [`The first ${lines.length} of ${read.length} series.`] : [];
+  const frame = { title, xLabel: "Time (s)", yLabel: unit === "" ? name : `${name} (${unit})`, group: GROUP, notes };
+  return asSet({ kind: "xy", ...frame, series: lines, isFromZero: false });
 }

@@ -2,8 +2,7 @@ import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plot.
 import { roundForPlot } from "../plot-points.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
 import { metricLabel } from "./layout.ts";
-import { chooseAxes, findPareto } from "./sweep/pareto.ts";
-import type { SweepPoint } from "./sweep/sweep.ts";
+import { chooseAxes, findPareto, type SweepPoint } from "./sweep/sweep.ts";
 
 /** Plots of a sweep: throughput against latency, and each metric over the varied parameters. */
 

@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import { escapeHtml } from "../markup.ts";
+import { writeReport } from "../output-file.ts";
 import { PLOT_PAGE_FILE, type Plot, type PlotFormat, type PlotSet, plotFileName } from "../plot.ts";
-import { writeReport } from "../write-report.ts";
 import { createSvgPainter, readChartLibrary, type SvgPainter } from "./chart-library.ts";
 import { toChartOption } from "./chart-option.ts";
-import { formatPlotPage, type PageText } from "./page.ts";
+import { formatScripts, POLICY, pageScript } from "./page-script.ts";
+import { PAGE_STYLE } from "./page-style.ts";
 
 /** Writes plots as files: one page, and one picture for each plot. */
 
@@ -43,4 +45,74 @@ export async function writePlots(
 function paintPlot(paint: SvgPainter, plot: Plot): string {
   const isWide = "series" in plot ? plot.series.length > 3 : plot.kind === "heat-map" && plot.panels.length > 1;
   return paint(toChartOption(plot, { isAlone: true }), isWide ? WIDE_PX : WIDTH_PX, HEIGHT_PX);
+}
+
+/** All plots in one self-contained HTML file that works without network, server or other files. */
+
+/** Text of a page besides its plots. */
+export interface PageText {
+  readonly title: string;
+  /** One line, for example the target. */
+  readonly subtitle: string;
+  /** Key numbers of the run, with units. */
+  readonly facts: readonly { readonly label: string; readonly value: string }[];
+}
+
+/** Formats the file. @param library ECharts' code */
+export function formatPlotPage(text: PageText, { plots, leftOut }: PlotSet, library: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${escapeHtml(text.title)}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+<header>
+<div><h1>${escapeHtml(text.title)}</h1><p>${escapeHtml(text.subtitle)}</p></div>
+<button id="theme" type="button" aria-label="Light or dark">◐</button>
+</header>
+<noscript><p class="note">These plots need JavaScript, which is off. They can also be written as SVG pictures.</p></noscript>
+<dl>${text.facts.map(({ label, value }) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`).join("")}</dl>
+<main>
+${formatGroups(plots)}
+${formatLeftOut(leftOut)}
+</main>
+${formatScripts(
+  plots.map((plot) => toChartOption(plot, { isAlone: false })),
+  library,
+  pageScript({ before: "", after: "", init: "" }),
+)}
+</body>
+</html>
+`;
+}
+
+function formatGroups(plots: readonly Plot[]): string {
+  return [...new Set(plots.map(({ group }) => group))]
+    .map((group) => `<section><h2>${escapeHtml(group)}</h2>${formatCards(plots, group)}</section>`)
+    .join("\n");
+}
+
+/** Formats the plots of a group, each as a card; empty without any. @param plots all of the page */
+function formatCards(plots: readonly Plot[], group: string): string {
+  const cards = plots.flatMap((plot, i) => (plot.group === group ? [formatCard(plot, i)] : []));
+  return cards.length === 0 ? "" : `<div class="cards">\n${cards.join("\n")}\n</div>`;
+}
+
+/** @param index of the plot in the page */
+function formatCard({ title, notes, heightPx, isWide }: Plot, index: number): string {
+  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
+  const chart = `<div class="chart"${heightPx === undefined ? "" : ` style="height:${heightPx}px"`} data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
+  const wide = isWide === true ? ' class="wide"' : "";
+  return `<figure${wide}><figcaption>${escapeHtml(title)}</figcaption>${chart}${text}</figure>`;
+}
+
+/** Formats the list of plots without data. */
+function formatLeftOut(leftOut: PlotSet["leftOut"]): string {
+  if (leftOut.length === 0) return "";
+  const items = leftOut.map(({ title, reason }) => `<li>${escapeHtml(title)}: ${escapeHtml(reason)}.</li>`);
+  return `<section><h2>Not drawn</h2><ul class="note">${items.join("")}</ul></section>`;
 }

@@ -1,16 +1,27 @@
-import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/answered-request.ts";
-import type { FailedResponse, MeasuredRequest } from "../../measure/tokens/measured-request.ts";
+import {
+  type AnsweredRequest,
+  type FailedResponse,
+  type MeasuredRequest,
+  toMetricInput,
+} from "../../measure/tokens/answered-request.ts";
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
 import type { TokenLink } from "../../measure/tokens/token-link.ts";
 import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs } from "../../plan/units.ts";
+import { notWritten } from "../output-file.ts";
 import type { Report, TextSink } from "../report.ts";
-import { notWritten } from "../write-report.ts";
 import { LineFile } from "./line-file.ts";
-import { failureOf, formatLine, formatMetadata, wasCancelled } from "./record-line.ts";
-import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
+import {
+  failureOf,
+  formatLine,
+  formatMetadata,
+  measure,
+  type RecordMetrics,
+  tokenRecordMetrics,
+  wasCancelled,
+} from "./record-line.ts";
 
 /**
  * One line of JSON per request, including failed ones, in the order of their ends.

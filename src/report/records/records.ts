@@ -10,12 +10,20 @@ import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, PhaseStart } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
 import type { RequestContent, ResponseContent } from "../../service/service.ts";
+import { notWritten } from "../output-file.ts";
 import type { Report, TextSink } from "../report.ts";
-import { notWritten } from "../write-report.ts";
 import { createRecords } from "./genai-records.ts";
 import { LineFile } from "./line-file.ts";
-import { failureOf, formatLine, formatMetadata, type RecordMetadata, wasCancelled } from "./record-line.ts";
-import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
+import {
+  failureOf,
+  formatLine,
+  formatMetadata,
+  measure,
+  type RecordMetadata,
+  type RecordMetrics,
+  tokenRecordMetrics,
+  wasCancelled,
+} from "./record-line.ts";
 
 /**
  * `--records`: one line of JSON per request, also failed ones and those of warm-ups, in the order of their ends. The names are those of

@@ -10,7 +10,7 @@ import {
 import { judgeChange } from "../../../src/measure/compare/verdict.ts";
 import { studentQuantile } from "../../../src/measure/intervals/distributions.ts";
 import { meanOfRuns } from "../../../src/measure/intervals/over-runs.ts";
-import { ratioBounds } from "../../../src/measure/intervals/ratio-bounds.ts";
+import { ratioBounds } from "../../../src/measure/intervals/ratio-interval.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 import { DISTRIBUTIONS, drawRuns } from "./draw-runs.ts";
 

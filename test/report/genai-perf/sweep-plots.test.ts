@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { telemetryPlots } from "../../../src/report/genai-perf/plots.ts";
 import type { SweepPoint } from "../../../src/report/genai-perf/sweep/sweep.ts";
 import { sweepPlots } from "../../../src/report/genai-perf/sweep-plots.ts";
 import type { PlotSet, XyPlot } from "../../../src/report/plot.ts";
-import { telemetryPlots } from "../../../src/report/plots/telemetry-plots.ts";
 
 /** What is drawn of sweeps and of a server's own metrics. */
 

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
+import { notWritten } from "../../../src/report/output-file.ts";
 import { LineFile } from "../../../src/report/records/line-file.ts";
-import { notWritten } from "../../../src/report/write-report.ts";
 import { withFolder } from "../with-folder.ts";
 
 function openLines(path: string): LineFile {

@@ -1,7 +1,7 @@
 import { PERCENTILES } from "../../../measure/numpy-statistics.ts";
 import { VERSION } from "../../../runtime/version.ts";
 import type { ScrapedFamily, ScrapeResult } from "../../../telemetry/scrape-result.ts";
-import { formatCsvRow } from "../../csv-row.ts";
+import { formatCsvRow } from "../../markup.ts";
 import { ESTIMATED, formatLabels, type ServerMetric, toServerMetrics } from "./server-metrics.ts";
 
 /**

@@ -5,11 +5,10 @@ import { describe, test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { TokenGaps } from "../../../src/measure/tokens/token-gaps.ts";
 import { measureExports } from "../../../src/report/genai-perf/measure-export.ts";
-import type { Plot, PlotPoint, PlotSet } from "../../../src/report/plot.ts";
-import { plotFileName } from "../../../src/report/plot.ts";
+import { runPlots } from "../../../src/report/genai-perf/plots.ts";
+import { type Plot, type PlotPoint, type PlotSet, plotFileName } from "../../../src/report/plot.ts";
 import { roundForPlot } from "../../../src/report/plot-points.ts";
 import type { PlottedRun } from "../../../src/report/plots/plotted-run.ts";
-import { runPlots } from "../../../src/report/plots/run-plots.ts";
 import { openProfileExport } from "../../../src/report/read/profile-export.ts";
 import { createTinyCounter } from "../genai-perf/tiny-tokenizer.ts";
 
