@@ -86,15 +86,10 @@ function toCheck(verdict: ChangeLimitVerdict, side: string): Check {
 /** An unresolved limit passes unless the command is strict, as for the exit code. */
 function toCases({ comparison, limits }: ComparedSides, isSeveral: boolean, isStrict: boolean): Case[] {
   return limits.map((verdict) => {
-    const measured = measuredOfLimit(verdict);
-    const isOpen = verdict.state === "unresolved";
-    return {
-      name: `${isSeveral ? `${comparison.next.name}: ` : ""}${verdict.limit.text}`,
-      timeSec: 0,
-      state: isOpen && !isStrict ? "pass" : STATES[verdict.state],
-      kind: verdict.state,
-      message: isOpen ? `unresolved: ${measured}` : measured,
-    };
+    const { state, text, measured } = toCheck(verdict, isSeveral ? `${comparison.next.name}: ` : "");
+    const own = { name: text, timeSec: 0, kind: verdict.state };
+    if (verdict.state !== "unresolved") return { ...own, state, message: measured };
+    return { ...own, state: isStrict ? state : "pass", message: `unresolved: ${measured}` };
   });
 }
 

@@ -4,7 +4,7 @@ import { writeReport } from "../output-file.ts";
 import { PLOT_PAGE_FILE, type Plot, type PlotFormat, type PlotSet, plotFileName } from "../plot.ts";
 import { createSvgPainter, readChartLibrary, type SvgPainter } from "./chart-library.ts";
 import { toChartOption } from "./chart-option.ts";
-import { formatScripts, POLICY, pageScript } from "./page-script.ts";
+import { formatDocument, formatFigure, formatHeader, formatPlace, formatScripts, pageScript } from "./page-frame.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 
 /** Writes plots as files: one page, and one picture for each plot. */
@@ -60,34 +60,16 @@ export interface PageText {
 
 /** Formats the file. @param library ECharts' code */
 export function formatPlotPage(text: PageText, { plots, leftOut }: PlotSet, library: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${escapeHtml(text.title)}</title>
-<style>${PAGE_STYLE}</style>
-</head>
-<body>
-<header>
-<div><h1>${escapeHtml(text.title)}</h1><p>${escapeHtml(text.subtitle)}</p></div>
-<button id="theme" type="button" aria-label="Light or dark">◐</button>
-</header>
+  const body = `${formatHeader(text.title, text.subtitle)}
 <noscript><p class="note">These plots need JavaScript, which is off. They can also be written as SVG pictures.</p></noscript>
 <dl>${text.facts.map(({ label, value }) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`).join("")}</dl>
 <main>
 ${formatGroups(plots)}
 ${formatLeftOut(leftOut)}
-</main>
-${formatScripts(
-  plots.map((plot) => toChartOption(plot, { isAlone: false })),
-  library,
-  pageScript({ before: "", after: "", init: "" }),
-)}
-</body>
-</html>
-`;
+</main>`;
+  const options = plots.map((plot) => toChartOption(plot, { isAlone: false }));
+  const script = pageScript({ before: "", after: "", init: "" });
+  return formatDocument(text.title, PAGE_STYLE, body, formatScripts(options, library, script));
 }
 
 function formatGroups(plots: readonly Plot[]): string {
@@ -98,16 +80,10 @@ function formatGroups(plots: readonly Plot[]): string {
 
 /** Formats the plots of a group, each as a card; empty without any. @param plots all of the page */
 function formatCards(plots: readonly Plot[], group: string): string {
-  const cards = plots.flatMap((plot, i) => (plot.group === group ? [formatCard(plot, i)] : []));
+  const cards = plots.flatMap((plot, index) =>
+    plot.group === group ? [formatFigure(plot, formatPlace(plot, index, plot.heightPx))] : [],
+  );
   return cards.length === 0 ? "" : `<div class="cards">\n${cards.join("\n")}\n</div>`;
-}
-
-/** @param index of the plot in the page */
-function formatCard({ title, notes, heightPx, isWide }: Plot, index: number): string {
-  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
-  const chart = `<div class="chart"${heightPx === undefined ? "" : ` style="height:${heightPx}px"`} data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
-  const wide = isWide === true ? ' class="wide"' : "";
-  return `<figure${wide}><figcaption>${escapeHtml(title)}</figcaption>${chart}${text}</figure>`;
 }
 
 /** Formats the list of plots without data. */
