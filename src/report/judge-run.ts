@@ -16,7 +16,7 @@ import { highestOverRuns } from "./json/over-runs.ts";
 import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
 import { joinEnds } from "./model/values.ts";
-import { UNSENT_LOAD } from "./model/verdict.ts";
+import { UNSENT_LOAD } from "./notes/load-delivery.ts";
 import type { ReasonJson } from "./schema/report-schema.ts";
 
 /** The one verdict on the runs of a plan. The exit code, JSON and all other reports take it from here. */

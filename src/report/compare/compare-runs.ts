@@ -1,5 +1,11 @@
-import { boundsOf, type Change, estimateDifference, estimateRatio, type Side } from "../../measure/compare/change.ts";
-import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
+import {
+  boundsOf,
+  type Change,
+  estimateDifference,
+  estimateRatio,
+  moreRunsNeeded,
+  type Side,
+} from "../../measure/compare/change.ts";
 import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { meanOfRuns } from "../../measure/intervals/over-runs.ts";

@@ -1,5 +1,4 @@
-import type { Change } from "../../measure/compare/change.ts";
-import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
+import { type Change, moreRunsNeeded } from "../../measure/compare/change.ts";
 import type { LimitState } from "../../measure/limits/judge-limits.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";

@@ -11,7 +11,7 @@ import { formatGenAiPerfCsv } from "./csv.ts";
 import { formatGenAiPerfJson } from "./json.ts";
 import { type Measured, measuredOf } from "./measured.ts";
 import type { ArtifactFiles } from "./outputs.ts";
-import { formatServerMetricsCsv, formatServerMetricsJson } from "./telemetry/server-metrics-files.ts";
+import { formatServerMetricsCsv, formatServerMetricsJson } from "./telemetry/server-metrics.ts";
 
 /** GenAI-Perf's files of a run, written at its end. */
 

@@ -13,8 +13,13 @@ import {
 import type { Report, TextSink } from "../../report.ts";
 import { listMetrics } from "../metric-list.ts";
 import type { RunState } from "../run-state.ts";
-import { acceptsProtobuf, encodePrometheus, PROTOBUF_TYPE } from "./prometheus-protobuf.ts";
-import { formatPrometheusText, TEXT_TYPE } from "./prometheus-text.ts";
+import {
+  acceptsProtobuf,
+  encodePrometheus,
+  formatPrometheusText,
+  PROTOBUF_TYPE,
+  TEXT_TYPE,
+} from "./prometheus-formats.ts";
 import { formatWatchPage, toPagePoint, toPageState } from "./watch-page.ts";
 
 /**
