@@ -22,7 +22,7 @@ import type { ReasonJson } from "./schema/report-schema.ts";
 /** The one verdict on the runs of a plan. The exit code, JSON and all other reports take it from here. */
 
 /** How the runs of a plan ended. */
-export interface WholeVerdict {
+interface WholeVerdict {
   readonly name: VerdictName;
   /** One sentence that says why, without a full stop. */
   readonly headline: string;
@@ -163,7 +163,7 @@ function findSearch(plan: Plan, repeated: RepeatedResult): Finding[] {
 }
 
 /** Judges the answer of a search: it fails when it is certain that no load keeps the limits. */
-export function stateOfSearch({ highest, isResolved }: FindMaxResult): Verdict["state"] {
+function stateOfSearch({ highest, isResolved }: FindMaxResult): Verdict["state"] {
   if (!isResolved) return "unresolved";
   return highest === undefined ? "fail" : "pass";
 }
@@ -196,7 +196,7 @@ function findLoad(plan: Plan, runs: readonly RunResult[]): Finding[] {
 }
 
 /** An assertion in words. */
-export interface DescribedAssertion {
+interface DescribedAssertion {
   /** `31.2 ms at concurrency 8`, and why it is unresolved. */
   readonly measured: string;
   /** The limit with its unit. */
@@ -280,7 +280,7 @@ export function verdictsOfPhases({ load }: Plan, levels: readonly LevelResult[])
 }
 
 /** Returns the checks of the phases of each run, such as whether a soak test drifted. */
-export function judgeChecks(plan: Plan, runs: readonly RunResult[]): PhaseVerdict[] {
+function judgeChecks(plan: Plan, runs: readonly RunResult[]): PhaseVerdict[] {
   return runs.flatMap((run, index) =>
     verdictsOfPhases(plan, measuredLevels(run)).map((verdict) =>
       runs.length === 1 ? verdict : { ...verdict, text: `run ${index + 1}: ${verdict.text}` },

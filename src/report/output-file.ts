@@ -33,7 +33,7 @@ const COPY_BYTES = 256 * 1024;
 const RETRY_MS = 5;
 
 /** How a file is written. */
-export interface OutputOptions {
+interface OutputOptions {
   /** False for files that a run reads again and sends. Default: true. */
   readonly isMasked?: boolean;
   /** True fails with `EEXIST` when the file exists. Default: false. */

@@ -24,7 +24,7 @@ export interface Side {
 }
 
 /** What an interval rests on: the variation between runs, in part that within a run, or nothing. */
-export type ChangeBasis = "runs" | "within-runs" | "none";
+type ChangeBasis = "runs" | "within-runs" | "none";
 
 /** The change from base to new: a ratio new/base, or a difference new - base. */
 export interface Change extends Interval {
@@ -162,7 +162,7 @@ export function welchFreedom(vb: number, baseCount: number, vn: number, newCount
  * Reports whether a value of t is outside of the 95 % interval. Takes the probability of a larger one, which is much cheaper than the quantile.
  * @param squared of t
  */
-export function isOutside(squared: number, freedom: number): boolean {
+function isOutside(squared: number, freedom: number): boolean {
   return regularizedBeta(freedom / (freedom + squared), freedom / 2, 0.5) < 1 - INTERVAL_CONFIDENCE;
 }
 

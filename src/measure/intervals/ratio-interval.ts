@@ -6,7 +6,7 @@ import { type CompletionCounts, FEWEST_STRETCHES, lengthen, SHORTEST_STRETCH_NS 
 import { wholeBins } from "./time-bins.ts";
 
 /** The interval of a ratio, 0 to 1. */
-export interface RatioInterval {
+interface RatioInterval {
   readonly low: number;
   readonly high: number;
 }

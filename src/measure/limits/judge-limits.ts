@@ -116,7 +116,7 @@ const LEAST_WINDOWS = 2;
 const GROWTH = 1.5;
 
 /** A moment at which limits are judged. */
-export interface Look {
+interface Look {
   /** Number of windows measured. */
   readonly windowCount: number;
   /** Probability that the limits are wrongly decided at this look, for each side. */

@@ -29,7 +29,7 @@ export type Need =
   | "gauges";
 
 /** A metric with a value for each request or reading: it has statistics. */
-export interface Distribution {
+interface Distribution {
   /** Those that it has. */
   readonly statistics: readonly ("average" | "min" | "max" | "percentiles")[];
   /** Returns its values; undefined without any. */
@@ -37,7 +37,7 @@ export interface Distribution {
 }
 
 /** A metric with one value for a measurement. */
-export interface Single {
+interface Single {
   readonly statistics?: undefined;
   /** Returns the value in its base unit; undefined without one. @param batchSize inferences per request */
   value(part: MeasuredPart, metric: MetricPlan, batchSize: number): number | undefined;

@@ -16,7 +16,7 @@ import { BinTally } from "./bin-tally.ts";
 import { DurationTally } from "./duration-tally.ts";
 
 /** Properties of a run that decide how records are counted. */
-export interface TallyOptions {
+interface TallyOptions {
   /** Whether requests are due at given times. */
   readonly isScheduled: boolean;
   /** Whether the time from the first to the last byte counts as receiving (HTTP), not only decoding. */

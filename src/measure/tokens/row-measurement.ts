@@ -9,7 +9,7 @@ import type { TokenColumns } from "./token-columns.ts";
 import type { TokenMeasurement } from "./token-measurement.ts";
 
 /** What rows do not say: how they were sent, what did not succeed, and what is known of the client and the server. */
-export type RowFrame = Pick<Measurement, "isScheduled" | "isStreamed" | "failedCount" | "cancelledCount"> &
+type RowFrame = Pick<Measurement, "isScheduled" | "isStreamed" | "failedCount" | "cancelledCount"> &
   Partial<
     Pick<
       Measurement,
@@ -73,7 +73,7 @@ function measureDue(
 }
 
 /** Metrics of a whole run, or of one session. */
-export interface SystemMetrics {
+interface SystemMetrics {
   /** The first send; 0 without requests. */
   readonly startNs: number;
   /** From there to the last content. */

@@ -3,7 +3,6 @@ import { nsToSec } from "../../plan/units.ts";
 import { type Interval, UNKNOWN } from "../intervals/certainty.ts";
 import { rateInterval, SHORTEST_STRETCH_NS } from "../intervals/throughput.ts";
 import { addBins, type CompletionBins, wholeBins } from "../intervals/time-bins.ts";
-import type { Measurement } from "../measurement.ts";
 import { joinSketches, type Sketch, sumOfValues } from "../sketch.ts";
 import { shownMetrics, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { joinCounts, type ResponseCounts } from "./response-counts.ts";
@@ -21,7 +20,7 @@ export interface CountedTwice {
 }
 
 /** Responses whose length was asked for. */
-export interface AskedLengths {
+interface AskedLengths {
   readonly count: number;
   /** Sums of tokens, by the server's count if available, because a limit is in the server's tokens. */
   readonly asked: number;
@@ -31,7 +30,7 @@ export interface AskedLengths {
 }
 
 /** The requests that meet certain limits. */
-export interface GoodRequests {
+interface GoodRequests {
   readonly limits: GoodputPlan;
   /** 1 for each request that meets them, 0 for each other one. */
   readonly sample: Sketch;
@@ -137,7 +136,11 @@ export function shownSketches({
  * last content: see `systemMetrics`.
  */
 
-type Span = Pick<Measurement, "durationNs">;
+/** The measured time, and the requests that ended in it. */
+interface Span {
+  readonly durationNs: number;
+  readonly completions?: CompletionBins;
+}
 
 /** Returns the sum of these values per second of the measured time; undefined without any value. */
 export function sumPerSec(samples: readonly (Sketch | undefined)[], { durationNs }: Span): number | undefined {
@@ -163,7 +166,7 @@ export function goodPerSec(tokens: TokenMeasurement, { durationNs }: Span, limit
  */
 export function tokenRateInterval(
   samples: readonly (Sketch | undefined)[],
-  { durationNs, completions }: Pick<Measurement, "durationNs" | "completions">,
+  { durationNs, completions }: Span,
   perSec: number,
   confidence: number,
 ): Interval {

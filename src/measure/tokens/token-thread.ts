@@ -69,7 +69,7 @@ export interface RequestFile extends MeasuredSink {
 }
 
 /** What a meter can use besides the responses. */
-export interface MeterHelp {
+interface MeterHelp {
   readonly countTokens: TokenCounter | undefined;
   /** Name of the tokenizer that counts, for notes. Default: notes do not name it, as in GenAI-Perf's reports. */
   readonly tokenizer?: string | undefined;

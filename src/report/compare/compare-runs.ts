@@ -23,7 +23,7 @@ import type {
 import { describeMissingIntervals, describeMixedRuns, findDifferences, formatsOf, listSome } from "./file-notes.ts";
 
 /** How runs are compared. */
-export interface CompareSettings {
+interface CompareSettings {
   /** Smallest relative difference that matters, above 0: 0.05 for 5 %. */
   readonly precision: number;
   /** Whether the interval within a run is taken for the variation between runs, on a side with one run. */

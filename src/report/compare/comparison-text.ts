@@ -71,7 +71,7 @@ function signed(pct: number): string {
 const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(average|p50|p90|p99)$/;
 
 /** Reports whether a metric is in the short tables: of most metrics the average and p99, of those without a better direction the average. */
-export function isShown({ name, better }: NamedMetric): boolean {
+function isShown({ name, better }: NamedMetric): boolean {
   if (!/\.(average|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
   if (better === undefined) return name.endsWith(".average");
   return SHOWN_OF_LATENCY.test(name) || /\.(average|p99)$/.test(name);

@@ -125,7 +125,7 @@ function judgeMetric(
 }
 
 /** Returns the limit in the unit of the change or the value. */
-export function thresholdOf({ of, amount }: ChangeLimit): number {
+function thresholdOf({ of, amount }: ChangeLimit): number {
   return of === "relative" ? 1 + amount : amount;
 }
 

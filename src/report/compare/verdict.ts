@@ -5,7 +5,7 @@ import { formatChange, hasVerdicts, shownMetrics, summarizeVerdicts } from "./co
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 
 /** How a comparison ended. The exit code, JSON and all reports take it from here. */
-export interface ComparisonVerdict {
+interface ComparisonVerdict {
   /** `measured`: nothing was limited. */
   readonly name: VerdictName;
   /** What became of the limits, what is worse, and how many metrics changed; without a full stop. */

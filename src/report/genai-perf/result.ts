@@ -9,7 +9,7 @@ import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts
 /** GenAI-Perf's results, for its table, CSV and JSON. */
 
 /** Statistics of one metric. System metrics have only `avg`. Times are milliseconds. */
-export interface MetricStatistics {
+interface MetricStatistics {
   readonly unit: string;
   readonly values: ReadonlyMap<StatisticName, number>;
 }
@@ -36,7 +36,7 @@ export interface GenAiPerfResult {
   readonly telemetry?: TelemetryStatistics | undefined;
 }
 
-export interface ResultSettings {
+interface ResultSettings {
   readonly family: ResponseFamily;
   readonly endpointType: string;
   readonly isStreaming: boolean;

@@ -226,7 +226,7 @@ export function toFindMaxJson({ limits = [], target, load }: Plan, result: FindM
 }
 
 /** Converts the limits of a level to JSON. */
-export function toLimitsJson({ state, reason, verdicts }: LevelLimits): LimitsJson {
+function toLimitsJson({ state, reason, verdicts }: LevelLimits): LimitsJson {
   return defined({
     state,
     reason,
@@ -245,7 +245,7 @@ export function toLimitsJson({ state, reason, verdicts }: LevelLimits): LimitsJs
 /** Parts of levels. */
 
 /** Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and how late it was. */
-export function toClientJson(window: Measurement): ClientJson {
+function toClientJson(window: Measurement): ClientJson {
   const { cpuRatio, coreWaitRatio, loopLagMaxNs, loopLagMeanNs, loopLagP99Ns } = window.health;
   const times = reportedTimes(window);
   const lag = clientLagOf(window);
@@ -270,7 +270,7 @@ export function toDeliveryJson(plan: Plan, level: DeliveredLevel): DeliveryJson 
 }
 
 /** Converts requests in flight to JSON. Those at the start plus the sent ones equal the ended ones plus those at the end. */
-export function toInFlightJson(window: Measurement): InFlightJson {
+function toInFlightJson(window: Measurement): InFlightJson {
   const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
   return {
     mean: inFlightMean,

@@ -19,7 +19,7 @@ import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 export const UNSENT_LOAD = "load-not-sent";
 
 /** The load that a level asked for, and the load that was delivered, as means over the measurement. */
-export interface LoadDelivery {
+interface LoadDelivery {
   readonly unit: LevelUnitName;
   /** Requests in flight, or requests per second; undefined when the load asks for no such number. */
   readonly asked: number | undefined;

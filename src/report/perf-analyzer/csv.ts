@@ -187,7 +187,7 @@ interface ComposingCsvParts {
 }
 
 /** Returns a file for each composing model, in the folder of the measured model's file: for `a/out.csv`, `a/MODEL_v1.out.csv`. */
-export function formatComposingCsv(parts: ComposingCsvParts): { readonly path: string; readonly text: string }[] {
+function formatComposingCsv(parts: ComposingCsvParts): { readonly path: string; readonly text: string }[] {
   const models: ServerDelta[] = [];
   for (const { window } of parts.levels) {
     if (window.server === undefined) continue;

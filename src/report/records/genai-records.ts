@@ -33,7 +33,7 @@ export function createRecords(_plan: Plan, _sink: TextSink, _path: string, meter
 }
 
 /** What all requests of the run share. */
-export type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
+type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
 
 /** Writes the file, request by request. All methods throw RunError when the file cannot be written. */
 export class RecordsFile implements RequestFile {

@@ -18,7 +18,7 @@ export interface SweepRow extends SweepPoint {
 /** The Pareto front of a sweep: on it, more throughput costs latency and less latency costs throughput. */
 
 /** The metrics to compare points by. */
-export interface ParetoAxes {
+interface ParetoAxes {
   /** Name of a system metric, higher is better. */
   readonly throughput: "output_token_throughput" | "request_throughput";
   /** Number of GPUs of each point, to divide the throughput by; undefined unless telemetry reports it for all points. */
@@ -26,7 +26,7 @@ export interface ParetoAxes {
 }
 
 /** A point's coordinates. NaN if the point lacks the metric. */
-export interface ParetoPlace {
+interface ParetoPlace {
   /** Per second, and per GPU if their number is known. */
   readonly throughput: number;
   /** 99th percentile of the request latency in milliseconds. */

@@ -10,10 +10,10 @@ import { formatRichTable, wrapWords } from "../rich-table.ts";
 /** Statistics of the servers' metrics during a run. Names are AIPerf's where it has the same value. */
 
 /** By statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Statistics without values are left out. */
-export type ServerStatistics = ReadonlyMap<string, number>;
+type ServerStatistics = ReadonlyMap<string, number>;
 
 /** One series and its statistics. */
-export interface ServerMetric {
+interface ServerMetric {
   readonly endpoint: ScrapedEndpoint;
   readonly family: ScrapedFamily;
   readonly labels: ReadonlyMap<string, string>;
@@ -23,10 +23,10 @@ export interface ServerMetric {
 }
 
 /** Percentiles to estimate from a histogram. */
-export const ESTIMATED = [50, 90, 95, 99] as const;
+const ESTIMATED = [50, 90, 95, 99] as const;
 
 /** Returns all series by family name, then in the order of the servers. */
-export function toServerMetrics({ endpoints }: ScrapeResult): ServerMetric[] {
+function toServerMetrics({ endpoints }: ScrapeResult): ServerMetric[] {
   return endpoints
     .flatMap((endpoint) =>
       endpoint.families.flatMap((family) =>
@@ -76,12 +76,12 @@ export function isNoise(name: string): boolean {
 }
 
 /** Reports whether several endpoints returned metrics. */
-export function hasManyServers({ endpoints }: ScrapeResult): boolean {
+function hasManyServers({ endpoints }: ScrapeResult): boolean {
   return endpoints.filter(({ families }) => families.length > 0).length > 1;
 }
 
 /** Formats labels: `model="m", version="1"`. */
-export function formatLabels(labels: ReadonlyMap<string, string>): string {
+function formatLabels(labels: ReadonlyMap<string, string>): string {
   return [...labels].map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(", ");
 }
 

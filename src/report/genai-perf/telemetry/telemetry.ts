@@ -22,7 +22,7 @@ const MIB_TO_GB = 1.048576 * 1e-3;
 const BYTES_TO_KB = 1 / 1024;
 
 /** In the order of JSON and CSV. */
-export const PAGE_METRICS: readonly PageMetric[] = [
+const PAGE_METRICS: readonly PageMetric[] = [
   { name: "gpu_power_usage", unit: "W" },
   { name: "gpu_power_limit", unit: "W", isConstant: true },
   { name: "energy_consumption", unit: "MJ", scale: 1e-9 },
@@ -73,7 +73,7 @@ export function toGpuSamples(scrape: ScrapeResult): GpuSamples {
 }
 
 /** Values in the units of the DCGM exporter, by metric of {@link PAGE_METRICS} and by GPU (`gpu0`). */
-export type GpuSamples = ReadonlyMap<string, ReadonlyMap<string, Float64Array>>;
+type GpuSamples = ReadonlyMap<string, ReadonlyMap<string, Float64Array>>;
 
 /** Computes statistics of GPU metrics in GenAI-Perf's units and order. Metrics without values are left out. */
 export function toTelemetryStatistics(samples: GpuSamples): TelemetryStatistics {
@@ -178,7 +178,7 @@ export function readGpus({ endpoints }: ScrapeResult): Map<string, Map<string, T
 }
 
 /** Converts them to metrics over time. @param units unit and factor by metric name; metrics without an entry are omitted */
-export function toGpuMetrics(
+function toGpuMetrics(
   gpus: ReadonlyMap<string, ReadonlyMap<string, TelemetrySeries>>,
   units: readonly { readonly name: string; readonly unit: string; readonly scale?: number }[],
 ): TelemetryMetric[] {

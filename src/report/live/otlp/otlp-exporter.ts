@@ -150,7 +150,7 @@ const MOST_BUCKETS = 160;
 const CUMULATIVE = 2;
 
 /** What all metrics of a request share. */
-export interface OtlpScope {
+interface OtlpScope {
   readonly version: string;
   /** Attributes of the resource. */
   readonly attributes: Labels;

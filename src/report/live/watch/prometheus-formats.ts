@@ -153,7 +153,7 @@ export function formatPrometheusText(metrics: readonly Metric[]): string {
 }
 
 /** Returns Prometheus' name of a metric. */
-export function prometheusName({ name, unit, kind }: Metric): string {
+function prometheusName({ name, unit, kind }: Metric): string {
   return `${name.replaceAll(".", "_")}${UNITS[unit] ?? ""}${kind === "counter" ? "_total" : ""}`;
 }
 

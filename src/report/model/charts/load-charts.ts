@@ -21,7 +21,7 @@ const MOST_TICKS = 12;
 const FRAME = { group: "", notes: [] } as const;
 
 /** The charts over the load. Each is absent where it has less than two points. */
-export interface LoadCharts {
+interface LoadCharts {
   readonly throughput: readonly Plot[];
   readonly latency: readonly Plot[];
   /** Latency against throughput. */
@@ -54,7 +54,7 @@ export function loadCharts(view: ReportView): LoadCharts {
 }
 
 /** The axis of loads. */
-export type LoadAxis = Pick<XyPlot, "kind" | "xLabel" | "isFromZero" | "isWhole" | "isLogX" | "xTicks">;
+type LoadAxis = Pick<XyPlot, "kind" | "xLabel" | "isFromZero" | "isWhole" | "isLogX" | "xTicks">;
 
 /** Returns the axis of loads. @param loads at least one */
 export function loadAxis(loads: readonly number[], xLabel: string, isWhole: boolean): LoadAxis {

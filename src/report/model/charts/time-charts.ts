@@ -9,23 +9,23 @@ import { timeUnitFor } from "../values.ts";
 
 /** The run over time: latency, load, errors and the server's metrics on one axis, and the windows. */
 
-export const TIME = "Time since the start (s)";
+const TIME = "Time since the start (s)";
 /** Latencies that spread by more than this have a logarithmic axis. */
 const LOG_FROM = 20;
 
 /** A run that was followed. */
-export interface TimedRun {
+interface TimedRun {
   readonly run: NamedRun;
   readonly times: RunTimes;
 }
 
 /** A run over time, with its latencies as histograms. */
-export interface RunTimes extends Omit<OverTimeJson, "steps"> {
+interface RunTimes extends Omit<OverTimeJson, "steps"> {
   readonly columns: readonly TimeColumn[];
 }
 
 /** An interval of the run. */
-export interface TimeColumn extends Omit<OverTimeJson["steps"][number], "latencyBuckets"> {
+interface TimeColumn extends Omit<OverTimeJson["steps"][number], "latencyBuckets"> {
   readonly latency: ExponentialHistogram;
 }
 
@@ -101,7 +101,7 @@ export function timeLine(view: ReportView): Plot[] {
 }
 
 /** Returns the width of columns in seconds. The first one may be cut by the start of the run, and the last one by its end. */
-export function widthOf(runs: readonly TimedRun[]): number {
+function widthOf(runs: readonly TimedRun[]): number {
   return Math.max(
     ...runs.map(({ times: { columns } }) => {
       const { startSec, endSec } = (columns.length > 2 ? columns[1] : columns[0]) as TimeColumn;
@@ -314,7 +314,7 @@ function toCells(
 }
 
 /** Returns ticks of 1, 2 and 5 times powers of ten, or where there are less than three, of steps of these sizes. */
-export function niceTicks(from: number, to: number): NonNullable<CellScale["ticks"]> {
+function niceTicks(from: number, to: number): NonNullable<CellScale["ticks"]> {
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(from)); 10 ** power <= to; power++)
     for (const factor of [1, 2, 5]) {
