@@ -197,7 +197,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         added: "facts: createFacts,",
       },
       {
-        after: 'import { createEarlierFiles } from "./earlier-files.ts";',
+        after: 'import { createEarlierFiles } from "./output-file.ts";',
         added: 'import { createFacts } from "./facts.ts";',
       },
     ],

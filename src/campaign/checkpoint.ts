@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { parseOutsideJson } from "../plan/document/json-depth.ts";
 import { messageOf, type UserError, userError } from "../plan/problem.ts";
-import { writeReport } from "../report/write-report.ts";
+import { writeReport } from "../report/output-file.ts";
 import type { PointParameters } from "../result/sweep.ts";
 import { loadFileText, readFileBytes } from "../runtime/files.ts";
 

@@ -1,10 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { UserError } from "../plan/problem.ts";
-import { OutputFile } from "../report/output-file.ts";
+import { notWritten, OutputFile } from "../report/output-file.ts";
 import type { ProfileExport } from "../report/read/profile-export.ts";
 import { readRawParts } from "../report/read/raw-export.ts";
-import { notWritten } from "../report/write-report.ts";
 import { removingPart } from "../run/open/process-end.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { type Problem, problem, UserError } from "../plan/problem.ts";
+import { writeReport } from "../report/output-file.ts";
 import { readStoredReport, STORED_FORMATS } from "../report/stored-report.ts";
 import { renderText } from "../report/text/render-text.ts";
-import { writeReport } from "../report/write-report.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";

@@ -45,12 +45,6 @@ export function lateCount(window: Measurement): number {
   return countAbove(sendDelayOf(window), LATE_NS, true).aboveCount;
 }
 
-/** Failed requests divided by all completed requests, 0 to 1; 0 without requests. */
-export function errorRatio(window: Measurement): number {
-  const total = window.requestCount + window.failedCount;
-  return total === 0 ? 0 : window.failedCount / total;
-}
-
 /** The latency for stability and limits, in nanoseconds: a percentile, or the mean when `percentile` is null. */
 export function stabilizingLatencyNs(window: Measurement, percentile: number | null): number {
   return percentile === null ? Math.floor(window.latency.mean) : percentileAt(window.latency, percentile);

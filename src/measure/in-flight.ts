@@ -10,7 +10,7 @@ export function meanInFlight({ inFlightSumNs, durationNs }: Measurement): number
 export const LITTLES_LAW_TOLERANCE_RATIO = 0.1;
 
 /** Little's law in a window: mean requests in flight = throughput × mean latency. */
-export interface LittlesLaw {
+interface LittlesLaw {
   /** Measured mean number of requests in flight. */
   readonly inFlightMean: number;
   /** Throughput × mean latency of the successful requests. */

@@ -7,7 +7,7 @@ import type { Measurement } from "./measurement.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 
 /** One of the compared windows. */
-export interface UnsteadyWindow {
+interface UnsteadyWindow {
   /** Inferences per second. */
   readonly inferPerSec: number;
   /** The latency that stability is based on. */
@@ -37,10 +37,10 @@ export interface Instability {
  * - `more-trials`: the level was still settling
  * - `wider-tolerance`: the variation is only slightly above the tolerance
  */
-export type Remedy = "less-load" | "longer-windows" | "more-trials" | "wider-tolerance";
+type Remedy = "less-load" | "longer-windows" | "more-trials" | "wider-tolerance";
 
 /** Explains an unstable level. The sentences have no full stop. */
-export interface InstabilityReport {
+interface InstabilityReport {
   /** What varied, by how much, over which windows. */
   readonly moved: string;
   /** The likely cause, and whether it was the client. */

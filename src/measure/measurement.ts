@@ -29,7 +29,7 @@ export interface ClientHealth {
 }
 
 /** Windows that follow each other, by their numbers in the run. */
-export interface WindowNumbers {
+interface WindowNumbers {
   readonly first: number;
   readonly last: number;
 }

@@ -3,7 +3,7 @@ export const PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99] as const;
 /** Names of statistics in GenAI-Perf's order. */
 export type StatisticName = "avg" | `p${(typeof PERCENTILES)[number]}` | "min" | "max" | "std";
 
-export type Summary = Readonly<Record<StatisticName, number>>;
+type Summary = Readonly<Record<StatisticName, number>>;
 
 /**
  * Computes statistics of a sample exactly like numpy, so that the text is the same as GenAI-Perf's: mean, percentiles by linear
@@ -26,7 +26,7 @@ export function summarize(values: Float64Array, isOwn = false): Summary | undefi
 }
 
 /** Returns the arithmetic mean; NaN without values. */
-export function meanOf(values: Float64Array): number {
+function meanOf(values: Float64Array): number {
   return sumOf(values) / values.length;
 }
 

@@ -33,13 +33,13 @@ export interface Change {
 }
 
 /** How a phase changed. */
-export interface Drift {
+interface Drift {
   readonly latency: Change;
   readonly throughput: Change;
 }
 
 /** How the latency recovered. */
-export interface Recovery {
+interface Recovery {
   /** Median latency that counts as normal, in nanoseconds. */
   readonly baseNs: number;
   /** Time until the latency was normal again, in nanoseconds; undefined when it never was. */

@@ -9,7 +9,7 @@ export const RECORD_CANCELLED = 8;
 export const RECORD_RESENT = 16;
 
 /** Receives the rows `[0, count)`, which are overwritten afterwards. */
-export type DrainRecords = (records: RecordColumns, count: number) => void;
+type DrainRecords = (records: RecordColumns, count: number) => void;
 
 /** A fixed number of rows, one per completed request, drained when full. Times are monotonic nanoseconds. */
 export class RecordColumns {

@@ -13,6 +13,9 @@ export type ServerDelta = { readonly [K in CounterName]: number } & {
   readonly composing: readonly ServerDelta[];
 };
 
+/** What the server counts with its time: `queue`, `computeInfer`. */
+export type Stage = { [K in CounterName]: K extends `${infer S}Ns` ? S : never }[CounterName];
+
 /**
  * Returns the increase between two statistics responses. Without a requested version, uses the highest version whose queue count increased.
  * @returns undefined when no version changed, or when the counters decreased because the server restarted

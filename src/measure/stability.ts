@@ -4,7 +4,7 @@ export const STABILITY_WINDOWS = 3;
 export const WINDOW_STRETCH = 1.2;
 
 /** perf_analyzer's criteria for a stable level. */
-export interface StabilityRule {
+interface StabilityRule {
   /** Maximum of max/min minus 1 over the recent windows: 0.1 for 10 %. */
   readonly toleranceRatio: number;
   /** The level ends when a recent window reaches this latency, in nanoseconds; undefined: no limit. */

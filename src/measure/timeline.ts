@@ -8,7 +8,7 @@ const MOST_COLUMNS = 60;
 const COLUMN_NS = 100e6; // 100 ms
 
 /** How a time line is divided. */
-export interface TimelineOptions {
+interface TimelineOptions {
   /** Default: 60 */
   readonly mostColumns?: number;
   /** Width of the first columns. Default: 100 ms */
@@ -22,7 +22,7 @@ export interface TimelineOptions {
 }
 
 /** What columns are wanted. */
-export interface WantedColumns {
+interface WantedColumns {
   readonly most: number;
   /** Columns are not joined below this number for the sake of `perColumn`. */
   readonly fewest: number;
@@ -39,7 +39,7 @@ interface EndedCounts {
 }
 
 /** What ended in a time. */
-export interface EndedRequests extends EndedCounts {
+interface EndedRequests extends EndedCounts {
   /** Of the successful ones. */
   readonly latency: ExponentialHistogram;
   /** From the send to the first response; empty unless responses are streamed. */
@@ -64,7 +64,7 @@ export interface TimelineBucket extends TimelineInterval {
 }
 
 /** Latencies in an interval, in nanoseconds. */
-export interface TimelineLatency {
+interface TimelineLatency {
   readonly meanNs: number;
   /** Percentiles, within 0.6 %. */
   readonly p50Ns: number;

@@ -23,7 +23,7 @@ export function compareStates(a: VerdictState, b: VerdictState): number {
 }
 
 /** A limit that is not a single value. */
-export type LimitComparison = AssertionPlan["comparison"];
+type LimitComparison = AssertionPlan["comparison"];
 
 /** Reports whether a comparison keeps values small. */
 export function isUpperLimit(comparison: LimitComparison): boolean {
@@ -31,7 +31,7 @@ export function isUpperLimit(comparison: LimitComparison): boolean {
 }
 
 /** Reports whether a value keeps a limit. */
-export function keepsLimit({ comparison, limit }: Pick<AssertionPlan, "comparison" | "limit">, value: number): boolean {
+function keepsLimit({ comparison, limit }: Pick<AssertionPlan, "comparison" | "limit">, value: number): boolean {
   switch (comparison) {
     case "below":
       return value < limit;

@@ -1,4 +1,4 @@
-import { formatCsvRow } from "./csv-row.ts";
+import { formatCsvRow } from "./markup.ts";
 import type { Cell, CellQuantity, Column, ModelTable, ReportModel } from "./model/report-model.ts";
 import { createModelFile } from "./model-report.ts";
 

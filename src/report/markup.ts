@@ -1,4 +1,4 @@
-/** Escapes texts for HTML, XML and Markdown. Texts may be from servers, models and files. */
+/** Escapes texts for HTML, XML, Markdown and CSV. Texts may be from servers, models and files. */
 
 /** Escapes a text for HTML, also within attributes. */
 export function escapeHtml(text: string): string {
@@ -35,4 +35,10 @@ export function escapeMarkdown(text: string): string {
       .replace(/:\/\//g, ":\u200b//")
       .replace(/\bwww\./gi, "www\u200b.")
   );
+}
+
+/** Formats a row of a CSV file, with quotes where a cell needs them. @param lineEnd default: as RFC 4180 says */
+export function formatCsvRow(cells: readonly string[], lineEnd: "\r\n" | "\n" = "\r\n"): string {
+  const quoted = cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
+  return `${quoted.join(",")}${lineEnd}`;
 }

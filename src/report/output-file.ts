@@ -14,9 +14,15 @@ import {
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import type { SettingPath, Text } from "../plan/messages.ts";
+import type { Plan } from "../plan/plan.ts";
+import { messageOf, RunError } from "../plan/problem.ts";
 import { maskSecrets } from "../plan/secrets.ts";
-import { findPlace, type OutputPlace, statOf, systemError, toStream } from "./output-place.ts";
+import { formatCount } from "../plan/units.ts";
+import { fileSystem } from "../runtime/files.ts";
+import { findPlace, type OutputPlace, outputFilesOf, statOf, systemError, toStream } from "./output-place.ts";
+import type { Report } from "./report.ts";
 
 /**
  * All files that Rampart writes for users. A regular file is written atomically: to a temporary file with a unique name, which is then
@@ -28,7 +34,7 @@ const COPY_BYTES = 256 * 1024;
 const RETRY_MS = 5;
 
 /** How a file is written. */
-export interface OutputOptions {
+interface OutputOptions {
   /** False for files that a run reads again and sends. Default: true. */
   readonly isMasked?: boolean;
   /** True fails with `EEXIST` when the file exists. Default: false. */
@@ -257,4 +263,64 @@ function writeAll(
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   }
+}
+
+/** Removes the files of an earlier run when the run starts, so that they are not taken for its own if it fails. */
+export function createEarlierFiles(plan: Plan): Report {
+  let isDone = false;
+  const removeOnce = (): void => {
+    if (!isDone) removeEarlierFiles(plan);
+    isDone = true;
+  };
+  return { onLevelStart: removeOnce, finish: removeOnce };
+}
+
+/** Removes regular files at the paths of a plan's files. */
+export function removeEarlierFiles(plan: Plan): void {
+  for (const [, path] of outputFilesOf(plan)) removeOutput(path);
+}
+
+/**
+ * Writes the file of a report.
+ * @param at the setting that chooses the file, or its folder, which is then created if needed
+ * @param isMasked whether secrets in the text are masked; false for a text without secrets
+ * @throws RunError naming the file and the setting
+ */
+export function writeReport(path: string, text: string, at: SettingPath, isMasked = true): void {
+  try {
+    if (at.endsWith(".folder")) fileSystem().mkdirSync(dirname(path), { recursive: true });
+    writeOutput(path, text, { isMasked });
+  } catch (error) {
+    throw notWritten(path, error, at);
+  }
+}
+
+/** Errors after which more may be written when space is freed: the disk, a quota, or the longest file is reached. */
+const FULL: Readonly<Record<string, string>> = {
+  ENOSPC: "no space is left on the device",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "the file is too long for the system",
+};
+
+/** Returns the error of a file that could not be written. Parameters are as in {@link writeReport}. */
+export function notWritten(path: string, error: unknown, at: SettingPath): RunError {
+  const full = whyFull(error);
+  return new RunError("output", `${path} cannot be written: ${full ?? messageOf(error)}`, hintFor(at, full));
+}
+
+/** Returns the error of a file that ends before its last request. Parameters are as in {@link writeReport}. @param requestCount in the file */
+export function cutOff(path: string, error: unknown, at: SettingPath, requestCount: number): RunError {
+  const full = whyFull(error);
+  const message = `${path} is cut off after ${formatCount(requestCount)} requests, and the later ones are lost: ${full ?? messageOf(error)}`;
+  return new RunError("output", message, hintFor(at, full));
+}
+
+/** Undefined for errors other than that there is no space. */
+function whyFull(error: unknown): string | undefined {
+  return FULL[String((error as { readonly code?: unknown } | undefined)?.code)];
+}
+
+function hintFor(at: SettingPath, full: string | undefined): Text {
+  if (full !== undefined) return { say: "free-space", at };
+  return at.endsWith(".folder") ? { say: "other-folder", at } : { say: "other-file", at };
 }

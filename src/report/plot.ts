@@ -3,7 +3,7 @@ import type { Interval } from "../measure/intervals/certainty.ts";
 /** Plots as plain data, independent of how they are drawn. */
 
 /** File formats of plots. */
-export const PLOT_FORMATS = ["html", "svg"] as const;
+const PLOT_FORMATS = ["html", "svg"] as const;
 
 export type PlotFormat = (typeof PLOT_FORMATS)[number];
 

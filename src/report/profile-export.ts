@@ -12,9 +12,9 @@ import { splitBytesElements } from "../service/json-tensors.ts";
 import type { ExportedTarget, RequestContent, ResponseContent } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
 import { formatBody, formatPayload, formatTensors } from "../service/tensor-json.ts";
+import { cutOff } from "./output-file.ts";
 import { LineFile } from "./records/line-file.ts";
 import type { Report, TextSink } from "./report.ts";
-import { cutOff } from "./write-report.ts";
 
 /**
  * perf_analyzer's profile export: every measured request as JSON. Requests are written to a temporary file next to the target during the

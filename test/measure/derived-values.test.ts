@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  errorRatio,
   inferPerSec,
   lateCount,
   responsesPerSec,
@@ -18,9 +17,7 @@ test("throughput counts batch items and is computed in single precision", () => 
   assert.equal(sentPerSec(makeWindow({ durationNs: 2e9, sentCount: 10 })), 5);
 });
 
-test("error ratio and the latency that counts", () => {
-  assert.equal(errorRatio(makeWindow({ latenciesNs: [1, 1, 1], failedCount: 1 })), 0.25);
-  assert.equal(errorRatio(makeWindow({ latenciesNs: [] })), 0);
+test("the latency that counts", () => {
   const window = makeWindow({ latenciesNs: [1_500_700, 2_500_800] });
   assert.equal(stabilizingLatencyNs(window, null), 2_000_750);
   assert.equal(stabilizingLatencyNs(window, 99), 2_500_000);

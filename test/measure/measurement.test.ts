@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { latencyOf, sendDelayOf } from "../../src/measure/measurement.ts";
-import { NO_OPEN_REQUESTS } from "../../src/measure/open-requests.ts";
 import { RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
-import { toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
+import { NO_OPEN_REQUESTS, toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
 import { fill } from "./make-records.ts";
 import { makeWindow } from "./make-window.ts";
 

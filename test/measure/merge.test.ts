@@ -3,13 +3,11 @@ import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { inferPerSec } from "../../src/measure/derived-values.ts";
-import type { GaugeReading } from "../../src/measure/gauge-readings.ts";
-import { addReading, NO_READINGS } from "../../src/measure/gauge-readings.ts";
+import { addReading, type GaugeReading, NO_READINGS } from "../../src/measure/gauge-readings.ts";
 import { errorRatioInterval } from "../../src/measure/intervals/ratio-interval.ts";
 import { throughputInterval } from "../../src/measure/intervals/throughput.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import { joinParallel, mergeInTime } from "../../src/measure/merge.ts";
-import { sumOpenRequests } from "../../src/measure/open-requests.ts";
 import {
   RECORD_CANCELLED,
   RECORD_DELAYED,
@@ -27,7 +25,7 @@ import {
   lowestMeanOf,
   type Sketch,
 } from "../../src/measure/sketch.ts";
-import { toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
+import { sumOpenRequests, toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
 import type { TokenMetric } from "../../src/measure/tokens/metrics.ts";
 import { TokenTally } from "../../src/measure/tokens/token-tally.ts";
 import { createRandom } from "../../src/runtime/random.ts";

@@ -6,9 +6,13 @@ import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import { mergeInTime } from "../../src/measure/merge.ts";
-import { type OpenRequests, sumOpenRequests } from "../../src/measure/open-requests.ts";
 import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
-import { toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
+import {
+  type OpenRequests,
+  sumOpenRequests,
+  toMeasurement,
+  WindowTally,
+} from "../../src/measure/tally/window-tally.ts";
 import { Timeline, toBuckets } from "../../src/measure/timeline.ts";
 import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
 import { measureColumns } from "../../src/measure/tokens/token-tally.ts";

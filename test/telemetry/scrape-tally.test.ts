@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { readGpus } from "../../src/report/genai-perf/telemetry/dcgm-metrics.ts";
+import { readGpus } from "../../src/report/genai-perf/telemetry/telemetry.ts";
 import { estimateQuantile } from "../../src/telemetry/histogram-estimate.ts";
 import { Readings } from "../../src/telemetry/readings.ts";
 import type { ScrapedEndpoint, ScrapedSeries } from "../../src/telemetry/scrape-result.ts";

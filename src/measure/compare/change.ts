@@ -1,8 +1,9 @@
 import { type Interval, UNKNOWN } from "../intervals/certainty.ts";
 import { regularizedBeta, studentQuantile } from "../intervals/distributions.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
+import { leastAbove } from "../intervals/least-above.ts";
 import { meanOfRuns, type RunsMean } from "../intervals/over-runs.ts";
-import { ratioBounds as countBounds } from "../intervals/ratio-bounds.ts";
+import { ratioBounds as countBounds } from "../intervals/ratio-interval.ts";
 
 /**
  * How much a metric differs between two sets of whole runs. Runs are the unit: each counts once, however many requests it has (Kalibera and
@@ -23,7 +24,7 @@ export interface Side {
 }
 
 /** What an interval rests on: the variation between runs, in part that within a run, or nothing. */
-export type ChangeBasis = "runs" | "within-runs" | "none";
+type ChangeBasis = "runs" | "within-runs" | "none";
 
 /** The change from base to new: a ratio new/base, or a difference new - base. */
 export interface Change extends Interval {
@@ -161,7 +162,7 @@ export function welchFreedom(vb: number, baseCount: number, vn: number, newCount
  * Reports whether a value of t is outside of the 95 % interval. Takes the probability of a larger one, which is much cheaper than the quantile.
  * @param squared of t
  */
-export function isOutside(squared: number, freedom: number): boolean {
+function isOutside(squared: number, freedom: number): boolean {
   return regularizedBeta(freedom / (freedom + squared), freedom / 2, 0.5) < 1 - INTERVAL_CONFIDENCE;
 }
 
@@ -172,4 +173,57 @@ function quantileOf(freedom: number): number {
   const quantile = quantiles.get(freedom) ?? studentQuantile((1 + INTERVAL_CONFIDENCE) / 2, freedom);
   if (Number.isInteger(freedom)) quantiles.set(freedom, quantile);
   return quantile;
+}
+
+/** More runs than this are not worth planning for. */
+export const MOST_RUNS = 1000;
+
+/**
+ * Returns how many runs on each side would make the interval of a change reach at most `halfWidth` to each side, if the runs continue to vary
+ * as they do. With one run on one side, it is taken to vary like the other side.
+ * @param change estimated from these sides
+ * @param halfWidth in the unit of the change, above 0
+ * @returns undefined when neither side has two runs, the change has no value, or more than 1,000 runs are needed
+ */
+export function runsNeeded(base: Side, next: Side, change: Change, halfWidth: number): number | undefined {
+  const variances = variancesOf(base, next, change);
+  if (variances === undefined || !(halfWidth > 0)) return undefined;
+  const [vb, vn] = variances;
+  if (vb + vn === 0) return runsByWidth(base, next, change, halfWidth);
+  const isEnough = (count: number): boolean => {
+    const freedom = welchFreedom(vb, count, vn, count);
+    return isOutside(halfWidth ** 2 / ((vb + vn) / count), freedom);
+  };
+  return isEnough(MOST_RUNS) ? leastAbove(1, MOST_RUNS, isEnough) : undefined;
+}
+
+/**
+ * Returns how many runs on each side would resolve what these do not: those of {@link runsNeeded}, and at least one more than the smaller side
+ * has. Intervals of ratios are wider on one side, so the estimate can be too low.
+ */
+export function moreRunsNeeded(base: Side, next: Side, change: Change, halfWidth: number): number | undefined {
+  const needed = runsNeeded(base, next, change, halfWidth);
+  return needed && Math.max(needed, Math.min(base.values.length, next.values.length) + 1);
+}
+
+/** The same for runs that do not vary. Their interval has no width, or the one of their counts of requests: as the root of these numbers. */
+function runsByWidth(base: Side, next: Side, { value, low, high }: Change, halfWidth: number): number | undefined {
+  if (value === null || low === null || high === null) return 2;
+  const runs = Math.min(base.values.length, next.values.length);
+  const needed = Math.max(2, Math.ceil(runs * (Math.max(high - value, value - low) / halfWidth) ** 2));
+  return needed > MOST_RUNS ? undefined : needed;
+}
+
+/** Returns what a run of each side adds to the variance of the change. */
+function variancesOf(base: Side, next: Side, { kind, value }: Change): [base: number, next: number] | undefined {
+  const [b, n] = [meanOfRuns(base.values), meanOfRuns(next.values)];
+  if (value === null) return undefined;
+  if (kind === "difference") {
+    const [vb, vn] = [b.variance ?? n.variance, n.variance ?? b.variance];
+    return vb === undefined || vn === undefined ? undefined : [vb, vn];
+  }
+  const relative = ({ variance, mean }: typeof b): number | undefined =>
+    variance === undefined || mean === 0 ? undefined : variance / mean ** 2;
+  const [rb, rn] = [relative(b) ?? relative(n), relative(n) ?? relative(b)];
+  return rb === undefined || rn === undefined ? undefined : [value ** 2 * rb, value ** 2 * rn];
 }

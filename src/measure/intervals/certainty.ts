@@ -31,15 +31,15 @@ export interface Uncertain extends Interval {
  * - `no-bound`: its interval lacks an end
  * - `wide`: its interval is too wide to say anything: see {@link isInformative}
  */
-export type Doubt = "few-samples" | "no-bound" | "wide";
+type Doubt = "few-samples" | "no-bound" | "wide";
 
 /** Whether a number is certain. Only a certain one has an interval to show, so that a report never shows an interval and a mark together. */
-export type Certainty =
+type Certainty =
   | { readonly isCertain: true; readonly low: number; readonly high: number }
   | { readonly isCertain: false; readonly doubt: Doubt };
 
 /** An interval that reaches beyond this multiple of its value, or below the value divided by it, says nothing. */
-export const WIDEST_FACTOR = 2;
+const WIDEST_FACTOR = 2;
 /** An interval of a ratio that is wider than this says nothing. */
 const WIDEST_RATIO = 0.5;
 

@@ -1,6 +1,6 @@
 import type { Interval } from "./certainty.ts";
 import { fromZero, meanInterval } from "./mean-interval.ts";
-import { ratioBounds } from "./ratio-bounds.ts";
+import { ratioBounds } from "./ratio-interval.ts";
 
 /** A value over whole runs. Runs are the unit: each counts once, however many requests it has. */
 export interface OverRuns extends Interval {

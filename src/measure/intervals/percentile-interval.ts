@@ -15,7 +15,7 @@ import type { MeanEstimate } from "./mean-interval.ts";
 import { CELL_RATIO, percentilesOfParts } from "./time-bins.ts";
 
 /** Confidence that a percentile's sample must reach: 99 %. */
-export const FLOOR_CONFIDENCE = 0.99;
+const FLOOR_CONFIDENCE = 0.99;
 
 /** The percentiles of Rampart's own reports. */
 export const REPORTED_PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99] as const;
@@ -24,7 +24,7 @@ export const REPORTED_PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.
  * The confidence interval of a percentile, as ranks of the sorted sample, from 0. Absent: the sample has no bound on that side, because not
  * even its smallest or largest value is certain enough to lie beyond the percentile.
  */
-export interface PercentileRanks {
+interface PercentileRanks {
   readonly low?: number;
   readonly high?: number;
 }
@@ -177,7 +177,7 @@ function withParts(
 }
 
 /** Adds the verdict on the sample to a percentile and its interval. @param effective effective sample size, 1 to `count` */
-export function withFloor(
+function withFloor(
   count: number,
   percentile: number,
   effective: number,

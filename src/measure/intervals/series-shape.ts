@@ -12,7 +12,7 @@ export interface SeriesPart {
 }
 
 /** A contiguous stretch of a series that is far from the rest. */
-export interface Stretch {
+interface Stretch {
   /** Index of its first part, and of the part behind its last one. */
   readonly from: number;
   readonly to: number;

@@ -36,7 +36,7 @@ function sumPairs(values: readonly number[]): number[] {
 }
 
 /** What a window knows about its throughput. */
-export interface ThroughputSource {
+interface ThroughputSource {
   readonly completions?: CompletionBins | undefined;
   /** Its latencies. Absent: not known. */
   readonly latency?: Sketch | undefined;

@@ -8,7 +8,7 @@ export const MOST_BINS = 128;
 export const SHORTEST_BIN_NS = 31_250;
 
 /** Consecutive bins; plain data. */
-export interface TimeBins {
+interface TimeBins {
   /** Length of a bin. */
   readonly binNs: number;
   /** Number of the first bin, counted from time 0. */
@@ -133,7 +133,7 @@ function toBins(binNs: number, first: number, columns: ReadonlyMap<string, reado
 }
 
 /** The values of a bin that has any. */
-export interface BinMean {
+interface BinMean {
   /** Start of the bin, which may be before that of the measurement. */
   readonly startNs: number;
   readonly count: number;

@@ -4,7 +4,6 @@ import { regularizedBeta } from "../intervals/distributions.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
 import { estimateMetric, type MetricEstimate, sampleOf } from "../metrics/read-metric.ts";
 import { isUpperLimit, judgeInterval, type SampleAbove } from "../verdict-state.ts";
-import { LIMIT_ERROR } from "./looks.ts";
 
 /**
  * Whether a limit is kept at a level.
@@ -100,4 +99,48 @@ export function isTooMany({ count, aboveCount, effectiveCount }: SampleAbove, al
   const hits = ratio * effectiveCount;
   // The probability of as many or more.
   return ratio > allowed && regularizedBeta(allowed, hits, effectiveCount - hits + 1) <= error;
+}
+
+/**
+ * When limits are judged while a level is measured, and how much error each judgement may have. Judging again and again finds an interval that
+ * happens to lie on one side of the limit far more often than judging once. So the error is spent in parts: each look gets the part that its
+ * measured time is of the longest one (Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70, 1983). The sum of the
+ * parts bounds the error of all looks together, whatever they have in common.
+ */
+
+/** Probability that a limit is found on the wrong side, for each side, over all looks together. */
+export const LIMIT_ERROR = 0.025;
+/** Windows before the first look: one alone says nothing about how windows vary. */
+const LEAST_WINDOWS = 2;
+/** Each look is after about this many times the time of the one before: few looks leave more error for each. */
+const GROWTH = 1.5;
+
+/** A moment at which limits are judged. */
+interface Look {
+  /** Number of windows measured. */
+  readonly windowCount: number;
+  /** Probability that the limits are wrongly decided at this look, for each side. */
+  readonly error: number;
+}
+
+/** Returns the looks at a level, in their order. @param most windows of the longest measurement; below 2 counts as 2 */
+export function planLooks(most: number): Look[] {
+  const last = Math.max(LEAST_WINDOWS, Math.floor(most));
+  const counts: number[] = [];
+  for (let count = last; count > LEAST_WINDOWS; count = Math.min(count - 1, Math.round(count / GROWTH)))
+    counts.unshift(count);
+  counts.unshift(LEAST_WINDOWS);
+  return counts.map((windowCount, index) => ({
+    windowCount,
+    error: (LIMIT_ERROR * (windowCount - (counts[index - 1] ?? 0))) / last,
+  }));
+}
+
+/**
+ * Returns the error of a look when their number is not known before: a part of it that becomes smaller with each look, so that the sum of all
+ * is {@link LIMIT_ERROR}.
+ * @param look from 1
+ */
+export function errorOfLook(look: number): number {
+  return LIMIT_ERROR / (look * (look + 1));
 }

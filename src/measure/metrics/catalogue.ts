@@ -10,7 +10,7 @@ import { GENERATIVE_METRICS } from "./token-metrics.ts";
  * The one catalogue of metrics. Assertions, limits, `findMax`, `--fail-if`, goodput, comparisons, the types of scenarios, reports and the
  * guide's reference derive from it: a new metric is one entry in one of the tables.
  */
-export const CATALOGUE = {
+const CATALOGUE = {
   ...REQUEST_METRICS,
   ...GENERATIVE_METRICS,
   ...SERVER_METRICS,

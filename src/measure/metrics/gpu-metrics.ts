@@ -8,7 +8,7 @@ const MEGABYTES = 1e-6;
 const NOT_ON_PAGE = "the server's page of metrics does not have it";
 
 /** A value that is read from the server's page of metrics. */
-export interface GaugeSource {
+interface GaugeSource {
   /** What has it: each of Triton's GPUs, or an engine. */
   readonly of: "gpu" | "engine";
   /** Its names on the page, by server. */

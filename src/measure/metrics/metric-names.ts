@@ -1,6 +1,6 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
-import type { Direction } from "../direction.ts";
+import type { Direction } from "../tokens/metrics.ts";
 import { findEntry, hasStatistic, METRIC_KEYS, metricOf } from "./catalogue.ts";
 import type { Metric, Quantity } from "./metric.ts";
 import { metricText } from "./metric-text.ts";

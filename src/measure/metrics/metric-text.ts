@@ -20,7 +20,7 @@ export function metricKey({ key, statistic, name }: MetricPlan): string {
 }
 
 /** Returns a statistic in words: `p99`, `average`. */
-export function statisticText(statistic: Statistic): string {
+function statisticText(statistic: Statistic): string {
   return typeof statistic === "number" ? `p${statistic}` : statistic;
 }
 

@@ -1,6 +1,6 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
-import type { Direction } from "../direction.ts";
 import type { Measurement } from "../measurement.ts";
+import type { Direction } from "../tokens/metrics.ts";
 import type { Ends, Sample } from "./sample.ts";
 
 /** What an entry of the catalogue says about a metric. */
@@ -29,7 +29,7 @@ export type Need =
   | "gauges";
 
 /** A metric with a value for each request or reading: it has statistics. */
-export interface Distribution {
+interface Distribution {
   /** Those that it has. */
   readonly statistics: readonly ("average" | "min" | "max" | "percentiles")[];
   /** Returns its values; undefined without any. */
@@ -37,7 +37,7 @@ export interface Distribution {
 }
 
 /** A metric with one value for a measurement. */
-export interface Single {
+interface Single {
   readonly statistics?: undefined;
   /** Returns the value in its base unit; undefined without one. @param batchSize inferences per request */
   value(part: MeasuredPart, metric: MetricPlan, batchSize: number): number | undefined;

@@ -2,7 +2,7 @@ import type { MetricPlan } from "../../plan/assertions.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { type RunValue, standardErrorOf } from "../intervals/over-runs.ts";
 import { metricOf } from "./catalogue.ts";
-import type { MeasuredPart } from "./metric.ts";
+import type { Asked, MeasuredPart } from "./metric.ts";
 import type { Ends, Sample } from "./sample.ts";
 
 /** Values of metrics in measured parts. */
@@ -59,11 +59,7 @@ export function estimateMetric(
   return { value, ...(endsOf(metric, part, { value, batchSize, confidence }) ?? { low: value, high: value }) };
 }
 
-function endsOf(
-  metric: MetricPlan,
-  part: MeasuredPart,
-  asked: { readonly value: number; readonly batchSize: number; readonly confidence: number },
-): Ends | undefined {
+function endsOf(metric: MetricPlan, part: MeasuredPart, asked: Asked): Ends | undefined {
   const entry = metricOf(metric);
   if (entry.statistics === undefined) return entry.ends?.(part, metric, asked);
   const sample = sampleOf(metric, part);

@@ -1,9 +1,6 @@
-import type { ServerDelta } from "../server-delta.ts";
+import type { Stage } from "../server-delta.ts";
 import { factsOf, type MeasuredPart, type Metric, ratioOf } from "./metric.ts";
 import { type Sample, sampleOfSum } from "./sample.ts";
-
-/** What the server counts with its time: `queue`, `computeInfer`. */
-type Stage = { [K in keyof ServerDelta]: K extends `${infer S}Ns` ? S : never }[keyof ServerDelta];
 
 const SERVER = {
   /** Mean time of a request in the server's queue. */
@@ -32,12 +29,8 @@ function timeOf(stage: Stage) {
     needs: "statistics",
     statistics: ["average"],
     sample: ({ window: { server } }: MeasuredPart): Sample | undefined =>
-      server && sampleOfSum(...sumOf(server, stage)),
+      server && sampleOfSum(server[`${stage}Ns`], server[`${stage}Count`]),
   } as const;
-}
-
-function sumOf(server: ServerDelta, stage: Stage): [sumNs: number, count: number] {
-  return [server[`${stage}Ns`], server[`${stage}Count`]];
 }
 
 function countHits({ window: { server } }: MeasuredPart): { readonly count: number; readonly total: number } {

@@ -12,8 +12,16 @@ import {
   TOKEN_METRICS,
   type TokenMetric,
 } from "../tokens/metrics.ts";
-import { findGood, goodCountOf, lacksRates, sketchOf, type TokenMeasurement } from "../tokens/token-measurement.ts";
-import { goodPerSec, sumPerSec, tokenRateInterval } from "../tokens/token-rates.ts";
+import {
+  findGood,
+  goodCountOf,
+  goodPerSec,
+  lacksRates,
+  sketchOf,
+  sumPerSec,
+  type TokenMeasurement,
+  tokenRateInterval,
+} from "../tokens/token-measurement.ts";
 import { explainNoRates, explainUnstreamed } from "../tokens/token-warnings.ts";
 import { ALL_STATISTICS, type Asked, factsOf, type MeasuredPart, type Metric, type Need, ratioOf } from "./metric.ts";
 import { type Ends, sampleOfSketch } from "./sample.ts";

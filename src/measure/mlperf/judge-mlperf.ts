@@ -15,7 +15,7 @@ import type { MlperfSample } from "./mlperf-tally.ts";
 import type { MlperfTokenSample } from "./token-sample.ts";
 
 /** Early stopping of a scenario whose result is a percentile. */
-export interface EstimatedStop {
+interface EstimatedStop {
   readonly isMet: boolean;
   /** Lowest number of queries that certifies an estimate. */
   readonly neededCount: number;
@@ -59,7 +59,7 @@ export interface MlperfResult {
 }
 
 /** What the run was asked for. */
-export interface MlperfRequirements {
+interface MlperfRequirements {
   /** Lowest number of queries. */
   readonly minQueryCount: number;
   readonly minDurationNs: number;

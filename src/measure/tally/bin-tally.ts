@@ -190,7 +190,7 @@ export class BinTally {
 }
 
 /** The bins of a measurement. */
-export interface CutBins {
+interface CutBins {
   readonly completions: CompletionBins;
   /** Returns the bins of one kind of values. */
   samplesOf(channel: BinChannel): SampleBins;

@@ -2,7 +2,6 @@ import { defined } from "../../plan/defined.ts";
 import { ExtractedTally } from "../extracted-tally.ts";
 import type { GaugeReadings } from "../gauge-readings.ts";
 import type { ClientHealth, Measurement } from "../measurement.ts";
-import type { OpenRequests } from "../open-requests.ts";
 import {
   RECORD_CANCELLED,
   RECORD_DELAYED,
@@ -17,7 +16,7 @@ import { BinTally } from "./bin-tally.ts";
 import { DurationTally } from "./duration-tally.ts";
 
 /** Properties of a run that decide how records are counted. */
-export interface TallyOptions {
+interface TallyOptions {
   /** Whether requests are due at given times. */
   readonly isScheduled: boolean;
   /** Whether the time from the first to the last byte counts as receiving (HTTP), not only decoding. */
@@ -184,4 +183,18 @@ function overheadPct(tally: WindowTally, frame: WindowFrame): number {
 
 function laneNsOf({ startNs, endNs, laneCount }: WindowFrame): number {
   return (endNs - startNs) * Math.max(1, laneCount);
+}
+
+/** The requests in flight at one moment. */
+export interface OpenRequests {
+  readonly count: number;
+  /** Sum of the times since each request was sent, in nanoseconds. */
+  readonly ageSumNs: number;
+}
+
+export const NO_OPEN_REQUESTS: OpenRequests = { count: 0, ageSumNs: 0 };
+
+/** Summarizes requests in flight. @param sentNs monotonic send time of each */
+export function sumOpenRequests(sentNs: readonly number[], atNs: number): OpenRequests {
+  return { count: sentNs.length, ageSumNs: sentNs.reduce((sum, ns) => sum + Math.max(0, atNs - ns), 0) };
 }

@@ -1,5 +1,5 @@
+import type { FailedResponse, MeasuredRequest, MeasuredSink } from "./answered-request.ts";
 import type { EndMarks } from "./end-marks.ts";
-import type { FailedResponse, MeasuredRequest, MeasuredSink } from "./measured-request.ts";
 
 type Entry =
   /** `cutError` is the error to report if the server turns out to mark the end of its streams. */

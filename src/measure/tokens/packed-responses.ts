@@ -52,7 +52,7 @@ export interface ResponseSink {
 }
 
 /** Receives the contents of a package in order. */
-export interface ResponseVisitor {
+interface ResponseVisitor {
   /** @param session the conversation to which the request belongs; undefined without one */
   onPrompt(step: number, body: Uint8Array, session: string | undefined): void;
   onResponse(response: PackedResponse): void;

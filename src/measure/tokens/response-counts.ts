@@ -6,13 +6,13 @@ import { NO_TEXT, toMetricInput } from "./answered-request.ts";
 import { METRICS, type MetricInput, TOKEN_METRICS } from "./metrics.ts";
 
 /** Names of the tokenizers that count; absent where unknown or without one. */
-export interface Tokenizers {
+interface Tokenizers {
   readonly client?: string | undefined;
   readonly server?: string | undefined;
 }
 
 /** Number of streams with and without the end mark of their protocol. Streams that failed for another reason are in neither count. */
-export interface StreamEnds {
+interface StreamEnds {
   readonly markedCount: number;
   readonly unmarkedCount: number;
   /** The end mark, in words; absent without such streams. */

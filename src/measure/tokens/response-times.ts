@@ -75,3 +75,45 @@ function mergePieces(first: readonly TextPiece[], second: readonly TextPiece[]):
   }
   return [...merged.values()];
 }
+
+/** Time between responses of one read, per byte. */
+const NS_PER_BYTE = 0.5;
+
+/** One read of a response. */
+interface TimedRead {
+  /** Monotonic nanoseconds. */
+  readonly readNs: number;
+  readonly body: Uint8Array;
+}
+
+/**
+ * Computes when the responses of a request arrived, in whole nanoseconds after the send, each later than the previous one. Responses of one
+ * read share one time, so they are spread before it, at two bytes per nanosecond, which is faster than any network: the last one keeps the
+ * time of the read, and no response arrives after its request has ended. GenAI-Perf divides the time between the first and the last response
+ * by the number of tokens, rounds to nanoseconds, and divides by the result. A token has at least one byte, so GenAI-Perf never divides by 0,
+ * unless reads follow each other within nanoseconds.
+ */
+export function separateReads(sendNs: number, reads: readonly TimedRead[]): number[] {
+  const startNs = Math.round(sendNs);
+  const offsetsNs = reads.map(({ readNs }) => Math.round(readNs) - startNs);
+  let beforeNs = 0;
+  for (let first = 0; first < reads.length; ) {
+    const timeNs = offsetsNs[first] as number;
+    let last = first;
+    while (last + 1 < reads.length && (offsetsNs[last + 1] as number) <= timeNs) last++;
+    // Each response has a nanosecond of its own, whatever the times are.
+    const endNs = Math.max(timeNs, beforeNs + last + 1 - first);
+    offsetsNs[last] = endNs;
+    for (let at = last; at > first; at--) {
+      const earlierNs = (offsetsNs[at] as number) - gapNs(reads[at - 1] as TimedRead, reads[at] as TimedRead);
+      offsetsNs[at - 1] = Math.max(earlierNs, beforeNs + at - first);
+    }
+    beforeNs = endNs;
+    first = last + 1;
+  }
+  return offsetsNs;
+}
+
+function gapNs(earlier: TimedRead, later: TimedRead): number {
+  return Math.max(1, Math.ceil((earlier.body.length + later.body.length) * NS_PER_BYTE));
+}

@@ -3,7 +3,7 @@ import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 /** Gaps between the tokens of streamed responses, by position in the response: a sample in bounded memory, and the mean at each position. */
 
 /** A gap between reads. Position 1 is the gap between the first and the second read with content. */
-export interface TokenGap {
+interface TokenGap {
   /** 1 for the first gap of a response. */
   readonly position: number;
   readonly gapNs: number;

@@ -6,8 +6,8 @@ import { serveCalls } from "../../runtime/worker-calls.ts";
 import { parseResponseField } from "../../service/openai/response-field.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
+import type { MeasuredSink } from "./answered-request.ts";
 import { EndMarks } from "./end-marks.ts";
-import type { MeasuredSink } from "./measured-request.ts";
 import type { PackedResponses } from "./packed-responses.ts";
 import { RequestTokensLog, type TakenTokens } from "./request-tokens.ts";
 import type { TokenCounter } from "./response-times.ts";
@@ -69,7 +69,7 @@ export interface RequestFile extends MeasuredSink {
 }
 
 /** What a meter can use besides the responses. */
-export interface MeterHelp {
+interface MeterHelp {
   readonly countTokens: TokenCounter | undefined;
   /** Name of the tokenizer that counts, for notes. Default: notes do not name it, as in GenAI-Perf's reports. */
   readonly tokenizer?: string | undefined;

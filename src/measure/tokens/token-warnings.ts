@@ -12,7 +12,7 @@ import {
 /** Warnings about token metrics that can mislead. */
 
 /** A warning with a code for programs. */
-export interface TokenWarning {
+interface TokenWarning {
   readonly code: string;
   /** `caution`: a number of the first screen misleads without it. */
   readonly severity: "caution" | "detail";

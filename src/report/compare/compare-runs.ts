@@ -1,5 +1,11 @@
-import { boundsOf, type Change, estimateDifference, estimateRatio, type Side } from "../../measure/compare/change.ts";
-import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
+import {
+  boundsOf,
+  type Change,
+  estimateDifference,
+  estimateRatio,
+  moreRunsNeeded,
+  type Side,
+} from "../../measure/compare/change.ts";
 import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { meanOfRuns } from "../../measure/intervals/over-runs.ts";
@@ -14,11 +20,10 @@ import type {
   RunSet,
   SideValue,
 } from "./comparison.ts";
-import { describeMissingIntervals } from "./file-notes.ts";
-import { describeMixedRuns, findDifferences, formatsOf, listSome } from "./plan-differences.ts";
+import { describeMissingIntervals, describeMixedRuns, findDifferences, formatsOf, listSome } from "./file-notes.ts";
 
 /** How runs are compared. */
-export interface CompareSettings {
+interface CompareSettings {
   /** Smallest relative difference that matters, above 0: 0.05 for 5 %. */
   readonly precision: number;
   /** Whether the interval within a run is taken for the variation between runs, on a side with one run. */

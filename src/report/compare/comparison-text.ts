@@ -2,8 +2,8 @@ import type { Change } from "../../measure/compare/change.ts";
 import { type ChangeVerdict, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
-import { formatCount, formatPct } from "../../plan/units.ts";
-import { formatThreeDigits, formatTime } from "../model/values.ts";
+import { formatCount } from "../../plan/units.ts";
+import { formatValue as formatQuantity } from "../model/values.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import type { ChangeLimitVerdict } from "./limits.ts";
 
@@ -24,16 +24,7 @@ export function nameVerdict(verdict: ChangeVerdict): string {
 
 /** Formats a value of a metric with its unit. */
 export function formatValue({ quantity }: NamedMetric, value: number): string {
-  switch (quantity) {
-    case "time":
-      return formatTime(value);
-    case "ratio":
-      return formatPct(value);
-    case "rate":
-    case "count":
-    case "number":
-      return Number.isInteger(value) ? formatCount(value) : formatThreeDigits(value);
-  }
+  return formatQuantity(value, quantity === "time" || quantity === "ratio" ? quantity : "count");
 }
 
 /** Formats how much a metric changed: `+6.5 %`, or `+0.5 points` for ratios of requests; `-` when there is no ratio. */
@@ -80,7 +71,7 @@ function signed(pct: number): string {
 const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(average|p50|p90|p99)$/;
 
 /** Reports whether a metric is in the short tables: of most metrics the average and p99, of those without a better direction the average. */
-export function isShown({ name, better }: NamedMetric): boolean {
+function isShown({ name, better }: NamedMetric): boolean {
   if (!/\.(average|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
   if (better === undefined) return name.endsWith(".average");
   return SHOWN_OF_LATENCY.test(name) || /\.(average|p99)$/.test(name);

@@ -1,5 +1,4 @@
-import type { Change } from "../../measure/compare/change.ts";
-import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
+import { type Change, moreRunsNeeded } from "../../measure/compare/change.ts";
 import type { LimitState } from "../../measure/limits/judge-limits.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
@@ -126,7 +125,7 @@ function judgeMetric(
 }
 
 /** Returns the limit in the unit of the change or the value. */
-export function thresholdOf({ of, amount }: ChangeLimit): number {
+function thresholdOf({ of, amount }: ChangeLimit): number {
   return of === "relative" ? 1 + amount : amount;
 }
 

@@ -25,9 +25,8 @@ import {
   nameVerdict,
   shownMetrics,
 } from "./comparison-text.ts";
-import { describeNotCompared } from "./file-notes.ts";
+import { describeNotCompared, listSome } from "./file-notes.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
-import { listSome } from "./plan-differences.ts";
 import { levelChanges, runCurves } from "./run-curves.ts";
 import { judgeComparison, judgeStrictly, type StrictMetric } from "./verdict.ts";
 
@@ -89,15 +88,10 @@ function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Ca
   const { comparison, limits } = side;
   if (isStrict && limits.length === 0) return judgeStrictly(side).map((one) => toMetricCase(one, side, isSeveral));
   return limits.map((verdict) => {
-    const measured = measuredOfLimit(verdict);
-    const isOpen = verdict.state === "unresolved";
-    return {
-      name: `${isSeveral ? `${comparison.next.name}: ` : ""}${verdict.limit.text}`,
-      timeSec: 0,
-      state: isOpen && !isStrict ? "pass" : STATES[verdict.state],
-      kind: verdict.state,
-      message: isOpen ? `unresolved: ${measured}` : measured,
-    };
+    const { state, text, measured } = toCheck(verdict, isSeveral ? `${comparison.next.name}: ` : "");
+    const own = { name: text, timeSec: 0, kind: verdict.state };
+    if (verdict.state !== "unresolved") return { ...own, state, message: measured };
+    return { ...own, state: isStrict ? state : "pass", message: `unresolved: ${measured}` };
   });
 }
 

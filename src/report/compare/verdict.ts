@@ -6,7 +6,7 @@ import { describeNeeds, formatChange, hasVerdicts, shownMetrics, summarizeVerdic
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 
 /** How a comparison ended. The exit code, JSON and all reports take it from here. */
-export interface ComparisonVerdict {
+interface ComparisonVerdict {
   /** `measured`: nothing was limited. */
   readonly name: VerdictName;
   /** What became of the limits, what is worse, and how many metrics changed; without a full stop. */

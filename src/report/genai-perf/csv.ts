@@ -1,4 +1,4 @@
-import { formatCsvRow } from "../csv-row.ts";
+import { formatCsvRow } from "../markup.ts";
 import { formatStatistic, shownRequestMetrics, shownSystemMetrics } from "./console.ts";
 import { metricLabel, telemetryLabel } from "./layout.ts";
 import { formatTwoDecimals } from "./python-format.ts";

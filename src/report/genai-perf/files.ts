@@ -3,15 +3,15 @@ import { RunError } from "../../plan/problem.ts";
 import { joinOutputErrors } from "../guard-report.ts";
 import { toReportJson } from "../json/report-json.ts";
 import { createDataReport, formatReportJson } from "../model-report.ts";
+import { writeReport } from "../output-file.ts";
 import type { FollowedRuns } from "../over-time/followed-runs.ts";
 import type { Report, TextSink } from "../report.ts";
 import type { ReportJson } from "../schema/report-schema.ts";
-import { writeReport } from "../write-report.ts";
-import type { ArtifactFiles } from "./artifacts.ts";
 import { formatGenAiPerfCsv } from "./csv.ts";
 import { formatGenAiPerfJson } from "./json.ts";
 import { type Measured, measuredOf } from "./measured.ts";
-import { formatServerMetricsCsv, formatServerMetricsJson } from "./telemetry/server-metrics-files.ts";
+import type { ArtifactFiles } from "./outputs.ts";
+import { formatServerMetricsCsv, formatServerMetricsJson } from "./telemetry/server-metrics.ts";
 
 /** GenAI-Perf's files of a run, written at its end. */
 

@@ -11,7 +11,7 @@ import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 /** Measures recorded profile exports with the same meter as runs. */
 
 /** Token counts made elsewhere, one per request of the measured experiment, in the order of files and requests. */
-export interface ExportCounts {
+interface ExportCounts {
   readonly inputTokens: ArrayLike<number>;
   readonly outputTokens: ArrayLike<number>;
   /** Default: none. */

@@ -37,7 +37,7 @@ export interface Measured {
 }
 
 /** Where requests come from: a run, or merged exports. */
-export type MeasuredSource = { readonly telemetry: TelemetryStatistics | undefined } & (
+type MeasuredSource = { readonly telemetry: TelemetryStatistics | undefined } & (
   | { readonly run: RunResult }
   | { readonly run: undefined; readonly merged: MergedLoad }
 );
@@ -74,7 +74,7 @@ export function toMeasured(plan: Plan, columns: TokenColumns, kind: ResponseKind
 }
 
 /** Returns the windows of the levels. The tokens of several levels are measured together, and belong to none of them. */
-export function windowsOf({ levels }: RunResult): readonly Measurement[] {
+function windowsOf({ levels }: RunResult): readonly Measurement[] {
   if (levels.length === 1) return levels.map(({ window }) => window);
   return levels.map(({ window: { tokens: _, ...window } }) => window);
 }

@@ -1,3 +1,4 @@
+import { basename, join } from "node:path";
 import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { PlotFormat } from "../plot.ts";
 import type { PythonJson } from "./python-format.ts";
@@ -27,4 +28,36 @@ declare module "../../plan/plan.ts" {
     /** Only with the style `genai-perf`. */
     readonly genaiPerf?: GenaiOutputs;
   }
+}
+
+/** Names of GenAI-Perf's files. */
+
+/** Paths of a run's files, by their keys in a plan. */
+export type ArtifactFiles = ReturnType<typeof artifactFiles>;
+
+/**
+ * Returns the files of a run.
+ * @param profileExportFile name of its export, by default `profile_export.json`; only the export keeps a folder in that name
+ */
+export function artifactFiles(folder: string, profileExportFile: string) {
+  const stem = join(folder, basename(profileExportFile).replace(/(?<=.)\.[^.]*$/, ""));
+  return {
+    profileExport: join(folder, profileExportFile),
+    genaiPerfJson: `${stem}_genai_perf.json`,
+    genaiPerfCsv: `${stem}_genai_perf.csv`,
+    /**
+     * Rampart's report. GenAI-Perf's process-export-files takes the first `*.json` without `_genai_perf` in its name as the export, and
+     * the first `*_genai_perf.json` as the report. This name and the next match neither.
+     */
+    json: `${stem}_genai_perf_rampart.json`,
+    /** Written if a server returned metrics, as is the CSV. */
+    serverMetricsJson: join(folder, "server_metrics_export_genai_perf_rampart.json"),
+    serverMetricsCsv: join(folder, "server_metrics_export.csv"),
+    plots: plotsFolder(folder),
+  };
+}
+
+/** Returns the folder of a run's plots. @param folder of its files */
+export function plotsFolder(folder: string): string {
+  return join(folder, "plots");
 }

@@ -1,15 +1,15 @@
 import { type StatisticName, summarize, sumOf } from "../../measure/numpy-statistics.ts";
 import type { ResponseFamily } from "../../measure/tokens/metrics.ts";
+import { systemMetrics } from "../../measure/tokens/row-measurement.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { findGood, goodCountOf, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
-import { systemMetrics } from "../../measure/tokens/token-system.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
 
 /** GenAI-Perf's results, for its table, CSV and JSON. */
 
 /** Statistics of one metric. System metrics have only `avg`. Times are milliseconds. */
-export interface MetricStatistics {
+interface MetricStatistics {
   readonly unit: string;
   readonly values: ReadonlyMap<StatisticName, number>;
 }
@@ -36,7 +36,7 @@ export interface GenAiPerfResult {
   readonly telemetry?: TelemetryStatistics | undefined;
 }
 
-export interface ResultSettings {
+interface ResultSettings {
   readonly family: ResponseFamily;
   readonly endpointType: string;
   readonly isStreaming: boolean;

@@ -12,7 +12,7 @@ import { formatTwoDecimals } from "./python-format.ts";
 import { formatRichTable } from "./rich-table.ts";
 import { reliabilityWarnings, reportCourse, reportFailures } from "./run-notes.ts";
 import type { RunSummary } from "./run-summary.ts";
-import { formatServerMetricsConsole } from "./telemetry/server-metrics-console.ts";
+import { formatServerMetricsConsole } from "./telemetry/server-metrics.ts";
 import { formatTelemetryConsole } from "./telemetry/telemetry.ts";
 
 /** What GenAI-Perf prints: warnings during a run, and its notes and tables at the end. */

@@ -9,7 +9,7 @@ import type { RunResult } from "../../result/run-result.ts";
 /** Measurements beyond GenAI-Perf's metrics, for Rampart's own table and JSON. */
 
 /** Requests by outcome, without the warm-up. The rest were in flight at the end. */
-export interface RequestCounts {
+interface RequestCounts {
   readonly sent: number;
   /** Answered without an error. */
   readonly completed: number;

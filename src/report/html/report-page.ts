@@ -1,4 +1,3 @@
-import { maskSecrets } from "../../plan/secrets.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
@@ -8,7 +7,14 @@ import { createModelFile } from "../model-report.ts";
 import type { Plot } from "../plot.ts";
 import { readChartLibrary, type SvgPainter } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
-import { formatScripts, POLICY, pageScript } from "../plots/page-script.ts";
+import {
+  formatDocument,
+  formatFigure,
+  formatHeader,
+  formatPlace,
+  formatScripts,
+  pageScript,
+} from "../plots/page-frame.ts";
 import { REPORT_STYLE } from "../plots/page-style.ts";
 import { legendOf } from "../plots/series-look.ts";
 import { timeLineHeightPx } from "../plots/time-line-option.ts";
@@ -82,17 +88,15 @@ export function formatReportPage(model: ReportModel, { library, draw }: PagePart
   const { verdict, origin, plan } = model;
   const plots = model.sections.flatMap(({ charts }) => charts);
   const place = (plot: Plot, isSummary: boolean): string =>
-    draw?.(plot) ?? formatPlace(plot, plots.indexOf(plot), isSummary);
+    draw?.(plot) ?? formatPlace(plot, plots.indexOf(plot), heightOf(plot, isSummary));
   const [first, ...rest] = model.sections.filter(hasContent);
   const shown = [
     ...(first === undefined ? [] : [formatSection(first, place)]),
     formatNotes(model.notes),
     ...rest.map((section) => formatSection(section, place)),
   ];
-  const body = `<header>
-<div><h1>${escapeHtml(model.name)}</h1><p>${escapeHtml([model.subject, ...model.setup].filter((text) => text !== "").join(" · "))}</p></div>
-${library === "" ? "" : `<button id="theme" type="button" aria-label="Light or dark">◐</button>`}
-</header>
+  const subtitle = [model.subject, ...model.setup].filter((text) => text !== "").join(" · ");
+  const body = `${formatHeader(model.name, subtitle, library !== "")}
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
 ${formatChecks(model.checks)}
 ${library === "" ? "" : NO_SCRIPT}
@@ -102,21 +106,8 @@ ${formatPlan(plan)}
 </main>
 <footer>Rampart ${escapeHtml(VERSION)}${origin === "" ? "" : `, ${escapeHtml(origin)}`}</footer>`;
   const options = plots.map((plot) => toChartOption(plot, { isAlone: false, isLegendOutside: true }));
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${maskSecrets(escapeHtml(`${model.name}: ${verdict.name}`))}</title>
-<style>${REPORT_STYLE}</style>
-</head>
-<body>
-${maskSecrets(body)}
-${library === "" ? "" : formatScripts(options, library, pageScript(REPORT_SCRIPT))}
-</body>
-</html>
-`;
+  const scripts = library === "" ? "" : formatScripts(options, library, pageScript(REPORT_SCRIPT));
+  return formatDocument(`${model.name}: ${verdict.name}`, REPORT_STYLE, body, scripts);
 }
 
 /** Formats the facts of the verdict, and links to the sections. */
@@ -185,7 +176,7 @@ function formatSection(
   { id, title, isSummary, tables, charts, lines = [] }: Section,
   place: (plot: Plot, isSummary: boolean) => string,
 ): string {
-  const cards = charts.map((plot) => formatChart(plot, place(plot, isSummary)));
+  const cards = charts.map((plot) => formatFigure(plot, place(plot, isSummary), formatLegend(plot)));
   const marks = explainMarks(tables);
   const parts = [
     title === "" ? "" : `<h2>${escapeHtml(title)}</h2>`,
@@ -224,12 +215,9 @@ function formatPlan(plan: object | undefined): string {
 
 const SUMMARY_PX = 280;
 
-/** Formats the place that the script of a page draws a chart into. @param index of the plot in the page @param isSummary lower, so that it is seen without scrolling */
-function formatPlace(plot: Plot, index: number, isSummary: boolean): string {
-  const height =
-    plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : undefined));
-  const style = height === undefined ? "" : ` style="height:${height}px"`;
-  return `<div class="chart"${style} data-plot="${index}" role="img" aria-label="${escapeHtml(plot.title)}"></div>`;
+/** Returns the height of a chart. @param isSummary lower, so that it is seen without scrolling */
+function heightOf(plot: Plot, isSummary: boolean): number | undefined {
+  return plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : undefined));
 }
 
 /** Widths of pictures: on a screen or paper, and on a phone. */
@@ -249,14 +237,6 @@ function formatPicture(plot: Plot, paint: SvgPainter): string {
     return `<div class="picture ${name}" role="img" aria-label="${escapeHtml(plot.title)}">${svg}</div>`;
   });
   return pictures.join("");
-}
-
-/** Formats a chart with its legend. @param place from {@link formatPlace} or {@link formatPicture} */
-function formatChart(plot: Plot, place: string): string {
-  const { title, notes, isWide } = plot;
-  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
-  const head = `<figcaption>${escapeHtml(title)}</figcaption>${formatLegend(plot)}`;
-  return `<figure${isWide === true ? ' class="wide"' : ""}>${head}${place}${text}</figure>`;
 }
 
 function formatLegend(plot: Plot): string {

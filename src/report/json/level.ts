@@ -1,5 +1,7 @@
-import { lateCount, sentPerSec } from "../../measure/derived-values.ts";
+import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
+import { lateCount, saturationReason, sentPerSec } from "../../measure/derived-values.ts";
 import { type GaugeReadings, ofGpu, seriesOf } from "../../measure/gauge-readings.ts";
+import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
 import { type Gauge, gpuUuidsOf } from "../../measure/metrics/gpu-metrics.ts";
@@ -9,21 +11,32 @@ import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
 import type { MlperfTokenTime } from "../../measure/mlperf/judge-tokens.ts";
 import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/split-by-tag.ts";
+import type { TimelineBucket, TimelineInterval } from "../../measure/timeline.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { judge } from "../../measure/verdicts.ts";
 import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
-import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
-import type { GroupJson, MeasuredJson, RepeatJson } from "../schema/level.ts";
+import { levelUnitOf } from "../../registry/load-modes.ts";
+import type { DelayedRequests, FindMaxResult, LevelLimits, LevelResult } from "../../result/run-result.ts";
+import { type DeliveredLevel, loadDelivery } from "../notes/load-delivery.ts";
+import type {
+  ClientJson,
+  DeliveryJson,
+  GroupJson,
+  InFlightJson,
+  LimitsJson,
+  MeasuredJson,
+  RepeatJson,
+  TimelineJson,
+} from "../schema/level.ts";
 import type { TelemetryJson, TokensJson } from "../schema/metrics.ts";
 import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/mlperf.ts";
+import type { IntervalJson } from "../schema/over-time.ts";
 import { byPercentile } from "../schema/parts.ts";
-import type { LevelJson } from "../schema/report-schema.ts";
-import { toLimitsJson } from "./find-max.ts";
-import { toClientJson, toDeliveryJson, toInFlightJson, toTimelineJson } from "./level-parts.ts";
-import { toExtractedJson, toMetricsJson, toSpreadJson } from "./metrics.ts";
+import type { FindMaxJson, LevelJson } from "../schema/report-schema.ts";
+import { toEstimateJson, toExtractedJson, toMetricsJson, toSpreadJson, toValueJson } from "./metrics.ts";
 
 /** A level in Rampart's JSON report. */
 
@@ -198,4 +211,99 @@ function toLatencyJson(latency: MlperfLatency | undefined): MlperfLatencyJson {
   const ofPercentile = (percentile: (typeof MLPERF_PERCENTILES)[number]): number =>
     percentilesNs[MLPERF_PERCENTILES.indexOf(percentile)] as number;
   return { latencyNs: rest, percentilesNs: byPercentile(MLPERF_PERCENTILES, ofPercentile) };
+}
+
+/** Converts the result of a search to JSON. */
+export function toFindMaxJson({ limits = [], target, load }: Plan, result: FindMaxResult): FindMaxJson {
+  const { highest = null, next = null, isResolved } = result;
+  return {
+    limits: limits.map((limit) => judge(limit, [], target.batchSize).text),
+    unit: levelUnitOf(load),
+    highest,
+    next,
+    isResolved,
+  };
+}
+
+/** Converts the limits of a level to JSON. */
+function toLimitsJson({ state, reason, verdicts }: LevelLimits): LimitsJson {
+  return defined({
+    state,
+    reason,
+    verdicts: verdicts.map(({ limit, state: ofLimit, estimate, aboveRatio }) =>
+      defined({
+        text: judge(limit, [], 1).text,
+        state: ofLimit,
+        limit: toValueJson(limit.metric, limit.limit),
+        measured: estimate && toEstimateJson(limit.metric, estimate),
+        aboveRatio,
+      }),
+    ),
+  });
+}
+
+/** Parts of levels. */
+
+/** Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and how late it was. */
+function toClientJson(window: Measurement): ClientJson {
+  const { cpuRatio, coreWaitRatio, loopLagMaxNs, loopLagMeanNs, loopLagP99Ns } = window.health;
+  const times = reportedTimes(window);
+  const lag = clientLagOf(window);
+  return {
+    sendMeanUs: nsToUs(window.sendMeanNs),
+    receiveMeanUs: nsToUs(window.receiveMeanNs),
+    overheadRatio: window.overheadPct / 100,
+    cpuRatio,
+    coreWaitRatio: coreWaitRatio ?? null,
+    loopLagMaxMs: nsToMs(loopLagMaxNs),
+    loopLagMeanMs: nsToMs(loopLagMeanNs),
+    loopLagP99Ms: loopLagP99Ns === undefined ? null : nsToMs(loopLagP99Ns),
+    lagWarning: explainLag(lag, times) ?? null,
+    saturation: saturationReason(window) ?? null,
+  };
+}
+
+/** Converts the load asked for and the load delivered to JSON. */
+export function toDeliveryJson(plan: Plan, level: DeliveredLevel): DeliveryJson {
+  const { unit, asked, delivered, isDelivered } = loadDelivery(plan, level);
+  return { unit, asked: asked ?? null, delivered, isDelivered: isDelivered ?? null };
+}
+
+/** Converts requests in flight to JSON. Those at the start plus the sent ones equal the ended ones plus those at the end. */
+function toInFlightJson(window: Measurement): InFlightJson {
+  const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
+  return {
+    mean: inFlightMean,
+    atStart: window.openBeforeCount,
+    atEnd: window.openAfterCount,
+    littlesLaw: { expectedMean, toleranceRatio: LITTLES_LAW_TOLERANCE_RATIO, isKept },
+  };
+}
+
+/** Converts the time line of a level or of phases. */
+export function toTimelineJson(buckets: readonly TimelineBucket[]): TimelineJson[] {
+  return buckets.map((bucket) => ({
+    ...toIntervalJson(bucket),
+    latencyMeanUs: bucket.latency === undefined ? null : nsToUs(bucket.latency.meanNs),
+    latencyP99Us: bucket.latency === undefined ? null : nsToUs(bucket.latency.p99Ns),
+  }));
+}
+
+/** Converts an interval. */
+export function toIntervalJson({
+  startNs,
+  endNs,
+  requestCount,
+  failedCount,
+  cancelledCount,
+  meanOutstanding,
+}: TimelineInterval): IntervalJson {
+  return {
+    startSec: nsToSec(startNs),
+    endSec: nsToSec(endNs),
+    requests: requestCount,
+    failed: failedCount,
+    cancelled: cancelledCount,
+    outstandingMean: meanOutstanding,
+  };
 }

@@ -18,7 +18,7 @@ import type { CombinationJson, OverRunsJson } from "../schema/runs.ts";
 /** Several runs together, level by level. */
 
 /** What is compared between runs: a level, or the highest load that each run of a search found. */
-export interface ResultsOverRuns {
+interface ResultsOverRuns {
   /** The result in each run that counts and has one. */
   readonly results: readonly LevelResult[];
   /** The result in each of all runs; undefined for a run without one. */
@@ -26,13 +26,13 @@ export interface ResultsOverRuns {
 }
 
 /** A level over runs. */
-export interface LevelOverRuns extends ResultsOverRuns, Pick<LevelResult, "unit" | "level" | "phase"> {}
+interface LevelOverRuns extends ResultsOverRuns, Pick<LevelResult, "unit" | "level" | "phase"> {}
 
 /**
  * Groups the levels of the complete runs that measured something, in the order of the first run. Of a search these are the levels of all
  * complete runs: whether a run measures another one depends on what it measured before.
  */
-export function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
+function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
   const { runs } = repeated;
   const complete = completeRuns(repeated);
   const isSearch = runs.some(({ findMax }) => findMax !== undefined);
@@ -48,7 +48,7 @@ export function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
 }
 
 /** The responses of a search in several runs. Numbers of runs count from 1. */
-export interface HighestOverRuns extends ResultsOverRuns {
+interface HighestOverRuns extends ResultsOverRuns {
   /** The highest load, combined over the runs whose response is certain; undefined when no run found one. */
   readonly highest: OverRuns | undefined;
   /** The complete runs without a certain response. They are in no mean. */

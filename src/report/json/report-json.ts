@@ -9,17 +9,14 @@ import { completeRuns, type RepeatedResult } from "../../result/repeated-result.
 import type { LevelResult, PhasesResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
 import { VERSION } from "../../runtime/version.ts";
-import { judgeAssertions, judgeRepeated, verdictsOfPhases } from "../judge-assertions.ts";
-import { describeAssertion, judgeRun } from "../judge-run.ts";
+import { describeAssertion, judgeAssertions, judgeRepeated, judgeRun, verdictsOfPhases } from "../judge-run.ts";
 import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
 import { REPORT_VERSION } from "../schema/report-version.ts";
 import type { CheckJson, PhasesJson } from "../schema/runs.ts";
-import { toFindMaxJson } from "./find-max.ts";
-import { toLevelJson } from "./level.ts";
-import { toDeliveryJson, toTimelineJson } from "./level-parts.ts";
+import { toDeliveryJson, toFindMaxJson, toLevelJson, toTimelineJson } from "./level.ts";
 import { toEstimateJson, toValueJson } from "./metrics.ts";
 import { toCombinationJson } from "./over-runs.ts";
 

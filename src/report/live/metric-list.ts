@@ -16,13 +16,13 @@ interface MetricHead {
 }
 
 /** A metric with numbers. */
-export interface NumberMetric extends MetricHead {
+interface NumberMetric extends MetricHead {
   readonly kind: "counter" | "gauge";
   readonly points: readonly { readonly labels: Labels; readonly value: number }[];
 }
 
 /** A metric with histograms of durations. */
-export interface HistogramMetric extends MetricHead {
+interface HistogramMetric extends MetricHead {
   readonly kind: "histogram";
   readonly points: readonly { readonly labels: Labels; readonly histogram: ExponentialHistogram }[];
 }

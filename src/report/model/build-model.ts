@@ -16,7 +16,7 @@ import {
   timelineSection,
 } from "./level-sections.ts";
 import { mlperfSection } from "./mlperf-section.ts";
-import type { ReportModel, Section } from "./report-model.ts";
+import type { ModelVerdict, ReportModel, Section } from "./report-model.ts";
 import { type ReportView, viewReport } from "./report-view.ts";
 import {
   byRunSections,
@@ -33,7 +33,7 @@ import { singleLevel } from "./single-level.ts";
 import { suitesOf } from "./suites.ts";
 import { hasContent } from "./tables.ts";
 import { extractedSection, otherSection, tokenSection } from "./value-sections.ts";
-import { verdictOf } from "./verdict.ts";
+import { formatSeconds } from "./values.ts";
 
 /** Builds the model of a report on one run of a plan, or on several. */
 export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
@@ -121,5 +121,21 @@ function describeSetup({ plan, json }: ReportView): string[] {
     ...("runs" in json && isDrawn(plan)
       ? [`seeds of the runs: ${seeds.join(", ")}; seed ${seed} draws all of them again`]
       : []),
+  ];
+}
+
+/** Returns how a report's runs ended. Where nothing is wrong, the name says all. */
+function verdictOf(view: ReportView): ModelVerdict {
+  const { name, headline } = view.json.verdict;
+  return { name, headline: name === "passed" || name === "measured" ? "" : headline, facts: factsOf(view) };
+}
+
+function factsOf({ json, runs, levels }: ReportView): string[] {
+  const measured = levels.reduce((sum, { json: { requests, failed } }) => sum + requests + failed, 0);
+  const sent = measured > 0 ? measured : runs.reduce((sum, { json: run }) => sum + run.requests.sent, 0);
+  return [
+    ...(runs.length > 1 ? [`${runs.length} runs`] : []),
+    formatSeconds(json.durationSec),
+    `${formatCount(sent)} ${sent === 1 ? "request" : "requests"}`,
   ];
 }

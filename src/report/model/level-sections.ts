@@ -1,21 +1,30 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import type { ServerDelta } from "../../measure/server-delta.ts";
+import type { ServerDelta, Stage } from "../../measure/server-delta.ts";
 import { TARGET_TAG } from "../../plan/split/tags.ts";
 import { formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
 import type { ClientJson } from "../schema/level.ts";
 import type { SpreadJson, TelemetryJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import { type CombinedRow, combinedColumns, type Measured, measuredColumns } from "./level-columns.ts";
+import { type CombinedRow, combinedColumns, measuredColumns } from "./level-columns.ts";
 import type { ModelTable, Section } from "./report-model.ts";
-import { type LevelRow, levelNames, type NamedRow, nameInRun, nameLevel, type ReportView } from "./report-view.ts";
+import {
+  type GroupRow,
+  groupsByTag,
+  type LevelRow,
+  levelNames,
+  type NamedRow,
+  nameInRun,
+  nameLevel,
+  type ReportView,
+} from "./report-view.ts";
 import { type ColumnSpec, column, makeTable, markedIf, spreadCell } from "./tables.ts";
 
 /** Sections of a report with a row for each level, or for a part of it. */
 
 /** With more rows than this, a table cannot be read at a glance. */
-const MOST_SUMMARY_ROWS = 12;
+export const MOST_SUMMARY_ROWS = 12;
 
 /** Makes the table of the levels. @param rows default: all */
 export function levelTable(view: ReportView, rows: readonly LevelRow[] = view.levels): ModelTable {
@@ -38,34 +47,16 @@ export function combinedTable(view: ReportView): ModelTable | undefined {
   return { ...makeTable("", combinedColumns<Row>(words, levelNames(view)), rows), showsIntervals: true };
 }
 
-/** The requests with one value of a tag at one level. */
-interface GroupRow extends NamedRow {
-  readonly value: string;
-  readonly json: Measured & { readonly level?: number };
-}
-
-/** Makes a section for each tag: a row for each of its values at each level. The values of a tag together are the level. */
+/** Makes a section for each tag: a row for each of its values at each level. */
 export function groupSections(view: ReportView): Section[] {
-  const { levels, words } = view;
-  const tags = [...new Set(levels.flatMap(({ json }) => (json.groups ?? []).flatMap((one) => Object.keys(one.tags))))];
-  const isOnly = levels.length === 1;
-  return tags.map((tag) => {
-    const rows = levels.flatMap(({ run, name, json: { level, groups = [] } }): GroupRow[] =>
-      groups
-        .filter((group) => tag in group.tags)
-        .map((json) => ({ run, name, value: json.tags[tag] ?? `(no ${tag})`, json: { ...json, level } })),
-    );
+  return [...groupsByTag(view)].map(([tag, rows]) => {
     const first: ColumnSpec<GroupRow>[] = [
       column("tag", tag, "text", 0, ({ value }) => value),
-      ...(isOnly ? [] : levelNames(view)),
+      ...(view.levels.length === 1 ? [] : levelNames(view)),
     ];
-    return {
-      id: `by-${tag}`,
-      title: `By ${tag}`,
-      isSummary: tag === TARGET_TAG || rows.length <= MOST_SUMMARY_ROWS,
-      tables: [makeTable("", measuredColumns(words, first), rows)],
-      charts: [],
-    };
+    const tables = [makeTable("", measuredColumns(view.words, first), rows)];
+    const isSummary = tag === TARGET_TAG || rows.length <= MOST_SUMMARY_ROWS;
+    return { id: `by-${tag}`, title: `By ${tag}`, isSummary, tables, charts: [] };
   });
 }
 
@@ -177,30 +168,21 @@ interface ServerRow extends NamedRow {
 export function serverSection(view: ReportView): Section | undefined {
   const rows = view.levels.flatMap((row) => (row.json.server === undefined ? [] : serverRows(row, row.json.server, 0)));
   if (rows.length === 0) return undefined;
-  const time = (key: string, title: string, dropOrder: number, pick: (server: ServerDelta) => [number, number]) =>
-    column<ServerRow>(key, title, "time", dropOrder, ({ server }) => {
-      const [ns, count] = pick(server);
-      return count === 0 ? undefined : ns / count;
+  const time = (key: string, title: string, dropOrder: number, stage: Stage) =>
+    column<ServerRow>(`${key}.average`, title, "time", dropOrder, ({ server }) => {
+      const count = server[`${stage}Count`];
+      return count === 0 ? undefined : server[`${stage}Ns`] / count;
     });
   const cached = ({ cacheHitCount, cacheMissCount }: ServerDelta): boolean => cacheHitCount + cacheMissCount > 0;
   const specs: ColumnSpec<ServerRow>[] = [
     ...levelNames(view),
     column("model", "model", "text", 0, ({ model }) => model),
     column("successes", "requests", "count", 2, ({ server }) => server.successCount),
-    time("serverLatency.average", "mean", 1, ({ successNs, successCount }) => [successNs, successCount]),
-    time("serverQueue.average", "queue", 1, ({ queueNs, queueCount }) => [queueNs, queueCount]),
-    time("serverComputeInput.average", "input", 3, ({ computeInputNs, computeInputCount }) => [
-      computeInputNs,
-      computeInputCount,
-    ]),
-    time("serverComputeInfer.average", "infer", 1, ({ computeInferNs, computeInferCount }) => [
-      computeInferNs,
-      computeInferCount,
-    ]),
-    time("serverComputeOutput.average", "output", 3, ({ computeOutputNs, computeOutputCount }) => [
-      computeOutputNs,
-      computeOutputCount,
-    ]),
+    time("serverLatency", "mean", 1, "success"),
+    time("serverQueue", "queue", 1, "queue"),
+    time("serverComputeInput", "input", 3, "computeInput"),
+    time("serverComputeInfer", "infer", 1, "computeInfer"),
+    time("serverComputeOutput", "output", 3, "computeOutput"),
     column("cacheHits", "hits", "count", 4, ({ server }) => (cached(server) ? server.cacheHitCount : undefined)),
     column("cacheMisses", "misses", "count", 4, ({ server }) => (cached(server) ? server.cacheMissCount : undefined)),
   ];

@@ -1,6 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
+import type { GroupJson } from "../schema/level.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
 import { type ColumnSpec, column } from "./tables.ts";
@@ -65,6 +66,24 @@ export interface NamedRow {
   readonly run: string;
   readonly name: string;
   readonly json: { readonly level?: number };
+}
+
+/** The requests with one value of a tag at one level. */
+export interface GroupRow extends NamedRow {
+  readonly value: string;
+  readonly json: GroupJson & { readonly level: number };
+}
+
+/** Returns, by tag, the rows of its values at each level. The values of a tag together are the level. */
+export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonly GroupRow[]> {
+  const byTag = new Map<string, GroupRow[]>();
+  for (const { run, name, json } of levels)
+    for (const group of json.groups ?? [])
+      for (const [tag, value] of Object.entries(group.tags)) {
+        const row = { run, name, value: value ?? `(no ${tag})`, json: { ...group, level: json.level } };
+        byTag.set(tag, [...(byTag.get(tag) ?? []), row]);
+      }
+  return byTag;
 }
 
 /**

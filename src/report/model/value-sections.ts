@@ -4,7 +4,7 @@ import { formatCount } from "../../plan/units.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName, scaleOf } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import { detail } from "./level-sections.ts";
+import { detail, MOST_SUMMARY_ROWS } from "./level-sections.ts";
 import type { Cell, CellQuantity, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, makeTable, spreadCell } from "./tables.ts";
@@ -31,8 +31,6 @@ interface Part extends NamedRow {
 
 /** Different texts of one name. The JSON report has all that were kept. */
 const MOST_TEXTS = 8;
-/** With more rows than this, a table cannot be read at a glance. */
-const MOST_SUMMARY_ROWS = 12;
 
 function partsOf({ levels }: ReportView): Part[] {
   return levels.flatMap((level) => [

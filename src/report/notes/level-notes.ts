@@ -14,8 +14,14 @@ import { isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import type { Severity } from "../model/report-model.ts";
 import { formatThreeDigits, formatTime } from "../model/values.ts";
-import { UNSENT_LOAD } from "../model/verdict.ts";
-import { describeUndelivered, loadDelivery, ONLY_THROUGHPUT, whyLate, whyUnstable } from "./load-delivery.ts";
+import {
+  describeUndelivered,
+  loadDelivery,
+  ONLY_THROUGHPUT,
+  UNSENT_LOAD,
+  whyLate,
+  whyUnstable,
+} from "./load-delivery.ts";
 import { type Finding, findLoad } from "./load-notes.ts";
 import { findShortSamples } from "./short-samples.ts";
 

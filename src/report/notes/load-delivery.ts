@@ -15,8 +15,11 @@ import { formatCount } from "../../plan/units.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 
+/** Code of the note of a load that the client could not send, which decides the verdict. */
+export const UNSENT_LOAD = "load-not-sent";
+
 /** The load that a level asked for, and the load that was delivered, as means over the measurement. */
-export interface LoadDelivery {
+interface LoadDelivery {
   readonly unit: LevelUnitName;
   /** Requests in flight, or requests per second; undefined when the load asks for no such number. */
   readonly asked: number | undefined;

@@ -13,8 +13,7 @@ import { targetKindOf } from "../../registry/service-kinds.ts";
 import { dueCount, isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import type { Note, Severity } from "../model/report-model.ts";
-import { UNSENT_LOAD } from "../model/verdict.ts";
-import { describeUndelivered } from "./load-delivery.ts";
+import { describeUndelivered, UNSENT_LOAD } from "./load-delivery.ts";
 
 /** This many may be due at the very end of a level. */
 const FEW_UNSENT = 2;

@@ -3,7 +3,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { formatDurationNs, formatPct } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
-import { openVerdicts } from "../judge-assertions.ts";
+import { openVerdicts } from "../judge-run.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
 import { findInLevel } from "./level-notes.ts";

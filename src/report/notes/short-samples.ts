@@ -111,7 +111,7 @@ const NICE_SECONDS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 120, 180, 300, 600, 900, 
 const SEC_PER_MIN = 60;
 
 /** Says how to measure as many requests as are needed, in the words of the mode. A sentence without a full stop. */
-export function adviseLonger(
+function adviseLonger(
   plan: Plan,
   durationNs: number,
   { count, needed }: Pick<RequestsNeeded, "count" | "needed">,

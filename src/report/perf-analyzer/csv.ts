@@ -2,21 +2,19 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/derived-values.ts";
 import { NO_READINGS } from "../../measure/gauge-readings.ts";
 import type { Measurement } from "../../measure/measurement.ts";
+import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { interpolatedPercentile, percentileUs } from "../../measure/sketch.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
-import { shownSketches } from "../../measure/tokens/token-measurement.ts";
-import { sumPerSec } from "../../measure/tokens/token-rates.ts";
+import { shownSketches, sumPerSec } from "../../measure/tokens/token-measurement.ts";
 import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
+import { writeReport } from "../output-file.ts";
 import type { Report, TextSink } from "../report.ts";
-import { writeReport } from "../write-report.ts";
-import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
 import { reportedLevels, reportedPercentiles } from "./reported-levels.ts";
-import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
@@ -28,8 +26,7 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
       if (levels.length === 0) return;
       const sorted = sortByThroughput(levels, plan.target.batchSize);
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
-      const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
-      writeReport(path, text, "outputs.files.perfAnalyzerCsv");
+      writeReport(path, joinRows([formatHeader(plan, result), ...rows]), "outputs.files.perfAnalyzerCsv");
       const { levelUnit, service } = result.prepared;
       const parts = { csvFile: path, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
       const isResponseCacheEnabled = service.isResponseCacheEnabled === true;
@@ -37,6 +34,10 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
         writeReport(file.path, file.text, "outputs.files.perfAnalyzerCsv");
     },
   };
+}
+
+function joinRows(rows: readonly (readonly (string | number)[])[]): string {
+  return rows.map((row) => `${row.join(",")}\n`).join("");
 }
 
 function sortByThroughput(levels: readonly LevelResult[], batchSize: number): LevelResult[] {
@@ -135,5 +136,105 @@ function tokenCsvCells(window: Measurement): string[] {
     outputTokens === undefined ? "" : formatStreamNumber(outputTokens.mean),
     ...time("timeToFirstTokenNs"),
     ...time("interTokenLatencyNs"),
+  ];
+}
+
+/** Mean server times of a model for the CSV. */
+interface MeanServerTimes {
+  /** Sum of queue, compute, and cache. */
+  readonly accountedNs: number;
+  /** Returns queue, compute input, infer and output; with a cache also its hits and misses. */
+  columnsNs(hasCache: boolean): number[];
+}
+
+/** Returns the names of the columns: the time on the network, then {@link MeanServerTimes}. */
+function serverColumnNames(hasCache: boolean): string[] {
+  const compute = ["Input", "Infer", "Output"].map((part) => `Server Compute ${part}`);
+  const cache = hasCache ? ["Server Cache Hit", "Server Cache Miss"] : [];
+  return ["Network+Server Send/Recv", "Server Queue", ...compute, ...cache];
+}
+
+/**
+ * Computes the mean times of an increase of counters, each over its own occurrences, in whole nanoseconds rounded like in perf_analyzer.
+ */
+function meanServerTimes(delta: ServerDelta): MeanServerTimes {
+  const mean = (totalNs: number, count: number): number => (count === 0 ? 0 : Math.floor(totalNs / count));
+  const queueNs = mean(delta.queueNs, delta.queueCount);
+  const computeNs = mean(delta.computeInputNs + delta.computeInferNs + delta.computeOutputNs, delta.computeInputCount);
+  const hitNs = mean(delta.cacheHitNs, delta.cacheHitCount);
+  const missNs = mean(delta.cacheMissNs, delta.cacheMissCount);
+  return {
+    accountedNs: queueNs + computeNs + hitNs + missNs,
+    columnsNs: (hasCache) => [
+      queueNs,
+      mean(delta.computeInputNs, delta.computeInputCount),
+      mean(delta.computeInferNs, delta.computeInferCount),
+      mean(delta.computeOutputNs, delta.computeOutputCount),
+      ...(hasCache ? [hitNs, missNs] : []),
+    ],
+  };
+}
+
+/** Parts of the composing models' CSV files, which have a row per level with server times only. */
+interface ComposingCsvParts {
+  /** Path of the measured model's file. */
+  readonly csvFile: string;
+  readonly batchSize: number;
+  readonly levelUnit: LevelResult["unit"];
+  readonly isResponseCacheEnabled: boolean;
+  /** Ordered like the rows. */
+  readonly levels: readonly LevelResult[];
+}
+
+/** Returns a file for each composing model, in the folder of the measured model's file: for `a/out.csv`, `a/MODEL_v1.out.csv`. */
+function formatComposingCsv(parts: ComposingCsvParts): { readonly path: string; readonly text: string }[] {
+  const models: ServerDelta[] = [];
+  for (const { window } of parts.levels) {
+    if (window.server === undefined) continue;
+    for (const delta of flattenComposing(window.server)) if (!models.some(isLike(delta))) models.push(delta);
+  }
+  const slash = parts.csvFile.lastIndexOf("/") + 1;
+  const [folder, file] = [parts.csvFile.slice(0, slash), parts.csvFile.slice(slash)];
+  return models.map((model) => ({
+    path: `${folder}${model.name}_v${model.version === "" ? "unknown" : model.version}.${file}`,
+    text: joinRows([composingHeader(parts), ...parts.levels.map((level) => composingRow(level, model, parts))]),
+  }));
+}
+
+function isLike(model: ServerDelta): (other: ServerDelta) => boolean {
+  return ({ name, version }) => name === model.name && version === model.version;
+}
+
+function composingHeader({ levelUnit, isResponseCacheEnabled }: ComposingCsvParts): string[] {
+  return [
+    LEVEL_UNITS[levelUnit].title,
+    "Inferences/Second",
+    "Client Send",
+    ...serverColumnNames(isResponseCacheEnabled),
+    "Client Recv",
+  ];
+}
+
+function composingRow(
+  { level, window }: LevelResult,
+  model: ServerDelta,
+  { batchSize, isResponseCacheEnabled }: ComposingCsvParts,
+): (string | number)[] {
+  const top = window.server;
+  const delta = top === undefined ? undefined : flattenComposing(top).find(isLike(model));
+  const times = delta === undefined ? undefined : meanServerTimes(delta);
+  const totalNs = delta === undefined || delta.successCount === 0 ? 0 : delta.successNs / delta.successCount;
+  // Its rate is proportional to the number of its inferences per inference of the measured model.
+  const ratio =
+    top === undefined || delta === undefined || top.successCount === 0 ? 0 : delta.successCount / top.successCount;
+  return [
+    formatStreamNumber(level),
+    formatStreamNumber(ratio * inferPerSec(window, batchSize)),
+    0,
+    toWholeUs(times === undefined ? 0 : Math.max(0, Math.floor(totalNs) - times.accountedNs)),
+    ...(times?.columnsNs(isResponseCacheEnabled) ?? new Array<number>(isResponseCacheEnabled ? 6 : 4).fill(0)).map(
+      toWholeUs,
+    ),
+    0,
   ];
 }

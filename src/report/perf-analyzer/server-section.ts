@@ -2,7 +2,7 @@ import { averageUs, type ServerDelta } from "../../measure/server-delta.ts";
 import type { Service } from "../../service/service.ts";
 
 /** Whether any of the models has a cache, and whether the measured one has its own. */
-export type ResponseCaches = Pick<Service, "isResponseCacheEnabled" | "isOwnResponseCacheEnabled">;
+type ResponseCaches = Pick<Service, "isResponseCacheEnabled" | "isOwnResponseCacheEnabled">;
 
 /**
  * Formats the `Server:` section of a level like perf_analyzer. Each line has its line break; composing models are below their caller,

@@ -11,7 +11,7 @@ import { drawXy } from "./xy-option.ts";
 
 /** Converts plots to ECharts options: plain JSON, which this program renders as SVG and the page renders itself. */
 
-export interface OptionSettings {
+interface OptionSettings {
   /** Whether the plot stands alone with its title, or is on a page with tooltips and a toolbar. */
   readonly isAlone: boolean;
   /** Whether the page has the plot's legend, so that the picture needs none. Default: false. */

@@ -6,7 +6,7 @@ import { HEAT_COLORS } from "./themes.ts";
 /** Colored cells: panels side by side, three in a row, with one color scale. */
 
 /** Further panels are in rows below. */
-export const MOST_PANELS_IN_ROW = 3;
+const MOST_PANELS_IN_ROW = 3;
 const MOST_LABELLED_CELLS = 80;
 /** Percentage of the picture's width; the rest is for the scale. */
 const PANELS_PCT = 88;

@@ -11,7 +11,7 @@ const ENOUGH_TO_CUT = 100;
 const CUT_REACH = 3;
 const MARKED_PERCENTILES = [50, 90, 99];
 
-export interface HistogramSample {
+interface HistogramSample {
   readonly name: string;
   /** Not empty, without NaN. */
   readonly values: Float64Array;

@@ -44,7 +44,7 @@ function shadeOf(ratio: number): string {
 }
 
 /** An entry of a legend. */
-export interface LegendEntry {
+interface LegendEntry {
   readonly name: string;
   readonly color: string;
   readonly isDashed: boolean;

@@ -35,7 +35,7 @@ export const SHADES = ["#5a74c8", "#2f8fa3", "#479b5f", "#b0891a"] as const;
 /** From low to high counts. */
 export const HEAT_COLORS = ["#41589b", "#2f8fa3", "#57b98a", "#e6c84f"] as const;
 
-export type ThemeName = "light" | "dark";
+type ThemeName = "light" | "dark";
 
 interface Colors {
   readonly text: string;

@@ -2,7 +2,7 @@ import type { JsonScanner } from "../../inputs/json-scanner.ts";
 import { scanItems, withScanner } from "./profile-export.ts";
 
 /** A part of a profile export's first experiment, as written, for files that are composed of others. */
-export interface RawPart {
+interface RawPart {
   readonly key: "experiment" | "request" | "window_boundaries";
   readonly text: string;
 }

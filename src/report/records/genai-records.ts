@@ -1,5 +1,9 @@
-import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/answered-request.ts";
-import type { FailedResponse, MeasuredRequest } from "../../measure/tokens/measured-request.ts";
+import {
+  type AnsweredRequest,
+  type FailedResponse,
+  type MeasuredRequest,
+  toMetricInput,
+} from "../../measure/tokens/answered-request.ts";
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
 import type { TokenLink } from "../../measure/tokens/token-link.ts";
@@ -8,8 +12,15 @@ import type { Plan } from "../../plan/plan.ts";
 import { nsToMs } from "../../plan/units.ts";
 import type { Report, TextSink } from "../report.ts";
 import { type LineFile, openLines } from "./line-file.ts";
-import { failureOf, formatLine, formatMetadata, wasCancelled } from "./record-line.ts";
-import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
+import {
+  failureOf,
+  formatLine,
+  formatMetadata,
+  measure,
+  type RecordMetrics,
+  tokenRecordMetrics,
+  wasCancelled,
+} from "./record-line.ts";
 
 /**
  * One line of JSON per request, including failed ones, in the order of their ends.
@@ -21,7 +32,7 @@ export function createRecords(_plan: Plan, _sink: TextSink, _path: string, meter
 }
 
 /** What all requests of the run share. */
-export type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
+type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
 
 /** Writes the file, request by request. All methods throw RunError when the file cannot be written. */
 export class RecordsFile implements RequestFile {

@@ -1,6 +1,5 @@
 import type { RunError } from "../../plan/problem.ts";
-import { OutputFile } from "../output-file.ts";
-import { cutOff, notWritten } from "../write-report.ts";
+import { cutOff, notWritten, OutputFile } from "../output-file.ts";
 
 /** Parts are small, because writing one delays requests that are due. */
 const FLUSH_CHARACTERS = 64 * 1024;

@@ -13,8 +13,16 @@ import type { RequestContent, ResponseContent } from "../../service/service.ts";
 import type { Report, TextSink } from "../report.ts";
 import { createRecords } from "./genai-records.ts";
 import { type LineFile, openLines } from "./line-file.ts";
-import { failureOf, formatLine, formatMetadata, type RecordMetadata, wasCancelled } from "./record-line.ts";
-import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
+import {
+  failureOf,
+  formatLine,
+  formatMetadata,
+  measure,
+  type RecordMetadata,
+  type RecordMetrics,
+  tokenRecordMetrics,
+  wasCancelled,
+} from "./record-line.ts";
 
 /**
  * `--records`: one line of JSON per request, also failed ones and those of warm-ups, in the order of their ends. The names are those of

@@ -12,13 +12,13 @@ const LEAST_TEXT = 16;
 const NARROW_TEXT = 24;
 
 /** A formatted table, and the columns without room. */
-export interface TextTable {
+interface TextTable {
   readonly lines: readonly string[];
   readonly dropped: readonly Column[];
 }
 
 /** How a table is formatted. */
-export interface TableStyle {
+interface TableStyle {
   readonly maxColumns: number;
   /** Returns the text of a cell. */
   readonly format: (cell: Cell, column: Column, unit: TimeUnit | undefined) => string;

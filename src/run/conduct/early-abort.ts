@@ -1,5 +1,4 @@
-import { judgeLimits } from "../../measure/limits/judge-limits.ts";
-import { errorOfLook } from "../../measure/limits/looks.ts";
+import { errorOfLook, judgeLimits } from "../../measure/limits/judge-limits.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { needsTokens } from "../../measure/metrics/catalogue.ts";
 import { formatMetric } from "../../measure/metrics/metric-text.ts";

@@ -1,6 +1,11 @@
 import type { MeasuredGroup, Measurement } from "../../measure/measurement.ts";
-import { type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
-import { toMeasurement, type WindowFrame, type WindowTally } from "../../measure/tally/window-tally.ts";
+import {
+  type OpenRequests,
+  sumOpenRequests,
+  toMeasurement,
+  type WindowFrame,
+  type WindowTally,
+} from "../../measure/tally/window-tally.ts";
 import type { Call } from "../../transport/client.ts";
 import type { RequestGroup, RequestGroups } from "../groups/request-groups.ts";
 

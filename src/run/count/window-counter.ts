@@ -1,9 +1,13 @@
 import { type Share, WHOLE } from "../../load/share.ts";
 import { type CompletionGap, CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import { toMeasurement } from "../../measure/tally/window-tally.ts";
+import {
+  NO_OPEN_REQUESTS,
+  type OpenRequests,
+  sumOpenRequests,
+  toMeasurement,
+} from "../../measure/tally/window-tally.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";

@@ -1,6 +1,6 @@
 import type { ExpectedOutput } from "../../inputs/batches.ts";
 import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
-import { separateReads } from "../../measure/tokens/read-times.ts";
+import { separateReads } from "../../measure/tokens/response-times.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { limitMessage } from "../../plan/show-value.ts";

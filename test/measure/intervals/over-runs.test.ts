@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { combineRuns, precisionOf, standardErrorOf } from "../../../src/measure/intervals/over-runs.ts";
-import { ratioBounds } from "../../../src/measure/intervals/ratio-bounds.ts";
+import { ratioBounds } from "../../../src/measure/intervals/ratio-interval.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 
 /** Several runs as one: each counts once. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { ratioInterval } from "../../../src/measure/intervals/ratio-interval.ts";
+import { describe, test } from "node:test";
+import { ratioBounds, ratioInterval } from "../../../src/measure/intervals/ratio-interval.ts";
 
 /** Published intervals of Clopper and Pearson at 95 %. */
 const KNOWN: readonly (readonly [hits: number, count: number, low: number, high: number])[] = [
@@ -27,4 +27,20 @@ test("an interval holds the ratio and shrinks with the number", () => {
     assert.ok(high - low < width);
     width = high - low;
   }
+});
+
+/** Wilson's interval. */
+
+describe("the interval of a ratio", () => {
+  // By hand: center (p + z²/2n) / (1 + z²/n), half z / (1 + z²/n) √(p (1 - p) / n + z²/4n²).
+  for (const [count, total, low, high] of [
+    [0, 100, 0, 0.037],
+    [100, 100, 0.963, 1],
+    [50, 100, 0.4038, 0.5962],
+    [1, 10, 0.0179, 0.4042],
+  ] as const)
+    test(`${count} of ${total}`, () => {
+      const bounds = ratioBounds(count, total);
+      assert.ok(Math.abs(bounds.low - low) < 1e-3 && Math.abs(bounds.high - high) < 1e-3, JSON.stringify(bounds));
+    });
 });

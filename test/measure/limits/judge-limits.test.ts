@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   combineStates,
+  errorOfLook,
   isTooMany,
   judgeLimits,
+  LIMIT_ERROR,
   type LimitState,
+  planLooks,
   requestsAbove,
 } from "../../../src/measure/limits/judge-limits.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
@@ -111,4 +114,24 @@ test("more are above than allowed when a binomial variable has that many with a 
   const found = [4, 5].map((hits) => isTooMany({ count: 10, aboveCount: hits, effectiveCount: 10 }, 0.1, 0.01));
   assert.deepEqual(found, [false, true]);
   assert.equal(isTooMany({ count: 1e6, aboveCount: 5e4, effectiveCount: 1e6 }, 0.1, 0.5), false);
+});
+
+test("the errors of all looks together are the stated one, from the second window to the last", () => {
+  for (const most of [2, 3, 5, 30, 299.5, 3600]) {
+    const looks = planLooks(most);
+    assert.deepEqual([looks[0]?.windowCount, looks.at(-1)?.windowCount], [2, Math.floor(most)]);
+    const sum = looks.reduce((all, { error }) => all + error, 0);
+    assert.ok(Math.abs(sum - LIMIT_ERROR) < 1e-12, String(sum));
+    assert.ok(looks.every(({ windowCount }, index) => windowCount > (looks[index - 1]?.windowCount ?? 0)));
+  }
+  assert.deepEqual(
+    planLooks(30).map(({ windowCount }) => windowCount),
+    [2, 3, 4, 6, 9, 13, 20, 30],
+  );
+});
+
+test("any number of looks has the stated error at most", () => {
+  let sum = 0;
+  for (let look = 1; look <= 10_000; look++) sum += errorOfLook(look);
+  assert.ok(sum < LIMIT_ERROR && sum > 0.99 * LIMIT_ERROR, String(sum));
 });

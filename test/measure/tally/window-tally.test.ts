@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { NO_OPEN_REQUESTS } from "../../../src/measure/open-requests.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
-import { toMeasurement, type WindowFrame, WindowTally } from "../../../src/measure/tally/window-tally.ts";
+import {
+  NO_OPEN_REQUESTS,
+  sumOpenRequests,
+  toMeasurement,
+  type WindowFrame,
+  WindowTally,
+} from "../../../src/measure/tally/window-tally.ts";
 import { fill, type Row } from "../make-records.ts";
 
 function tallyRows(rows: readonly Row[], isScheduled = false, countsReading = true): WindowTally {
@@ -82,4 +87,13 @@ test("a window's overhead: idle lanes in a closed loop, sending and receiving in
   assert.equal(scheduled.overheadPct, 2.5);
   const empty = toMeasurement(tallyRows([]), frame);
   assert.deepEqual([empty.sendMeanNs, empty.receiveMeanNs, empty.overheadPct], [0, 0, 100]);
+});
+
+test("the requests in flight are counted, with the time since each was sent", () => {
+  assert.deepEqual(sumOpenRequests([10, 40, 100], 100), { count: 3, ageSumNs: 150 });
+  assert.deepEqual(sumOpenRequests([], 100), NO_OPEN_REQUESTS);
+});
+
+test("a request that is sent after the moment has no age", () => {
+  assert.deepEqual(sumOpenRequests([90, 120], 100), { count: 2, ageSumNs: 10 });
 });

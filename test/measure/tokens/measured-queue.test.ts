@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { FailedResponse, MeasuredRequest } from "../../../src/measure/tokens/answered-request.ts";
 import { EndMarks } from "../../../src/measure/tokens/end-marks.ts";
 import { MeasuredQueue } from "../../../src/measure/tokens/measured-queue.ts";
-import type { FailedResponse, MeasuredRequest } from "../../../src/measure/tokens/measured-request.ts";
 
 /** A queue, and what it passed on: a request's number, with why it failed; `!` before a failure. */
 function makeQueue() {

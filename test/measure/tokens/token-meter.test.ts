@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { MeasuredSink } from "../../../src/measure/tokens/measured-request.ts";
+import type { MeasuredSink } from "../../../src/measure/tokens/answered-request.ts";
 import {
   type PackedFailure,
   type PackedResponse,

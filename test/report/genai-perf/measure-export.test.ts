@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
+import { systemMetrics } from "../../../src/measure/tokens/row-measurement.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
 import { UserError } from "../../../src/plan/problem.ts";

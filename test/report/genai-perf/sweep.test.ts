@@ -3,10 +3,8 @@ import { test } from "node:test";
 import type { StatisticName } from "../../../src/measure/numpy-statistics.ts";
 import { findBrokenLimits, formatLimit, parseLimit, type ResultLimit } from "../../../src/report/genai-perf/limits.ts";
 import type { GenAiPerfResult, TelemetryStatistics } from "../../../src/report/genai-perf/result.ts";
-import { chooseAxes, findPareto } from "../../../src/report/genai-perf/sweep/pareto.ts";
-import type { SweepPoint } from "../../../src/report/genai-perf/sweep/sweep.ts";
-import { formatSweepCsv } from "../../../src/report/genai-perf/sweep/sweep-csv.ts";
-import { formatSweepJson } from "../../../src/report/genai-perf/sweep/sweep-files.ts";
+import { chooseAxes, findPareto, type SweepPoint } from "../../../src/report/genai-perf/sweep/sweep.ts";
+import { formatSweepCsv, formatSweepJson } from "../../../src/report/genai-perf/sweep/sweep-files.ts";
 import { formatSweepTable } from "../../../src/report/genai-perf/sweep/sweep-table.ts";
 
 /** Summaries of sweeps. */

@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import protobuf from "protobufjs";
 import { listMetrics } from "../../../src/report/live/metric-list.ts";
-import { encodeOtlp } from "../../../src/report/live/otlp/otlp-json.ts";
+import { encodeOtlp } from "../../../src/report/live/otlp/otlp-exporter.ts";
 import type { RunSnapshot } from "../../../src/report/live/run-snapshot.ts";
-import { acceptsProtobuf, encodePrometheus } from "../../../src/report/live/watch/prometheus-protobuf.ts";
-import { formatPrometheusText } from "../../../src/report/live/watch/prometheus-text.ts";
+import {
+  acceptsProtobuf,
+  encodePrometheus,
+  formatPrometheusText,
+} from "../../../src/report/live/watch/prometheus-formats.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { startFakeRun } from "./fake-run.ts";
 import { readMetrics } from "./read-metrics.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
-import { toDeliveryJson } from "../../../src/report/json/level-parts.ts";
+import { toDeliveryJson } from "../../../src/report/json/level.ts";
 import { describeDelivery, describeUndelivered, loadDelivery } from "../../../src/report/notes/load-delivery.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import { makeWindow, type WindowParts } from "../../measure/make-window.ts";

@@ -7,8 +7,7 @@ import { RunError } from "../../../src/plan/problem.ts";
 import type { Plot, PlotSet } from "../../../src/report/plot.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
-import { formatPlotPage } from "../../../src/report/plots/page.ts";
-import { writePlots } from "../../../src/report/plots/write-plots.ts";
+import { formatPlotPage, writePlots } from "../../../src/report/plots/write-plots.ts";
 
 /** Plots as files: that they stand alone, that they are whole, and that they show the data. */
 

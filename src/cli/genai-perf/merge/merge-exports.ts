@@ -4,7 +4,6 @@ import { writeMergedExport } from "../../../campaign/merged-export.ts";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { TokenGaps } from "../../../measure/tokens/token-gaps.ts";
 import { type Problem, problem, UserError, userError } from "../../../plan/problem.ts";
-import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { writeArtifacts } from "../../../report/genai-perf/files.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
 import {
@@ -13,6 +12,7 @@ import {
   measureExports,
 } from "../../../report/genai-perf/measure-export.ts";
 import { type Measured, toMeasured } from "../../../report/genai-perf/measured.ts";
+import { artifactFiles } from "../../../report/genai-perf/outputs.ts";
 import { drawRuns, removePlots } from "../../../report/genai-perf/plots.ts";
 import type { MergedLoad } from "../../../report/genai-perf/reported-run.ts";
 import { printTables } from "../../../report/genai-perf/run-console.ts";

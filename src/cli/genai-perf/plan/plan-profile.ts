@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { UserError } from "../../../plan/problem.ts";
-import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import { artifactFiles } from "../../../report/genai-perf/outputs.ts";
 import type { PointParameters } from "../../../result/sweep.ts";
 import { findDuplicatePaths, findReadOutputs, textsIn } from "../../output-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";

@@ -1,6 +1,5 @@
 import type { OutputsPlan } from "../../../plan/plan.ts";
-import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
-import type { GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
+import { artifactFiles, type GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
 import type { PlotFormat } from "../../../report/plot.ts";
 import type { PointParameters } from "../../../result/sweep.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";

@@ -3,8 +3,7 @@ import type { StatisticName } from "../../../measure/numpy-statistics.ts";
 import { type BrokenLimits, formatPoint, type SearchSummary } from "../../../result/sweep.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import { formatRichTable } from "../rich-table.ts";
-import { findPareto } from "./pareto.ts";
-import type { SweepPoint } from "./sweep.ts";
+import { findPareto, type SweepPoint } from "./sweep.ts";
 
 /** Table of a sweep's points for the console. */
 

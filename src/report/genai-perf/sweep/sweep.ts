@@ -14,3 +14,60 @@ export interface SweepRow extends SweepPoint {
   readonly load: number;
   readonly datasetEntries: number;
 }
+
+/** The Pareto front of a sweep: on it, more throughput costs latency and less latency costs throughput. */
+
+/** The metrics to compare points by. */
+interface ParetoAxes {
+  /** Name of a system metric, higher is better. */
+  readonly throughput: "output_token_throughput" | "request_throughput";
+  /** Number of GPUs of each point, to divide the throughput by; undefined unless telemetry reports it for all points. */
+  readonly gpuCounts: readonly number[] | undefined;
+}
+
+/** A point's coordinates. NaN if the point lacks the metric. */
+interface ParetoPlace {
+  /** Per second, and per GPU if their number is known. */
+  readonly throughput: number;
+  /** 99th percentile of the request latency in milliseconds. */
+  readonly latencyMs: number;
+  /** Whether no other point is at least as good in both metrics and better in one. */
+  readonly isOptimal: boolean;
+}
+
+/** Chooses token throughput if all points have it, otherwise request throughput. */
+export function chooseAxes(points: readonly SweepPoint[]): ParetoAxes {
+  const hasTokens = points.length > 0 && points.every(({ result }) => result.statistics.has("output_token_throughput"));
+  const gpuCounts = points.map(({ result }) => new Set([...(result.telemetry?.values() ?? [])].flatMap(gpusOf)).size);
+  return {
+    throughput: hasTokens ? "output_token_throughput" : "request_throughput",
+    gpuCounts: gpuCounts.length > 0 && gpuCounts.every((count) => count > 0) ? gpuCounts : undefined,
+  };
+}
+
+function gpusOf({ gpus }: { readonly gpus: ReadonlyMap<string, unknown> }): string[] {
+  return [...gpus.keys()];
+}
+
+/** Computes the coordinates of the points, in order. A point that lacks one of the metrics is never optimal. */
+export function findPareto(points: readonly SweepPoint[], axes: ParetoAxes = chooseAxes(points)): ParetoPlace[] {
+  const places = points.map(({ result }, index) => ({
+    throughput:
+      (result.statistics.get(axes.throughput)?.values.get("avg") ?? Number.NaN) / (axes.gpuCounts?.[index] ?? 1),
+    latencyMs: result.statistics.get("request_latency")?.values.get("p99") ?? Number.NaN,
+  }));
+  return places.map((place) => ({
+    ...place,
+    isOptimal:
+      Number.isFinite(place.throughput) &&
+      Number.isFinite(place.latencyMs) &&
+      !places.some((other) => isBetter(other, place)),
+  }));
+}
+
+type Place = Omit<ParetoPlace, "isOptimal">;
+
+function isBetter(one: Place, other: Place): boolean {
+  const isNoWorse = one.throughput >= other.throughput && one.latencyMs <= other.latencyMs;
+  return isNoWorse && (one.throughput > other.throughput || one.latencyMs < other.latencyMs);
+}

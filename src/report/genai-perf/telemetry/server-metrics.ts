@@ -1,15 +1,19 @@
 import { PERCENTILES, summarize } from "../../../measure/numpy-statistics.ts";
+import { VERSION } from "../../../runtime/version.ts";
 import { estimateQuantile } from "../../../telemetry/histogram-estimate.ts";
 import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries, ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";
+import { formatCsvRow } from "../../markup.ts";
+import { formatTwoDecimals } from "../python-format.ts";
+import { formatRichTable, wrapWords } from "../rich-table.ts";
 
 /** Statistics of the servers' metrics during a run. Names are AIPerf's where it has the same value. */
 
 /** By statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Statistics without values are left out. */
-export type ServerStatistics = ReadonlyMap<string, number>;
+type ServerStatistics = ReadonlyMap<string, number>;
 
 /** One series and its statistics. */
-export interface ServerMetric {
+interface ServerMetric {
   readonly endpoint: ScrapedEndpoint;
   readonly family: ScrapedFamily;
   readonly labels: ReadonlyMap<string, string>;
@@ -19,10 +23,10 @@ export interface ServerMetric {
 }
 
 /** Percentiles to estimate from a histogram. */
-export const ESTIMATED = [50, 90, 95, 99] as const;
+const ESTIMATED = [50, 90, 95, 99] as const;
 
 /** Returns all series by family name, then in the order of the servers. */
-export function toServerMetrics({ endpoints }: ScrapeResult): ServerMetric[] {
+function toServerMetrics({ endpoints }: ScrapeResult): ServerMetric[] {
   return endpoints
     .flatMap((endpoint) =>
       endpoint.families.flatMap((family) =>
@@ -72,12 +76,12 @@ export function isNoise(name: string): boolean {
 }
 
 /** Reports whether several endpoints returned metrics. */
-export function hasManyServers({ endpoints }: ScrapeResult): boolean {
+function hasManyServers({ endpoints }: ScrapeResult): boolean {
   return endpoints.filter(({ families }) => families.length > 0).length > 1;
 }
 
 /** Formats labels: `model="m", version="1"`. */
-export function formatLabels(labels: ReadonlyMap<string, string>): string {
+function formatLabels(labels: ReadonlyMap<string, string>): string {
   return [...labels].map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(", ");
 }
 
@@ -135,4 +139,141 @@ function measured(statistics: readonly [string, number][]): ServerStatistics {
 function isActive(series: ScrapedSeries): boolean {
   if (series.kind === "gauge") return series.readings.min !== 0 || series.readings.max !== 0;
   return series.kind === "counter" ? series.increase > 0 : series.count > 0;
+}
+
+/**
+ * `server_metrics_export_genai_perf_rampart.json` and `server_metrics_export.csv`, in AIPerf's layout, with a separate column for labels.
+ */
+
+const HEADS: Readonly<Record<ScrapedFamily["kind"], readonly string[]>> = {
+  gauge: ["avg", "min", "max", "std", ...PERCENTILES.map((p) => `p${p}`)],
+  counter: ["total", "rate"],
+  histogram: ["count", "count_rate", "sum", "sum_rate", "avg", ...ESTIMATED.map((p) => `p${p}_estimate`)],
+};
+const KINDS = ["gauge", "counter", "histogram"] as const;
+
+/** Formats the JSON file. */
+export function formatServerMetricsJson(result: ScrapeResult): string {
+  const { endpoints } = result;
+  // By names that servers choose: one may be `constructor`.
+  const metrics = new Map<string, { type: string; description: string; unit?: string; series: object[] }>();
+  for (const { endpoint, family, labels, statistics } of toServerMetrics(result)) {
+    const metric = metrics.get(family.name) ?? {
+      type: family.kind,
+      description: family.help,
+      ...(family.unit === "" ? {} : { unit: family.unit }),
+      series: [],
+    };
+    metrics.set(family.name, metric);
+    metric.series.push({
+      endpoint_url: endpoint.url,
+      ...(labels.size === 0 ? {} : { labels: Object.fromEntries(labels) }),
+      stats: Object.fromEntries(statistics),
+    });
+  }
+  const document = {
+    schema_version: "1.1",
+    rampart_version: VERSION,
+    summary: {
+      endpoints_configured: endpoints.map(({ url }) => url),
+      endpoints_successful: endpoints.filter(({ families }) => families.length > 0).map(({ url }) => url),
+      endpoint_info: Object.fromEntries(endpoints.map((endpoint) => [endpoint.url, describeEndpoint(endpoint)])),
+    },
+    metrics_phase: "profiling",
+    metrics: Object.fromEntries(metrics),
+  };
+  // Time stamps have 19 digits, of which a number keeps 16.
+  return `${JSON.stringify(document, null, 2).replace(/"((?:first|last)_fetch_ns)": "(\d+)"/g, '"$1": $2')}\n`;
+}
+
+function describeEndpoint(endpoint: ScrapeResult["endpoints"][number]): object {
+  const { scrapeCount, failedCount, failure, firstEpochNs, lastEpochNs, fetchMeanMs, durationSec, leftOutCount } =
+    endpoint;
+  return {
+    total_fetches: scrapeCount,
+    ...(failedCount > 0 ? { failed_fetches: failedCount, first_failure: failure } : {}),
+    first_fetch_ns: String(firstEpochNs),
+    last_fetch_ns: String(lastEpochNs),
+    ...(Number.isNaN(fetchMeanMs) ? {} : { avg_fetch_latency_ms: fetchMeanMs }),
+    duration_seconds: durationSec,
+    ...(leftOutCount > 0 ? { series_left_out: leftOutCount } : {}),
+  };
+}
+
+/** Formats one block for each kind of metric, separated by empty lines. */
+export function formatServerMetricsCsv(result: ScrapeResult): string {
+  const metrics = toServerMetrics(result);
+  const blocks = KINDS.flatMap((kind) => {
+    const rows = metrics.filter(({ family }) => family.kind === kind).map((metric) => toRow(metric, HEADS[kind]));
+    const head = ["Endpoint", "Type", "Metric", "Labels", "Unit", ...HEADS[kind], "Description"];
+    return rows.length === 0 ? [] : [[head, ...rows].map((row) => formatCsvRow(row, "\n")).join("")];
+  });
+  return blocks.join("\n");
+}
+
+function toRow({ endpoint, family, labels, statistics }: ServerMetric, names: readonly string[]): string[] {
+  const cells = names.map((name) => statistics.get(name)?.toFixed(4) ?? "");
+  return [
+    new URL(endpoint.url).host,
+    family.kind,
+    family.name,
+    formatLabels(labels),
+    family.unit,
+    ...cells,
+    family.help,
+  ];
+}
+
+const MOST_ROWS = 60;
+const NAME_WIDTH = 60;
+
+/** Formats tables of the servers' metrics. Leaves out inactive metrics; empty if nothing is left. */
+export function formatServerMetricsConsole(result: ScrapeResult): string {
+  const shown = toServerMetrics(result).filter(({ family, isActive }) => isActive && !isNoise(family.name));
+  if (shown.length === 0) return "";
+  const hasMany = hasManyServers(result);
+  const table = (
+    title: string,
+    kind: string,
+    columns: readonly (readonly [head: string, statistic: string])[],
+  ): string => {
+    const metrics = shown.filter(({ family }) => family.kind === kind);
+    if (metrics.length === 0) return "";
+    const rows = metrics
+      .slice(0, MOST_ROWS)
+      .map((metric) => [
+        nameOf(metric, hasMany),
+        ...columns.map(([, statistic]) => formatValue(metric.statistics.get(statistic))),
+      ]);
+    const rest = metrics.length - rows.length;
+    const more = rest > 0 ? `${rest} more are in server_metrics_export.csv\n` : "";
+    return formatRichTable(`Server metrics: ${title}`, ["Metric", ...columns.map(([head]) => head)], rows) + more;
+  };
+  const named = (...names: readonly string[]): [string, string][] => names.map((name) => [name, name]);
+  return (
+    table("gauges", "gauge", named("min", "avg", "max")) +
+    table("counters", "counter", [
+      ["increase", "total"],
+      ["per second", "rate"],
+    ]) +
+    table("histograms, percentiles estimated from buckets", "histogram", [
+      ...named("count", "avg"),
+      ["p50 (est.)", "p50_estimate"],
+      ["p90 (est.)", "p90_estimate"],
+      ["p99 (est.)", "p99_estimate"],
+    ])
+  );
+}
+
+function nameOf({ family, labels, endpoint }: ServerMetric, hasMany: boolean): string {
+  const unit = family.unit === "" ? "" : ` (${family.unit})`;
+  const place = hasMany ? ` of ${new URL(endpoint.url).host}` : "";
+  const text = `${family.name}${unit}${labels.size === 0 ? "" : ` ${formatLabels(labels)}`}${place}`;
+  return wrapWords(text, NAME_WIDTH).join("\n");
+}
+
+/** Seconds are small numbers. */
+function formatValue(value: number | undefined): string {
+  if (value === undefined) return "N/A";
+  return value !== 0 && Math.abs(value) < 1 ? String(Number(value.toPrecision(3))) : formatTwoDecimals(value);
 }

@@ -1,14 +1,14 @@
 import type { Dispatcher } from "undici/index.js";
+import { compactBuckets, type ExponentialHistogram } from "../../../measure/exponential-histogram.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { messageOf } from "../../../plan/problem.ts";
-import { msToSec } from "../../../plan/units.ts";
+import { msToSec, nsToSec } from "../../../plan/units.ts";
 import { urlsOf } from "../../../registry/service-kinds.ts";
 import { nowNs, toEpochNs } from "../../../runtime/clock.ts";
 import { VERSION } from "../../../runtime/version.ts";
 import type { Report, TextSink } from "../../report.ts";
-import { listMetrics } from "../metric-list.ts";
+import { type Labels, listMetrics, type Metric } from "../metric-list.ts";
 import type { RunState } from "../run-state.ts";
-import { encodeOtlp } from "./otlp-json.ts";
 import { type OtlpSettings, readOtlpSettings } from "./otlp-settings.ts";
 
 /**
@@ -141,4 +141,74 @@ function readRejected(text: string): string | undefined {
 
 function withoutLogin(url: string): string {
   return url.replace(/^([a-z][a-z\d+.-]*:\/\/)?[^/?#\s]*@/i, "$1").replace(/[?#].*$/, "");
+}
+
+/** Metrics as OTLP in JSON. Source: `ExportMetricsServiceRequest` of opentelemetry-proto; 64-bit integers are strings. */
+
+/** As many as OpenTelemetry's SDKs send. */
+const MOST_BUCKETS = 160;
+const CUMULATIVE = 2;
+
+/** What all metrics of a request share. */
+interface OtlpScope {
+  readonly version: string;
+  /** Attributes of the resource. */
+  readonly attributes: Labels;
+  readonly startEpochNs: bigint;
+  readonly atEpochNs: bigint;
+}
+
+/** Encodes a request. */
+export function encodeOtlp(metrics: readonly Metric[], scope: OtlpScope): string {
+  return JSON.stringify({
+    resourceMetrics: [
+      {
+        resource: { attributes: toAttributes(scope.attributes) },
+        scopeMetrics: [
+          {
+            scope: { name: "rampart", version: scope.version },
+            metrics: metrics.map((metric) => toMetric(metric, scope)),
+          },
+        ],
+      },
+    ],
+  });
+}
+
+function toMetric(metric: Metric, { startEpochNs, atEpochNs }: OtlpScope): object {
+  const { name, help, unit } = metric;
+  const head = { name, description: help, unit };
+  const timeUnixNano = String(atEpochNs);
+  const times = { startTimeUnixNano: String(startEpochNs), timeUnixNano };
+  if (metric.kind === "histogram") {
+    const dataPoints = metric.points.map(({ labels, histogram }) => ({
+      ...{ attributes: toAttributes(labels), ...times, ...toHistogram(histogram) },
+    }));
+    return { ...head, exponentialHistogram: { aggregationTemporality: CUMULATIVE, dataPoints } };
+  }
+  if (metric.kind === "counter") {
+    const dataPoints = metric.points.map(({ labels, value }) => ({
+      ...{ attributes: toAttributes(labels), ...times, asInt: String(value) },
+    }));
+    return { ...head, sum: { aggregationTemporality: CUMULATIVE, isMonotonic: true, dataPoints } };
+  }
+  const dataPoints = metric.points.map(({ labels, value }) => ({
+    ...{ attributes: toAttributes(labels), timeUnixNano, asDouble: value },
+  }));
+  return { ...head, gauge: { dataPoints } };
+}
+
+function toHistogram(histogram: ExponentialHistogram): object {
+  const { scale, offset, counts } = compactBuckets(histogram, MOST_BUCKETS);
+  return {
+    count: String(histogram.count),
+    sum: nsToSec(histogram.sumNs),
+    scale,
+    zeroCount: "0",
+    positive: { offset, bucketCounts: counts.map(String) },
+  };
+}
+
+function toAttributes(labels: Labels): object[] {
+  return Object.entries(labels).map(([key, value]) => ({ key, value: { stringValue: value } }));
 }

@@ -3,7 +3,7 @@ import { registerHeaders, registerUrl } from "../../../plan/secrets.ts";
 /** Where OTLP goes, from an option's value and the environment. Source: the specification of OpenTelemetry's OTLP exporters. */
 
 /** The value that takes the endpoint from the environment. */
-export const FROM_ENVIRONMENT = "env";
+const FROM_ENVIRONMENT = "env";
 
 const METRICS_PATH = "/v1/metrics";
 const DEFAULT_INTERVAL_MS = 5000;
@@ -12,7 +12,7 @@ const DEFAULT_TIMEOUT_MS = 5000;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The URL to which metrics are sent, or the reason why it cannot be determined, with the fix. */
-export type ResolvedOtlp = { readonly url: string } | { readonly message: string; readonly hint: string };
+type ResolvedOtlp = { readonly url: string } | { readonly message: string; readonly hint: string };
 
 /** Resolves the value of an option: an address, to which the default path is added if it has none, or `env` for the standard variables. */
 export function resolveOtlpUrl(text: string, env: Environment): ResolvedOtlp {

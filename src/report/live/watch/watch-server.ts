@@ -13,10 +13,14 @@ import {
 import type { Report, TextSink } from "../../report.ts";
 import { listMetrics } from "../metric-list.ts";
 import type { RunState } from "../run-state.ts";
-import { toPagePoint, toPageState } from "./page-state.ts";
-import { acceptsProtobuf, encodePrometheus, PROTOBUF_TYPE } from "./prometheus-protobuf.ts";
-import { formatPrometheusText, TEXT_TYPE } from "./prometheus-text.ts";
-import { formatWatchPage } from "./watch-page.ts";
+import {
+  acceptsProtobuf,
+  encodePrometheus,
+  formatPrometheusText,
+  PROTOBUF_TYPE,
+  TEXT_TYPE,
+} from "./prometheus-formats.ts";
+import { formatWatchPage, toPagePoint, toPageState } from "./watch-page.ts";
 
 /**
  * Serves the state of a run to this host while it lasts: a web page, and metrics for Prometheus. The measuring thread answers, so its work

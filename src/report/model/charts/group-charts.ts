@@ -1,8 +1,7 @@
 import type { Plot } from "../../plot.ts";
 import { pickEvenly, roundForPlot } from "../../plot-points.ts";
 import { findSpread, readMetric } from "../../schema/read-metrics.ts";
-import type { LevelJson } from "../../schema/report-schema.ts";
-import { nameInRun, type ReportView } from "../report-view.ts";
+import { type GroupRow, groupsByTag, nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";
 
 /** Latency and throughput by tag, and by the targets of a mix. */
@@ -11,28 +10,15 @@ const PERCENTILES = ["p50", "p90", "p99"] as const;
 /** More bars cannot be distinguished. */
 const MOST_BARS = 24;
 
-/** The requests with one value of a tag at one level. */
-interface TaggedGroup {
-  /** `chat`, or `chat, concurrency 4` where there are several levels. */
-  readonly name: string;
-  readonly json: NonNullable<LevelJson["groups"]>[number];
-}
+/** A row with its name: `chat`, or `chat, concurrency 4` where there are several levels. */
+type TaggedGroup = Pick<GroupRow, "name" | "json">;
 
 /** Draws two charts for each tag; nothing without tags. */
 export function groupCharts(view: ReportView): { readonly tag: string; readonly charts: readonly Plot[] }[] {
-  const { levels } = view;
-  const tags = new Set(
-    levels.flatMap(({ json: { groups = [] } }) => groups.flatMap((group) => Object.keys(group.tags))),
-  );
-  return [...tags].map((tag) => {
-    const groups = levels.flatMap(({ run, name, json }): TaggedGroup[] =>
-      (json.groups ?? [])
-        .filter((group) => tag in group.tags)
-        .map((group) => {
-          const value = group.tags[tag] ?? `(no ${tag})`;
-          return { name: levels.length > 1 ? `${value}, ${nameInRun(run, name)}` : value, json: group };
-        }),
-    );
+  return [...groupsByTag(view)].map(([tag, rows]) => {
+    const groups = rows.map(({ run, name, value, json }): TaggedGroup => {
+      return { name: view.levels.length > 1 ? `${value}, ${nameInRun(run, name)}` : value, json };
+    });
     return { tag, charts: [...drawLatencies(tag, groups), drawThroughput(tag, groups, view.unit)] };
   });
 }

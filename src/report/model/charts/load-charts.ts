@@ -21,7 +21,7 @@ const MOST_TICKS = 12;
 const FRAME = { group: "", notes: [] } as const;
 
 /** The charts over the load. Each is absent where it has less than two points. */
-export interface LoadCharts {
+interface LoadCharts {
   readonly throughput: readonly Plot[];
   readonly latency: readonly Plot[];
   /** Latency against throughput. */
@@ -37,7 +37,14 @@ export function loadCharts(view: ReportView): LoadCharts {
   const { plan, unit } = view;
   const load = LEVEL_UNITS[levelUnitOf(plan.load)];
   const { axis } = levelTitles(plan);
-  const over = overLoad(points, axis, load.isWhole);
+  const over = {
+    ...FRAME,
+    ...loadAxis(
+      points.map((point) => point.load),
+      axis,
+      load.isWhole,
+    ),
+  };
   return {
     throughput: drawThroughput(points, over, unit, load.isScheduled),
     latency: drawLatency(points, over),
@@ -46,15 +53,17 @@ export function loadCharts(view: ReportView): LoadCharts {
   };
 }
 
-type OverLoad = Pick<XyPlot, "kind" | "xLabel" | "isFromZero" | "isWhole" | "isLogX" | "xTicks" | "group" | "notes">;
+/** The axis of loads. */
+type LoadAxis = Pick<XyPlot, "kind" | "xLabel" | "isFromZero" | "isWhole" | "isLogX" | "xTicks">;
 
-function overLoad(points: readonly LoadPoint[], xLabel: string, isWhole: boolean): OverLoad {
-  const loads = points.map(({ load }) => load);
+/** Returns the axis of loads. @param loads at least one */
+export function loadAxis(loads: readonly number[], xLabel: string, isWhole: boolean): LoadAxis {
   const [least, most] = [Math.min(...loads), Math.max(...loads)];
   const isLogX = least > 0 && most / least >= LOG_FROM;
-  const xTicks = pickEvenly(loads, MOST_TICKS);
-  return { kind: "xy", xLabel, isFromZero: true, isWhole, isLogX, xTicks, ...FRAME };
+  return { kind: "xy", xLabel, isFromZero: true, isWhole, isLogX, xTicks: pickEvenly(loads, MOST_TICKS) };
 }
+
+type OverLoad = LoadAxis & typeof FRAME;
 
 /** Draws the line of an estimate over the load with its intervals; nothing where no point has it. */
 function lineOf(

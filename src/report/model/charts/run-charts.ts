@@ -2,13 +2,12 @@ import type { Plot } from "../../plot.ts";
 import type { Section } from "../report-model.ts";
 import type { ReportView } from "../report-view.ts";
 import { groupCharts } from "./group-charts.ts";
-import { heatMap } from "./heat-map.ts";
 import { loadCharts } from "./load-charts.ts";
 import { latencyCurves, tokenCurves } from "./percentile-charts.ts";
 import { runsCharts } from "./runs-charts.ts";
 import { searchCharts } from "./search-charts.ts";
 import { serverCharts } from "./server-charts.ts";
-import { timeLine, windowCharts } from "./time-charts.ts";
+import { heatMap, timeLine, windowCharts } from "./time-charts.ts";
 
 const MOST_IN_SUMMARY = 3;
 

@@ -6,11 +6,12 @@ import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
 import type { Meaning, Plot, PlotPoint, XySeries } from "../../plot.ts";
-import { pickEvenly, roundForPlot } from "../../plot-points.ts";
+import { roundForPlot } from "../../plot-points.ts";
 import { inBaseUnit } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import { nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitOf } from "../values.ts";
+import { loadAxis } from "./load-charts.ts";
 
 /** A search for the highest load: each limited metric by the loads that were tried, with intervals and the states of points. */
 
@@ -24,9 +25,6 @@ const STATE_LOOKS: Readonly<Record<State, { readonly name: string; readonly mean
 
 /** A limit further above the values than this would flatten them. */
 const FAR_RATIO = 4;
-const MOST_TICKS = 12;
-/** Loads that grow by more than this in all have a logarithmic axis. */
-const LOG_FROM = 8;
 
 type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
 
@@ -91,10 +89,9 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
   const loads = [...new Set(points.map((point) => point.load))];
   return [
     {
-      kind: "xy",
+      ...loadAxis(loads, levelTitles(view.plan).axis, load.isWhole),
       // Names of percentiles stay small.
       title: `${name.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase())} by load`,
-      xLabel: levelTitles(view.plan).axis,
       yLabel: `${name} (${scale.name})`,
       group: "",
       notes,
@@ -103,10 +100,6 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
         ...(isFar ? [] : [limitLine]),
         ...STATES.flatMap((state) => drawState(state, points, scale.size)),
       ],
-      isFromZero: true,
-      isWhole: load.isWhole,
-      isLogX: first.load > 0 && last.load / first.load >= LOG_FROM,
-      xTicks: pickEvenly(loads, MOST_TICKS),
     },
   ];
 }

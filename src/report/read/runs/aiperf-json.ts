@@ -1,9 +1,8 @@
 import * as v from "valibot";
-import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
+import { ratioBounds } from "../../../measure/intervals/ratio-interval.ts";
 import { userError } from "../../../plan/problem.ts";
 import { describeUsers } from "../../../registry/level-names.ts";
-import { listFacts } from "./facts.ts";
-import { listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
+import { listFacts, listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
 import { describeLoad, type MeasuredValue, parseDocument, type RunFormat } from "./measured-run.ts";
 
 /** AIPerf's `profile_export_aiperf.json`, schema version 1. */

@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import { listFacts } from "./facts.ts";
-import { listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
+import { listFacts, listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
 import { describeLoad, parseDocument, type RunFormat } from "./measured-run.ts";
 
 /** GenAI-Perf's `profile_export_genai_perf.json`, of the original or of Rampart. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { scaleInterval, UNKNOWN } from "../../../measure/intervals/certainty.ts";
-import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
+import { ratioBounds } from "../../../measure/intervals/ratio-interval.ts";
 import { reportedMetrics } from "../../../measure/metrics/catalogue.ts";
 import { nameMetric, parseStatistic } from "../../../measure/metrics/metric-names.ts";
 import type { MetricPlan } from "../../../plan/assertions.ts";
@@ -13,7 +13,7 @@ import type { SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
 import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
 import { REPORT_VERSION } from "../../schema/report-version.ts";
-import { listFacts } from "./facts.ts";
+import { listFacts } from "./foreign-metrics.ts";
 import {
   describeLoad,
   type MeasuredLevel,

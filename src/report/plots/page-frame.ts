@@ -1,8 +1,10 @@
 import { maskSecrets } from "../../plan/secrets.ts";
+import { escapeHtml } from "../markup.ts";
+import type { Plot } from "../plot.ts";
 import { THEMES } from "./themes.ts";
 
 /** Also prevents the page from loading anything if a text of the run injects an address. */
-export const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
 /** What a page adds to the script. */
 interface ScriptParts {
@@ -59,6 +61,46 @@ export function formatScripts(options: readonly object[], library: string, scrip
   return `<script type="application/json" id="data">${escapeJson(data)}</script>
 <script>${library.replaceAll("</script", "<\\/script")}</script>
 <script>${script}</script>`;
+}
+
+/** Formats an HTML file, without secrets. @param scripts from {@link formatScripts}; empty for a page without them */
+export function formatDocument(title: string, style: string, body: string, scripts: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${maskSecrets(escapeHtml(title))}</title>
+<style>${style}</style>
+</head>
+<body>
+${maskSecrets(body)}
+${scripts}
+</body>
+</html>
+`;
+}
+
+/** Formats the head of a page. @param hasScript whether its theme can be changed */
+export function formatHeader(title: string, subtitle: string, hasScript = true): string {
+  return `<header>
+<div><h1>${escapeHtml(title)}</h1><p>${escapeHtml(subtitle)}</p></div>
+${hasScript ? `<button id="theme" type="button" aria-label="Light or dark">◐</button>` : ""}
+</header>`;
+}
+
+/** Formats the place that the script of a page draws a chart into. @param index of the plot in the page */
+export function formatPlace({ title }: Plot, index: number, heightPx: number | undefined): string {
+  const style = heightPx === undefined ? "" : ` style="height:${heightPx}px"`;
+  return `<div class="chart"${style} data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
+}
+
+/** Formats a chart with its title and notes. @param place where it is drawn, or its picture */
+export function formatFigure({ title, notes, isWide }: Plot, place: string, legend = ""): string {
+  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
+  const wide = isWide === true ? ' class="wide"' : "";
+  return `<figure${wide}><figcaption>${escapeHtml(title)}</figcaption>${legend}${place}${text}</figure>`;
 }
 
 /** Escapes JSON so that it cannot end its script element. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
+import { systemMetrics } from "../../../src/measure/tokens/row-measurement.ts";
 import { makeColumns, makeTimes, rateOf } from "./make-columns.ts";
 
 const usage = { promptTokens: 10, completionTokens: 5, reasoningTokens: undefined };

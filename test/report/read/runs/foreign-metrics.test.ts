@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { maskText } from "../../../../src/plan/secrets.ts";
-import { listFacts } from "../../../../src/report/read/runs/facts.ts";
+import { listFacts } from "../../../../src/report/read/runs/foreign-metrics.ts";
 
 /** What was measured, as paths and values. */
 

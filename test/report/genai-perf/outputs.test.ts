@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { artifactFiles } from "../../../src/report/genai-perf/artifacts.ts";
+import { artifactFiles } from "../../../src/report/genai-perf/outputs.ts";
 
 test("the export's name renames all files", () => {
   assert.deepEqual(artifactFiles("a", "profile_export.json"), {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CompletionBins } from "../../../src/measure/intervals/time-bins.ts";
 import { NumberTally } from "../../../src/measure/tally/number-tally.ts";
-import { goodPerSec, sumPerSec, tokenRateInterval } from "../../../src/measure/tokens/token-rates.ts";
+import { goodPerSec, sumPerSec, tokenRateInterval } from "../../../src/measure/tokens/token-measurement.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { makeColumns, makeTimes } from "./make-columns.ts";
 

@@ -1,2 +1,0 @@
-/** Which values of a metric are better. */
-export type Direction = "lower" | "higher";
