@@ -1,7 +1,7 @@
 /**
  * When limits are judged while a level is measured, and how much error each judgement may have. Judging again and again finds an interval that
- * happens to lie on one side of the limit far more often than judging once. So the error is spent in parts: each look gets the part that its
- * measured time is of the longest one (Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70, 1983). The sum of the
+ * happens to lie on one side of the limit far more often than judging once. So the error is spent in parts, by the measured
+ * time (Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70, 1983). The sum of the
  * parts bounds the error of all looks together, whatever they have in common.
  */
 
@@ -11,6 +11,14 @@ export const LIMIT_ERROR = 0.025;
 const LEAST_WINDOWS = 2;
 /** Each look is after about this many times the time of the one before: few looks leave more error for each. */
 const GROWTH = 1.5;
+
+/**
+ * Returns the part of the error that is spent after a part of the longest time: its cube, which is close to the boundaries of O'Brien and Fleming (Kim
+ * and DeMets, Biometrika 74, 1987). Early looks get little, so that the last ones, which decide levels near their limit, have almost all of it.
+ */
+function spentAt(ratio: number): number {
+  return ratio ** 3;
+}
 
 /** A moment at which limits are judged. */
 export interface Look {
@@ -29,7 +37,7 @@ export function planLooks(most: number): Look[] {
   counts.unshift(LEAST_WINDOWS);
   return counts.map((windowCount, index) => ({
     windowCount,
-    error: (LIMIT_ERROR * (windowCount - (counts[index - 1] ?? 0))) / last,
+    error: LIMIT_ERROR * (spentAt(windowCount / last) - spentAt((counts[index - 1] ?? 0) / last)),
   }));
 }
 
