@@ -128,7 +128,7 @@ class RunningSweep<Point extends MeasuredPoint> {
       const outcome = await this.measure(parameters, repeat === 0 ? "search" : "search, to confirm", repeat);
       if (outcome.kind === "interrupted") return undefined;
       if (outcome.kind === "measured" && outcome.isClientLimited) clientLimited.add(value);
-      search.add(value, this.judge(outcome, parameters, task));
+      search.add(value, this.judge(outcome, parameters, task) ? "kept" : "broken");
     }
     const { highest, broken } = search.ends;
     this.responses.push({

@@ -40,8 +40,8 @@ export function createLadder(
   return loads.kind === "list" ? climbList(loads.values) : climbRange(loads.min, loads.max, isWhole, closeEnoughRatio);
 }
 
-/** Returns the ladder of a load's levels. */
-export function ladderOf({ levels, search, unit }: LevelSearch): LevelLadder {
+/** Returns the ladder of a load's levels. @param within where the bisection of a range ends if that is below 2 %, as a ratio above 0 */
+export function ladderOf({ levels, search, unit }: LevelSearch, within: number = CLOSE_ENOUGH_RATIO): LevelLadder {
   if (search === "linear") return climbInOrder(levels);
   if (search === "highest" && levels.kind === "list") return { ...climbList(levels.values), levelAt: (level) => level };
   if (levels.kind !== "range" || levels.end === null) throw new Error(`a ${search} search needs a range with an end`);
@@ -50,7 +50,9 @@ export function ladderOf({ levels, search, unit }: LevelSearch): LevelLadder {
   // Like in perf_analyzer, both are measured even if they are equal.
   if (search === "binary" && end <= start) return climbInOrder({ kind: "list", values: [start, end] });
   const ladder =
-    search === "binary" ? bisectRange(start, end, step, isWhole) : climbRange(start, end, isWhole, CLOSE_ENOUGH_RATIO);
+    search === "binary"
+      ? bisectRange(start, end, step, isWhole)
+      : climbRange(start, end, isWhole, Math.min(CLOSE_ENOUGH_RATIO, within));
   return { ...ladder, levelAt: (level) => level };
 }
 

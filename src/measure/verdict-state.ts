@@ -106,7 +106,7 @@ export function requestsToShow(comparison: LimitComparison, percentile: number):
   return Math.ceil(Math.log(ERROR_RATIO) / Math.log(isUpperLimit(comparison) ? 1 - share : share));
 }
 
-/** Returns the share above a percentile, without the error of 100 - 99.9. */
-function shareAbove(percentile: number): number {
+/** Returns the share above a percentile, 0 to 1, without the error of 100 - 99.9. */
+export function shareAbove(percentile: number): number {
   return Number(((100 - percentile) / 100).toPrecision(12));
 }

@@ -114,8 +114,11 @@ export function measurementModeSchema() {
      * a closed loop lasts to the end of a round.
      */
     v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
-    /** Windows of `windowMs`, two or more, until the plan's limits are certainly kept or broken, and no longer than `maxMs`. */
-    v.object({ kind: v.literal("until-resolved"), windowMs: positive, maxMs: positive }),
+    /**
+     * Windows of `windowMs`, two or more, until the plan's limits are certainly kept or broken, and no longer than `maxMs`. `withinRatio` is the
+     * largest accepted difference between the loads that certainly keep and break them, as a ratio of the lower one.
+     */
+    v.object({ kind: v.literal("until-resolved"), windowMs: positive, maxMs: positive, withinRatio: positive }),
   ]);
 }
 

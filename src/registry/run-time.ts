@@ -100,7 +100,7 @@ function countPoints(ladder: Ladder, limit: number): number {
   const search = new LoadSearch(ladder);
   let pointCount = 0;
   for (let load = search.next(); load !== undefined; load = search.next()) {
-    search.add(load, load <= limit);
+    search.add(load, load <= limit ? "kept" : "broken");
     pointCount++;
   }
   return pointCount;

@@ -132,11 +132,11 @@ export interface LevelLimits {
 
 /** The result of a search for the highest level that keeps all limits. */
 export interface FindMaxResult {
-  /** Absent when no level keeps them. */
+  /** The highest level that certainly keeps them; absent when none does. */
   readonly highest?: number;
-  /** The lowest level above it that does not keep them; absent when the highest level of the range does. */
+  /** The lowest level above it that certainly breaks one; absent when none does: then `highest` is a lower bound. */
   readonly next?: number;
-  /** Whether it is certain that `next` breaks a limit. False when it could not be decided, or the search ended early. */
+  /** False when levels between the two could not be decided and these are too far apart, or the search ended early. */
   readonly isResolved: boolean;
 }
 

@@ -5,6 +5,7 @@ import type { ServerCounters } from "../service/server-counters.ts";
 import type { EarlyAbort } from "./conduct/early-abort.ts";
 import { findMaxOf } from "./conduct/found-levels.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";
+import { withinOf } from "./conduct/step.ts";
 import type { RunSignal } from "./interrupt.ts";
 import type { FailurePolicy } from "./judge/failure-policy.ts";
 import type { Session } from "./open/session.ts";
@@ -94,9 +95,10 @@ export async function composeResult(ending: RunEnding, parts: MeasuredParts): Pr
 
 /** Returns the levels, those of a search in ascending order with the response of the search. */
 function foundLevels(
-  { search, signal }: RunEnding,
+  { search, signal, prepared }: RunEnding,
   levels: readonly LevelResult[],
 ): Pick<RunResult, "levels" | "findMax"> {
   if (search.search !== "highest") return { levels };
-  return { levels: levels.toSorted((a, b) => a.level - b.level), findMax: findMaxOf(levels, !signal.isStopped) };
+  const findMax = findMaxOf(levels, !signal.isStopped, withinOf(prepared.plan.measurement.mode));
+  return { levels: levels.toSorted((a, b) => a.level - b.level), findMax };
 }

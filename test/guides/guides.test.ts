@@ -85,7 +85,7 @@ describe("what guides name exists", () => {
 
   test("scripts of package.json", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
-    const named = [...written.matchAll(/npm run ([\w:]+)/g)].map((match) => match[1] as string);
+    const named = [...written.matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1] as string);
     assert.ok(named.length > 10);
     assert.deepEqual(
       named.filter((script) => !(script in scripts)),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { createLadder, ladderOf, type SearchedLoads } from "../../src/load/load-ladder.ts";
-import { type Confirmation, endsOf, LoadSearch } from "../../src/load/search.ts";
+import { type Confirmation, endsOf, isAnswered, LoadSearch, type LoadState } from "../../src/load/search.ts";
 
 /** The search for the highest load, where the answer is known: loads up to the knee keep the limits. */
 
@@ -18,7 +18,7 @@ function searchWith(search: LoadSearch, knee: number, noisy: Readonly<Record<num
     const repeat = tried.filter((one) => one === load).length;
     assert.equal(search.timesTried(load), repeat);
     tried.push(load);
-    search.add(load, load <= knee !== (noisy[load]?.includes(repeat) ?? false));
+    search.add(load, load <= knee !== (noisy[load]?.includes(repeat) ?? false) ? "kept" : "broken");
   }
   return { search, tried };
 }
@@ -53,7 +53,10 @@ test("loads double, and are bisected above the knee", () => {
 
 test("the ends: all keep, none keeps, one value", () => {
   const all = findUpTo(100, { ...RANGE, max: 24 });
-  assert.deepEqual([all.tried, all.search.ends], [[1, 2, 4, 8, 16, 24], { highest: 24, broken: undefined }]);
+  assert.deepEqual(
+    [all.tried, all.search.ends],
+    [[1, 2, 4, 8, 16, 24], { highest: 24, broken: undefined, unresolved: undefined }],
+  );
   assert.deepEqual(findUpTo(100, { ...RANGE, max: 24 }, true, "ends").tried, [1, 2, 4, 8, 16, 24, 24]);
   for (const [confirmation, tried] of [
     ["none", [3]],
@@ -61,16 +64,20 @@ test("the ends: all keep, none keeps, one value", () => {
     ["steps", [3, 3]],
   ] as const) {
     const none = findUpTo(2, { ...RANGE, min: 3 }, true, confirmation);
-    assert.deepEqual([none.tried, none.search.ends], [tried, { highest: undefined, broken: 3 }]);
+    assert.deepEqual([none.tried, none.search.ends], [tried, { highest: undefined, broken: 3, unresolved: undefined }]);
     assert.deepEqual(none.search.votesOf(3), { kept: 0, broken: tried.length });
   }
-  assert.deepEqual(findUpTo(9, { kind: "list", values: [8] }).search.ends, { highest: 8, broken: undefined });
+  assert.deepEqual(findUpTo(9, { kind: "list", values: [8] }).search.ends, {
+    highest: 8,
+    broken: undefined,
+    unresolved: undefined,
+  });
 });
 
 test("a load that keeps the limits above one that does not is not the answer", () => {
-  const tried = [1, 2, 8, 4].map((load) => ({ load, isKept: load !== 4 }));
-  assert.deepEqual(endsOf(tried), { highest: 2, broken: 4 });
-  assert.deepEqual(endsOf([]), { highest: undefined, broken: undefined });
+  const tried = [1, 2, 8, 4].map((load) => ({ load, state: load === 4 ? ("broken" as const) : ("kept" as const) }));
+  assert.deepEqual(endsOf(tried), { highest: 2, broken: 4, unresolved: undefined });
+  assert.deepEqual(endsOf([]), { highest: undefined, broken: undefined, unresolved: undefined });
 });
 
 const NOISE: readonly (readonly [name: string, noisy: Record<number, readonly number[]>, tried: readonly number[]])[] =
@@ -86,7 +93,7 @@ for (const [name, noisy, expected] of NOISE) {
   test(`one noisy measurement does not decide a search with confirmed ends: ${name}`, () => {
     const ladder = createLadder({ ...RANGE, max: 16 }, true);
     const { search, tried } = searchWith(new LoadSearch(ladder, "ends"), 10, noisy);
-    assert.deepEqual(search.ends, { highest: 10, broken: 11 });
+    assert.deepEqual(search.ends, { highest: 10, broken: 11, unresolved: undefined });
     assert.ok(search.votesOf(10).kept >= 2 && search.votesOf(11).broken >= 2);
     assert.deepEqual(tried, expected);
   });
@@ -117,7 +124,7 @@ for (const [name, noisy, expected] of STEPS) {
 test("two noisy measurements of three move a search by that load, and it ends", () => {
   return fc.assert(
     fc.property(
-      fc.infiniteStream(fc.boolean()),
+      fc.infiniteStream(fc.constantFrom("kept", "broken", "unresolved")),
       fc.integer({ min: 1, max: 64 }),
       fc.constantFrom("none", "ends", "steps"),
       (noise, max, confirmation) => {
@@ -125,7 +132,9 @@ test("two noisy measurements of three move a search by that load, and it ends", 
         let count = 0;
         for (let load = search.next(); load !== undefined; load = search.next()) {
           assert.ok(++count <= 4 * max);
-          search.add(load, noise.next().value as boolean);
+          const state = noise.next().value as LoadState;
+          // Only searches that confirm nothing have loads that cannot be decided.
+          search.add(load, state === "unresolved" && confirmation !== "none" ? "broken" : state);
         }
         const { highest, broken = max + 1 } = search.ends;
         assert.ok(highest === undefined || highest < broken);
@@ -145,7 +154,56 @@ test("a list is searched by its values, in their order whatever the list's", () 
     [80, 80, 160],
     [200, 160, undefined],
   ] as const)
-    assert.deepEqual(findUpTo(knee, list, false, "ends").search.ends, { highest, broken });
+    assert.deepEqual(findUpTo(knee, list, false, "ends").search.ends, { highest, broken, unresolved: undefined });
+});
+
+/** Searches where loads from `from` to `to` cannot be decided, those below keep the limits and those above break them. */
+function searchAround(from: number, to: number, loads: SearchedLoads, within: number): Found {
+  const search = new LoadSearch(createLadder(loads, false), "none", within);
+  const tried: number[] = [];
+  for (let load = search.next(); load !== undefined; load = search.next()) {
+    assert.ok(!tried.includes(load), String(load));
+    tried.push(load);
+    search.add(load, load < from ? "kept" : load <= to ? "unresolved" : "broken");
+  }
+  return { search, tried };
+}
+
+test("above a load that cannot be decided the search goes up, and both ends come close to such loads", () => {
+  for (const [from, to] of [
+    [95, 99],
+    [90, 130],
+    [0.1, 60],
+    [700, 999],
+  ] as const) {
+    const { search, tried } = searchAround(from, to, { kind: "range", min: 1, max: 500 }, 0.1);
+    const { highest = 0, broken = 500, unresolved } = search.ends;
+    const isClose = isAnswered(search.ends, 0.1);
+    assert.equal(isClose, to < from * 1.07 || from > 500, `${highest} to ${broken}`);
+    assert.ok(tried.length <= 18, String(tried));
+    if (unresolved === undefined || isClose) continue;
+    const [lowest, top] = unresolved;
+    assert.ok(highest === 0 || lowest <= highest * 1.1, `${highest}, ${lowest}`);
+    assert.ok(broken <= top * 1.1, `${top}, ${broken}`);
+  }
+});
+
+test("loads at the lower end that cannot be decided are passed, and an upper end that cannot be decided is the last", () => {
+  const low = searchAround(0, 3, { kind: "range", min: 1, max: 16 }, 0.1);
+  // Everything from 4 on breaks the limits, so that the lower end stays open.
+  assert.deepEqual(low.search.ends.highest, undefined);
+  assert.equal(isAnswered(low.search.ends, 0.1), false);
+  const search = new LoadSearch(createLadder({ kind: "list", values: [1, 2, 3, 4] }, true), "none", 0.1);
+  for (const [load, state] of [
+    [1, "unresolved"],
+    [2, "kept"],
+    [4, "unresolved"],
+    [3, "kept"],
+  ] as const) {
+    assert.equal(search.next(), load);
+    search.add(load, state);
+  }
+  assert.deepEqual([search.next(), search.ends.highest, isAnswered(search.ends, 0.1)], [undefined, 3, false]);
 });
 
 test("rates are searched between whole numbers too, to 2 %", () => {

@@ -34,6 +34,7 @@ export interface ReportedRuns {
       readonly atHighest?: ReportedResults;
       readonly unresolvedRuns: readonly number[];
       readonly runsWithoutLoad: readonly number[];
+      readonly runsAtUpperEnd: readonly number[];
     };
     readonly levels: readonly (ReportedResults & Pick<ReportedLevel, "level" | "phase">)[];
   };
@@ -96,10 +97,11 @@ function checkSearch({ runs, combination }: ReportedRuns, complete: readonly Rep
     "a search has its answers over runs",
   );
   if (findMax === undefined) return 0;
-  const { highest, atHighest, unresolvedRuns, runsWithoutLoad } = findMax;
+  const { highest, atHighest, unresolvedRuns, runsWithoutLoad, runsAtUpperEnd } = findMax;
   const certain = complete.filter((run) => run.findMax?.isResolved === true && run.findMax.highest !== null);
   assert.equal(certain.length + unresolvedRuns.length + runsWithoutLoad.length, complete.length, "responses");
   for (const run of unresolvedRuns) assert.equal(runs[run - 1]?.findMax?.isResolved, false);
+  for (const run of runsAtUpperEnd) assert.equal(runs[run - 1]?.findMax?.isResolved, true);
   for (const run of runsWithoutLoad)
     assert.deepEqual([runs[run - 1]?.findMax?.isResolved, runs[run - 1]?.findMax?.highest], [true, null]);
   assert.deepEqual([highest === undefined, atHighest === undefined], [certain.length === 0, certain.length === 0]);

@@ -23,7 +23,7 @@ function planOf(load: Load): Plan {
 }
 
 const LIMIT = [p99("latency").below("25 ms")];
-const SEARCH: MeasurementModePlan = { kind: "until-resolved", windowMs: 1000, maxMs: 30_000 };
+const SEARCH: MeasurementModePlan = { kind: "until-resolved", windowMs: 1000, maxMs: 30_000, withinRatio: 0.1 };
 const STABLE: MeasurementModePlan = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 };
 const LINEAR = { search: "linear" } as const;
 const list = (...values: number[]) => ({ kind: "list", values }) as const;

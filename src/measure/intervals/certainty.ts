@@ -39,7 +39,7 @@ type Certainty =
   | { readonly isCertain: false; readonly doubt: Doubt };
 
 /** An interval that reaches beyond this multiple of its value, or below the value divided by it, says nothing. */
-const WIDEST_FACTOR = 2;
+export const WIDEST_FACTOR = 2;
 /** An interval of a ratio that is wider than this says nothing. */
 const WIDEST_RATIO = 0.5;
 

@@ -1,15 +1,17 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { certaintyOf } from "../intervals/certainty.ts";
-import { regularizedBeta } from "../intervals/distributions.ts";
+import { certaintyOf, WIDEST_FACTOR } from "../intervals/certainty.ts";
+import { binomialAtMost } from "../intervals/distributions.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
 import { estimateMetric, type MetricEstimate, sampleOf } from "../metrics/read-metric.ts";
-import { isUpperLimit, judgeInterval, type SampleAbove } from "../verdict-state.ts";
+import { effectiveCountOf } from "../sketch.ts";
+import { isUpperLimit, judgeInterval, type SampleAbove, shareAbove } from "../verdict-state.ts";
+import { LIMIT_ERROR } from "./looks.ts";
 
 /**
  * Whether a limit is kept at a level.
  *
- * - `kept`: the whole confidence interval keeps the limit, and a percentile has the samples that make it certain
- * - `broken`: the whole interval breaks it, or, for a percentile, more requests are above it than chance explains
+ * - `kept`: the whole confidence interval keeps the limit; for a percentile, the share of requests on the wrong side of it is certainly small enough
+ * - `broken`: the whole interval breaks it; for a percentile, that share is certainly too large
  * - `unresolved`: neither, or there is no value
  */
 export type LimitState = "kept" | "broken" | "unresolved";
@@ -42,21 +44,40 @@ export function judgeLimits(
     );
     if (near === undefined || far === undefined) return { limit, state: "unresolved" };
     const estimate = isUpperLimit(limit.comparison) ? { ...near, low: far.low } : { ...near, high: far.high };
-    const above = requestsAbove(limit, level, 1 - (2 * error) / limits.length);
-    const certainty = certaintyOf(estimate);
-    const isFew = !certainty.isCertain && certainty.doubt === "few-samples";
-    const byInterval = stateOf(limit, estimate);
-    const state = isFew && byInterval === "kept" ? "unresolved" : byInterval;
-    if (above === undefined) return { limit, state, estimate };
-    const isBroken = isTooMany(above, allowedAbove(limit), error / limits.length);
-    const aboveRatio = above.aboveCount / above.count;
-    return { limit, state: between(state === "kept", isBroken), estimate, aboveRatio };
+    const found = [error, error / limits.length].map((missed) => requestsAbove(limit, level, 1 - 2 * missed));
+    const [toKeep, toBreak] = found;
+    if (toKeep === undefined || toBreak === undefined) {
+      const isBroken = isFarAbove(limit, level, error / limits.length);
+      return { limit, state: isBroken ? "broken" : stateOf(limit, estimate), estimate };
+    }
+    const isKept = isShareKept(
+      limit,
+      { ...toKeep, effectiveCount: worthToKeep(limit, level, near, toKeep, error) },
+      error,
+    );
+    const isBroken = isShareBroken(limit, toBreak, error / limits.length);
+    const aboveRatio = toKeep.aboveCount / toKeep.count;
+    return { limit, state: isKept ? "kept" : isBroken ? "broken" : "unresolved", estimate, aboveRatio };
   });
 }
 
-/** Returns the share of requests that may be above the limit of a percentile. */
-function allowedAbove({ metric }: AssertionPlan): number {
-  return typeof metric.statistic === "number" ? 1 - metric.statistic / 100 : 0;
+/**
+ * Returns the number of independent requests that a sample is worth when it is to show that a limit is kept. A queue is late for many requests in a
+ * row, and a short measurement may lie between two such times: where few or none are above the limit, they do not show how much requests depend on
+ * each other. Near the limit the average shows it: all requests count there. A limit that is far away is out of the reach of what changes
+ * the average, and the percentile shows it.
+ */
+function worthToKeep(
+  { metric, limit }: AssertionPlan,
+  level: MeasuredPart,
+  estimate: MetricEstimate,
+  { count, effectiveCount }: SampleAbove,
+  error: number,
+): number {
+  const isFar = limit > WIDEST_FACTOR * estimate.value || limit * WIDEST_FACTOR < estimate.value;
+  const sketch = isFar ? undefined : sampleOf(metric, level)?.sketch;
+  const other = sketch === undefined ? estimate.effectiveCount : effectiveCountOf(sketch, 1 - 2 * error);
+  return Math.min(effectiveCount, other ?? count);
 }
 
 /** Combines limits: broken when one is, kept when all are. */
@@ -65,18 +86,30 @@ export function combineStates(states: readonly LimitState[]): LimitState {
   return states.every((state) => state === "kept") ? "kept" : "unresolved";
 }
 
-/** An interval is never one number, so what is to be a number is judged by its value. */
-function stateOf(limit: AssertionPlan, estimate: MetricEstimate): LimitState {
-  return ({ pass: "kept", fail: "broken", unresolved: "unresolved" } as const)[judgeInterval(limit, estimate)];
+/** The median is above this many times the limit: see {@link isFarAbove}. */
+const FAR_FACTOR = 2;
+
+/**
+ * Reports whether an average certainly breaks its upper limit because certainly more than half of the values are above twice the limit (Markov's
+ * inequality). Like the share above a percentile it needs no steady latencies: those of an overloaded server have no average to wait for.
+ */
+function isFarAbove({ metric, comparison, limit }: AssertionPlan, level: MeasuredPart, error: number): boolean {
+  if (metric.statistic !== "average" || !isUpperLimit(comparison)) return false;
+  const above = sampleOf(metric, level)?.above?.(FAR_FACTOR * limit, false, 1 - 2 * error);
+  return above !== undefined && isShareMore(above, 1 / FAR_FACTOR, error);
 }
 
-function between(isKept: boolean, isBroken: boolean): LimitState {
-  if (isKept) return "kept";
-  return isBroken ? "broken" : "unresolved";
+/** An interval is never one number, so what is to be a number is judged by its value. A percentile needs the samples that make it certain. */
+function stateOf(limit: AssertionPlan, estimate: MetricEstimate): LimitState {
+  const certainty = certaintyOf(estimate);
+  const isFew = !certainty.isCertain && certainty.doubt === "few-samples";
+  const state = judgeInterval(limit, estimate);
+  if (state === "fail") return "broken";
+  return state === "pass" && !isFew ? "kept" : "unresolved";
 }
 
 /**
- * Returns the requests above the upper limit of a percentile; undefined for other limits, and without requests.
+ * Returns the requests above the limit of a percentile; undefined for other limits, without requests, and where single values are not kept.
  * @param confidence for which the effective sample size is needed
  */
 export function requestsAbove(
@@ -84,63 +117,32 @@ export function requestsAbove(
   part: MeasuredPart,
   confidence: number,
 ): SampleAbove | undefined {
-  if (!isUpperLimit(comparison) || typeof metric.statistic !== "number") return undefined;
-  return sampleOf(metric, part)?.above?.(limit, comparison === "below", confidence);
+  if (comparison === "is" || typeof metric.statistic !== "number") return undefined;
+  const isAtLeast = comparison === "below" || comparison === "at-least";
+  return sampleOf(metric, part)?.above?.(limit, isAtLeast, confidence);
 }
 
 /**
- * Reports whether more requests are above the limit of a percentile than chance explains. Unlike the interval of the percentile this needs no
- * steady latencies: when all requests are above the limit, it does not matter that they become slower and slower.
- * @param allowed share that may be above, 0 to 1
- * @param error probability that this is reported when no more than `allowed` are
+ * Reports whether the share of requests above the limit of a percentile certainly keeps it: p99 is below a limit when at most 1 % of the requests
+ * are above it. The exact binomial test of that share decides (Clopper and Pearson, Biometrika 26, 1934). Unlike the interval of the percentile it
+ * needs no steady latencies: when all requests are above the limit, it does not matter that they become slower and slower.
+ * @param error probability that this is reported when the share is exactly the one that the percentile allows
  */
-export function isTooMany({ count, aboveCount, effectiveCount }: SampleAbove, allowed: number, error: number): boolean {
-  const ratio = aboveCount / count;
-  const hits = ratio * effectiveCount;
-  // The probability of as many or more.
-  return ratio > allowed && regularizedBeta(allowed, hits, effectiveCount - hits + 1) <= error;
+export function isShareKept({ metric, comparison }: AssertionPlan, above: SampleAbove, error: number): boolean {
+  const allowed = shareAbove(metric.statistic as number);
+  return isUpperLimit(comparison) ? isShareLess(above, allowed, error) : isShareMore(above, allowed, error);
 }
 
-/**
- * When limits are judged while a level is measured, and how much error each judgement may have. Judging again and again finds an interval that
- * happens to lie on one side of the limit far more often than judging once. So the error is spent in parts: each look gets the part that its
- * measured time is of the longest one (Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70, 1983). The sum of the
- * parts bounds the error of all looks together, whatever they have in common.
- */
-
-/** Probability that a limit is found on the wrong side, for each side, over all looks together. */
-export const LIMIT_ERROR = 0.025;
-/** Windows before the first look: one alone says nothing about how windows vary. */
-const LEAST_WINDOWS = 2;
-/** Each look is after about this many times the time of the one before: few looks leave more error for each. */
-const GROWTH = 1.5;
-
-/** A moment at which limits are judged. */
-interface Look {
-  /** Number of windows measured. */
-  readonly windowCount: number;
-  /** Probability that the limits are wrongly decided at this look, for each side. */
-  readonly error: number;
+/** Reports whether it certainly breaks it. @param error like that of {@link isShareKept} */
+export function isShareBroken({ metric, comparison }: AssertionPlan, above: SampleAbove, error: number): boolean {
+  const allowed = shareAbove(metric.statistic as number);
+  return isUpperLimit(comparison) ? isShareMore(above, allowed, error) : isShareLess(above, allowed, error);
 }
 
-/** Returns the looks at a level, in their order. @param most windows of the longest measurement; below 2 counts as 2 */
-export function planLooks(most: number): Look[] {
-  const last = Math.max(LEAST_WINDOWS, Math.floor(most));
-  const counts: number[] = [];
-  for (let count = last; count > LEAST_WINDOWS; count = Math.min(count - 1, Math.round(count / GROWTH)))
-    counts.unshift(count);
-  counts.unshift(LEAST_WINDOWS);
-  return counts.map((windowCount, index) => ({
-    windowCount,
-    error: (LIMIT_ERROR * (windowCount - (counts[index - 1] ?? 0))) / last,
-  }));
+function isShareLess({ count, aboveCount, effectiveCount }: SampleAbove, share: number, error: number): boolean {
+  return binomialAtMost((aboveCount / count) * effectiveCount, effectiveCount, share) <= error;
 }
 
-/**
- * Returns the error of a look when their number is not known before: a part of it that becomes smaller with each look, so that the sum of all
- * is {@link LIMIT_ERROR}.
- * @param look from 1
- */
-export function errorOfLook(look: number): number {
-  return LIMIT_ERROR / (look * (look + 1));
+function isShareMore({ count, aboveCount, effectiveCount }: SampleAbove, share: number, error: number): boolean {
+  return binomialAtMost((1 - aboveCount / count) * effectiveCount, effectiveCount, 1 - share) <= error;
 }

@@ -55,6 +55,8 @@ interface HighestOverRuns extends ResultsOverRuns {
   readonly unresolvedRuns: readonly number[];
   /** The complete runs in which it is certain that no load keeps the limits. */
   readonly runsWithoutLoad: readonly number[];
+  /** The complete runs in which the upper end of the search keeps the limits: the mean is a lower bound. */
+  readonly runsAtUpperEnd: readonly number[];
 }
 
 /** Combines the responses of a search; undefined for other loads. */
@@ -71,6 +73,9 @@ export function highestOverRuns(repeated: RepeatedResult): HighestOverRuns | und
     highest: results.length === 0 ? undefined : combineRuns(results.map(({ level }) => ({ value: level }))),
     unresolvedRuns: numbersOf(({ isResolved }) => !isResolved),
     runsWithoutLoad: numbersOf(({ highest, isResolved }) => highest === undefined && isResolved),
+    runsAtUpperEnd: numbersOf(
+      ({ highest, next, isResolved }) => isResolved && highest !== undefined && next === undefined,
+    ),
     results,
     byRun: runs.map((run) => (run.findMax?.highest === undefined ? undefined : judgedLevels(run)[0])),
   };
@@ -91,12 +96,13 @@ export function toCombinationJson(plan: Plan, repeated: RepeatedResult): Combina
 }
 
 function toHighestJson(plan: Plan, found: HighestOverRuns): NonNullable<CombinationJson["findMax"]> {
-  const { highest, unresolvedRuns, runsWithoutLoad } = found;
+  const { highest, unresolvedRuns, runsWithoutLoad, runsAtUpperEnd } = found;
   return {
     ...(highest === undefined ? {} : { highest, atHighest: toResultsJson(plan, found) }),
     unit: levelUnitOf(plan.load),
     unresolvedRuns: [...unresolvedRuns],
     runsWithoutLoad: [...runsWithoutLoad],
+    runsAtUpperEnd: [...runsAtUpperEnd],
   };
 }
 

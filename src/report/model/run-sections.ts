@@ -68,6 +68,8 @@ function searchSection(view: ReportView): Section {
   return { ...summary("search"), lines: [response, ...each], tables: rows.length === 0 ? [] : [together] };
 }
 
+const UNDECIDED = "could not be decided within the longest time of a point";
+
 /** Explains the response: what the limits measured there, why the next load is not the response, and what is open. */
 function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, error } }: NamedRun): string[] {
   if (findMax === undefined) return [];
@@ -88,16 +90,24 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
     lines.push(
       `  ${formatValue(readMetric(found.metrics, "throughput")?.value ?? 0, "rate")} ${words.unit}, ${explain(found, () => true)}`,
     );
-  const above = levels.find(({ level }) => level === next);
-  if (above === undefined) {
-    if (highest !== null && isResolved)
-      lines.push("it is the highest load of the search: raise its range (over) to look for a higher one");
-  } else {
-    const why = explain(above, (state) => state !== "kept");
-    const broken = `breaks ${plan.limits?.length === 1 ? "the limit" : "a limit"}`;
-    const word = above.limits?.state === "broken" ? broken : "could not be decided within the longest time of a point";
-    lines.push(`${describeLevel(plan, above.level)} ${word}${why === "" ? "" : `: ${why}`}`);
+  const isBetween = (level: number): boolean => level > (highest ?? 0) && level < (next ?? Number.POSITIVE_INFINITY);
+  const open = levels.filter(({ level, limits }) => limits?.state === "unresolved" && isBetween(level));
+  const breaks = `breaks ${plan.limits?.length === 1 ? "the limit" : "a limit"}`;
+  for (const [level, word] of [
+    [open.length === 1 ? open[0] : undefined, UNDECIDED],
+    [levels.find(({ level }) => level === next), breaks],
+  ] as const) {
+    if (level === undefined) continue;
+    const why = explain(level, (state) => state !== "kept");
+    lines.push(`${describeLevel(plan, level.level)} ${word}${why === "" ? "" : `: ${why}`}`);
   }
+  if (open.length > 1) {
+    const loads = open.map(({ level }) => level);
+    const [lowest, top] = [Math.min(...loads), Math.max(...loads)];
+    lines.push(`${open.length} loads from ${describeLevel(plan, lowest)} to ${describeLevel(plan, top)} ${UNDECIDED}`);
+  }
+  if (highest !== null && next === null && isResolved)
+    lines.push("it is the upper end of the search: raise its range (over) to look for a higher one");
   if (!isResolved) {
     const doubt = highest === null ? "the lowest load may keep the limits" : "the highest load may be higher";
     const cause = error?.code === "host-limit" ? error.message : "measure each point longer (atMost)";

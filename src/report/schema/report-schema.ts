@@ -212,9 +212,19 @@ export function findMaxSchema({ object }: Parts) {
   return object({
     limits: v.array(v.string()),
     unit: LEVEL_UNIT,
-    highest: v.pipe(load, v.description("The highest load that keeps the limits; null: none is known to.")),
-    next: v.pipe(load, v.description("The lowest load above it that does not; null: there is none in the range.")),
-    isResolved: v.boolean(),
+    highest: v.pipe(load, v.description("The highest load that certainly keeps the limits; null: none is known to.")),
+    next: v.pipe(
+      load,
+      v.description(
+        "The lowest load above it that breaks one; null: none is known to, and `highest` is a lower bound.",
+      ),
+    ),
+    isResolved: v.pipe(
+      v.boolean(),
+      v.description(
+        "False when loads between the two are undecided, and the two are further apart than `within` of the scenario.",
+      ),
+    ),
   });
 }
 

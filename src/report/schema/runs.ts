@@ -91,6 +91,12 @@ export function combinationSchema(parts: Parts) {
     atHighest: optional(v.pipe(object(results), v.description("What these runs measured, each at its highest load."))),
     unresolvedRuns: v.pipe(numbers, v.description("Numbers of the runs without a certain response, in no mean.")),
     runsWithoutLoad: v.pipe(numbers, v.description("Numbers of the runs in which no load keeps the limits.")),
+    runsAtUpperEnd: v.pipe(
+      numbers,
+      v.description(
+        "Numbers of the runs in which the upper end of the search keeps the limits, so that the mean is a lower bound.",
+      ),
+    ),
   });
   return object({
     runs: v.pipe(count(), v.description("Number of runs that ended as planned, and so count.")),

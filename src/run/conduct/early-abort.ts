@@ -1,4 +1,5 @@
-import { errorOfLook, judgeLimits } from "../../measure/limits/judge-limits.ts";
+import { judgeLimits } from "../../measure/limits/judge-limits.ts";
+import { errorOfLook } from "../../measure/limits/looks.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { needsTokens } from "../../measure/metrics/catalogue.ts";
 import { formatMetric } from "../../measure/metrics/metric-text.ts";

@@ -1,5 +1,5 @@
 import { identifyLevel } from "../../load/level-identity.ts";
-import { endsOf } from "../../load/search.ts";
+import { endsOf, isAnswered } from "../../load/search.ts";
 import type { FindMaxResult, LevelResult } from "../../result/run-result.ts";
 
 /**
@@ -20,16 +20,22 @@ export function addLevel(levels: LevelResult[], result: LevelResult, isRepeated:
       : { ...result, repeats: [...repeats, earlier] };
 }
 
-/** Returns what a search for the highest level found. @param isWhole whether it came to its end */
-export function findMaxOf(levels: readonly LevelResult[], isWhole: boolean): FindMaxResult {
+/**
+ * Returns what a search for the highest level found.
+ * @param isWhole whether it came to its end @param within largest accepted difference of its ends, as a ratio; default: 0
+ */
+export function findMaxOf(levels: readonly LevelResult[], isWhole: boolean, within = 0): FindMaxResult {
   const tried = levels.flatMap(({ level, limits }) =>
-    limits === undefined ? [] : [{ load: level, isKept: limits.state === "kept" }],
+    limits === undefined ? [] : [{ load: level, state: limits.state, isSent: limits.reason === undefined }],
   );
-  const { highest, broken } = endsOf(tried);
-  const above = levels.find(({ level }) => level === broken);
+  const ends = endsOf(tried);
+  const { highest, broken } = ends;
+  const isSent = !tried.some(
+    ({ load, state, isSent: sent }) => state === "unresolved" && !sent && load > (highest ?? 0),
+  );
   return {
     ...(highest === undefined ? {} : { highest }),
     ...(broken === undefined ? {} : { next: broken }),
-    isResolved: isWhole && (above === undefined || above.limits?.state === "broken"),
+    isResolved: isWhole && isSent && isAnswered(ends, within),
   };
 }

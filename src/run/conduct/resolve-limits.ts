@@ -1,5 +1,6 @@
 import { sentPerSec } from "../../measure/derived-values.ts";
-import { combineStates, judgeLimits, planLooks } from "../../measure/limits/judge-limits.ts";
+import { combineStates, judgeLimits } from "../../measure/limits/judge-limits.ts";
+import { planLooks } from "../../measure/limits/looks.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";

@@ -1,18 +1,25 @@
 import { type LevelLadder, ladderOf } from "../../load/load-ladder.ts";
 import type { PhasedLoad, PreparedPhase } from "../../load/load-mode.ts";
-import { LoadSearch } from "../../load/search.ts";
+import { LoadSearch, type LoadState } from "../../load/search.ts";
 import type { MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import type { RunSignal } from "../interrupt.ts";
 import type { LoadStep } from "../send/messages.ts";
 
-/** The result of a level for the search. `kept`: within the limits, so the search continues; `over`: not within them; `ended`: neither. */
-export type LevelVerdict = "kept" | "over" | "ended";
+/** The result of a level for the search. `ended`: it is not stable, or ended early. */
+export type LevelVerdict = LoadState | "ended";
 
 /** Returns the verdict on a level. */
 export function verdictOf({ outcome, limits }: Pick<LevelResult, "outcome" | "limits">): LevelVerdict {
-  if (outcome === "over-limit" || (limits !== undefined && limits.state !== "kept")) return "over";
-  return outcome === "measured" ? "kept" : "ended";
+  if (outcome === "over-limit") return "broken";
+  if (outcome !== "measured") return "ended";
+  // A load that could not be sent is the end, whatever its limits say: more of it cannot be sent either.
+  return limits?.reason === undefined ? (limits?.state ?? "kept") : "broken";
+}
+
+/** Returns the largest accepted difference between the ends of a search, as a ratio; undefined where levels are not measured for limits. */
+export function withinOf(mode: MeasurementModePlan): number | undefined {
+  return mode.kind === "until-resolved" ? mode.withinRatio : undefined;
 }
 
 /** What the steps of a load have in common. */
@@ -64,11 +71,12 @@ export class Step {
     const phase = parts.phases[phaseIndex];
     if (phase === undefined) return undefined;
     const { search } = phase.load;
-    const ladder = ladderOf(search);
+    const within = withinOf(phase.plan.mode ?? parts.mode);
+    const ladder = ladderOf(search, within);
     const isConfirmed = parts.isConfirmed && phase.label === undefined && search.search === "linear";
     return new Step(parts, {
       ...{ phaseIndex, ladder, rung: ladder.first },
-      search: new LoadSearch(ladder, isConfirmed ? "steps" : "none"),
+      search: new LoadSearch(ladder, isConfirmed ? "steps" : "none", within),
     });
   }
 
@@ -91,7 +99,7 @@ export class Step {
     const { parts, place } = this;
     // In a binary search, an unstable level is one over the limit, like in perf_analyzer.
     if (verdict !== "ended" || this.phase.load.search.search === "binary") {
-      const search = place.search.with(place.rung, verdict === "kept");
+      const search = place.search.with(place.rung, verdict === "ended" ? "broken" : verdict);
       const rung = search.next();
       if (rung !== undefined) return new Step(parts, { ...place, search, rung });
     }

@@ -3,11 +3,11 @@ import { countLevels, levelAt, rangeOf } from "../../load/levels.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
 import { lazySchema, type Schema } from "../../plan/schema.ts";
-import type { Duration } from "../../plan/units.ts";
+import type { Duration, Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import type { Assertion, MetricOf } from "../assertion.ts";
 import { assertionSchema } from "../assertion-schema.ts";
-import { spanSchema, strictOptions, toMs } from "../fields.ts";
+import { percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
 import { listCalls } from "../form.ts";
 import { holdBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
 import { type Load, type LoadKind, pacingOf } from "./load.ts";
@@ -27,17 +27,24 @@ export interface FindMaxOptions<S extends LoadKind = LoadKind> {
   readonly settle?: Duration;
   /** Length of a measuring window. A point is measured for two windows or more. Default: `"1 s"`. */
   readonly window?: Duration;
-  /** Longest measurement of a point. When a limit is still inside the confidence interval then, the point is unresolved. Default: `"30 s"`. */
+  /** Longest measurement of a point. When a limit is not decided then, the point is unresolved. Default: `"30 s"`. */
   readonly atMost?: Duration;
+  /**
+   * The largest accepted difference between the highest load that certainly keeps the limits and the lowest that certainly breaks one, where those
+   * between them cannot be decided. Default: `"10 %"`.
+   */
+  readonly within?: Percent;
 }
 
 const DEFAULT_SETTLE: Duration = "1 s";
 const DEFAULT_WINDOW: Duration = "1 s";
 const DEFAULT_MOST: Duration = "30 s";
+const DEFAULT_WITHIN: Percent = "10 %";
 
 /**
- * The highest load that keeps all limits. Doubles the load until a limit breaks, then bisects. Each point is measured until the whole
- * confidence interval of every limited metric is on one side of its limit; the report calls it unresolved when that takes too long.
+ * The highest load that keeps all limits. Doubles the load until a limit breaks, then bisects. Each point is measured until every limit is certainly
+ * kept or broken: a percentile by the share of requests above its limit, everything else by its confidence interval. A point that cannot be decided in
+ * the longest time does not end the search: it goes up, and comes close to such points from both sides.
  * Assertions are judged at the load that was found.
  * @example
  * findMax({ over: rateRamp(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost("1 %")], atMost: "30 s" })
@@ -118,6 +125,7 @@ export const findMaxBuilder = loadBuilder({
       settle: v.optional(spanSchema()),
       window: v.optional(spanSchema()),
       atMost: v.optional(spanSchema()),
+      within: v.optional(percentSchema()),
     }),
   check: ({ options: { over, window = DEFAULT_WINDOW, atMost = DEFAULT_MOST } }) => {
     if (toMs(atMost) >= 2 * toMs(window)) return checkSearched(over);
@@ -129,10 +137,11 @@ export const findMaxBuilder = loadBuilder({
     if (!("search" in plan)) return plan;
     return { ...plan, levels: searchedLevels(plan.levels, over.options), search: "highest" };
   },
-  extent: ({ window = DEFAULT_WINDOW, atMost = DEFAULT_MOST }) => ({
+  extent: ({ window = DEFAULT_WINDOW, atMost = DEFAULT_MOST, within = DEFAULT_WITHIN }) => ({
     kind: "until-resolved",
     windowMs: toMs(window),
     maxMs: toMs(atMost),
+    withinRatio: toRatio(within),
   }),
   search: ({ where, settle = DEFAULT_SETTLE }) => ({ limits: where, settleMs: toMs(settle) }),
 });

@@ -132,10 +132,10 @@ describe("a search that is repeated", () => {
     assert.equal(Math.round(row?.["level"]?.value as number), 267);
     assert.equal(Math.round((row?.["latency.average"]?.value as number) / 1e3), 9166);
     const [answer, ...each] = linesOf(model, "search");
-    assert.equal(answer, "highest load that keeps the limits: concurrency 266.7, the mean over 3 runs (123 to 410)");
+    assert.equal(answer, "load that keeps the limits: at least concurrency 266.7, the mean over 3 runs (123 to 410)");
     assert.deepEqual(each.slice(0, 2), [
       "run 1: highest load that keeps the limits: concurrency 200",
-      "run 2: highest load that keeps the limits: concurrency 300",
+      "run 2: load that keeps the limits: at least concurrency 300",
     ]);
     const json = checkRepeated(makePlan(SEARCH), { runs: [two, three, three] });
     assert.deepEqual(
@@ -147,6 +147,7 @@ describe("a search that is repeated", () => {
       ],
     );
     assert.equal(json.assertions[0]?.isMet, true);
+    assert.deepEqual(json.combination.findMax?.runsAtUpperEnd, [2, 3]);
   });
 
   test("says which runs have no certain response, and leaves them out of every mean", () => {
@@ -169,7 +170,10 @@ describe("a search that is repeated", () => {
       ["unresolved", "not certain in runs 1 and 2", "nothing measured"],
     );
     const json = checkRepeated(makePlan(SEARCH), { runs: [open, open] });
-    assert.deepEqual(json.combination.findMax, { unit: "concurrency", unresolvedRuns: [1, 2], runsWithoutLoad: [] });
+    assert.deepEqual(json.combination.findMax, {
+      ...{ unit: "concurrency", unresolvedRuns: [1, 2] },
+      ...{ runsWithoutLoad: [], runsAtUpperEnd: [] },
+    });
   });
 
   test("does not hold where a run certainly has no load that keeps the limits", () => {

@@ -46,7 +46,18 @@ const COUNTS = new Set([
     "outstandingMean",
     "percentileDigits",
   ],
-  ...["index", "phase", "seed", "status", "exitCode", "percentile", "unresolvedRuns", "runsWithoutLoad", "runsNeeded"],
+  ...[
+    "index",
+    "phase",
+    "seed",
+    "status",
+    "exitCode",
+    "percentile",
+    "unresolvedRuns",
+    "runsWithoutLoad",
+    "runsAtUpperEnd",
+    "runsNeeded",
+  ],
 ]);
 /** What a user chose, in units of the user's own. */
 const OF_USER = new Set(["parameters", "extracted"]);

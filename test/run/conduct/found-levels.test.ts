@@ -60,7 +60,30 @@ test("the answer is the highest level below all that do not keep the limits", ()
 
 test("an answer below an unresolved level is not certain", () => {
   const levels = levelsOf({ 1: "kept", 2: "unresolved", 4: "broken" });
-  assert.deepEqual(findMaxOf(levels, true), { highest: 1, next: 2, isResolved: false });
+  assert.deepEqual(findMaxOf(levels, true), { highest: 1, next: 4, isResolved: false });
+});
+
+test("an answer whose ends are close enough is certain, whatever lies between them", () => {
+  const levels = levelsOf({ 100: "kept", 103: "unresolved", 109: "broken" });
+  assert.deepEqual(findMaxOf(levels, true, 0.1), { highest: 100, next: 109, isResolved: true });
+  assert.deepEqual(findMaxOf(levels, true, 0.08), { highest: 100, next: 109, isResolved: false });
+});
+
+test("an upper end that is unresolved is certain when it is close enough to the answer", () => {
+  assert.deepEqual(findMaxOf(levelsOf({ 95: "kept", 100: "unresolved" }), true, 0.1), {
+    highest: 95,
+    isResolved: true,
+  });
+  assert.deepEqual(findMaxOf(levelsOf({ 50: "kept", 100: "unresolved" }), true, 0.1), {
+    highest: 50,
+    isResolved: false,
+  });
+});
+
+test("a level that could not be sent leaves the answer open, however close it is", () => {
+  const limits = { state: "unresolved", verdicts: [], reason: "only 95 of 102 requests/s were sent" } as const;
+  const levels = [...levelsOf({ 100: "kept" }), makeLevel({ level: 102, limits })];
+  assert.deepEqual(findMaxOf(levels, true, 0.1), { highest: 100, isResolved: false });
 });
 
 test("a search that ended early is not certain", () => {

@@ -13,7 +13,7 @@ const MODES: readonly { readonly mode: MeasurementModePlan; readonly durationNs:
   },
   { mode: { kind: "duration", durationMs: 700 }, durationNs: 0.7e9, trials: 1 },
   { mode: { kind: "requests", count: 30 }, durationNs: 0.3e9, trials: 1 },
-  { mode: { kind: "until-resolved", windowMs: 400, maxMs: 4000 }, durationNs: 0.8e9, trials: 2 },
+  { mode: { kind: "until-resolved", windowMs: 400, maxMs: 4000, withinRatio: 0.1 }, durationNs: 0.8e9, trials: 2 },
 ];
 
 for (const { mode, durationNs, trials } of MODES)

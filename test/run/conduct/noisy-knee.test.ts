@@ -87,7 +87,7 @@ async function search(random: Random, correlation: number): Promise<number | und
     const resolved = await resolveLimits(parts);
     assert.ok(resolved);
     levels.push(makeLevel({ level, limits: resolved.limits }));
-    return resolved.limits.state === "kept" ? "kept" : "over";
+    return resolved.limits.state;
   };
   await walkSteps(SEARCH, runLevel);
   return findMaxOf(levels, true).highest;

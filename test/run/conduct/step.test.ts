@@ -14,7 +14,7 @@ async function measuredBy(search: LevelSearch, most: number, stopAt?: number): P
     assert.equal(repeat, 0);
     measured.push(level);
     if (level === stopAt) signal.interrupt();
-    return signal.isStopped ? "ended" : level <= most ? "kept" : "over";
+    return signal.isStopped ? "ended" : level <= most ? "kept" : "broken";
   };
   await walkSteps(search, runLevel, { signal });
   return measured;
@@ -75,17 +75,17 @@ test("a run that is stopped measures no level more", async () => {
 type Said = Readonly<Record<number, readonly LevelVerdict[]>>;
 const CONFIRMED: readonly (readonly [name: string, said: Said, measured: readonly number[]])[] = [
   ["a level over the limit and the one before it are confirmed", {}, [2, 4, 6, 8, 8, 6]],
-  ["a level that is over once does not end the search", { 4: ["over", "kept", "kept"] }, [2, 4, 4, 4, 6, 8, 8, 6]],
-  ["a level that is over twice does", { 4: ["over", "kept", "over"] }, [2, 4, 4, 4, 2]],
+  ["a level that is over once does not end the search", { 4: ["broken", "kept", "kept"] }, [2, 4, 4, 4, 6, 8, 8, 6]],
+  ["a level that is over twice does", { 4: ["broken", "kept", "broken"] }, [2, 4, 4, 4, 2]],
   [
     "the level before that is over twice is not the one found",
-    { 6: ["kept", "over", "over"] },
+    { 6: ["kept", "broken", "broken"] },
     [2, 4, 6, 8, 8, 6, 6, 4],
   ],
-  ["the level before that is over once is", { 6: ["kept", "over", "kept"] }, [2, 4, 6, 8, 8, 6, 6]],
-  ["no level stands", { 2: ["over", "over"] }, [2, 2]],
+  ["the level before that is over once is", { 6: ["kept", "broken", "kept"] }, [2, 4, 6, 8, 8, 6, 6]],
+  ["no level stands", { 2: ["broken", "broken"] }, [2, 2]],
   ["a level that is not stable ends the search without another", { 4: ["ended"] }, [2, 4]],
-  ["a run that is stopped is not confirmed", { 8: ["over", "ended"] }, [2, 4, 6, 8, 8]],
+  ["a run that is stopped is not confirmed", { 8: ["broken", "ended"] }, [2, 4, 6, 8, 8]],
   ["nothing is confirmed where no limit is met", { 8: ["kept"] }, [2, 4, 6, 8]],
 ];
 for (const [name, said, expected] of CONFIRMED) {
@@ -94,7 +94,7 @@ for (const [name, said, expected] of CONFIRMED) {
     const runLevel: RunLevel = async (level, repeat) => {
       assert.equal(repeat, measured.filter((one) => one === level).length);
       measured.push(level);
-      return said[level]?.[repeat] ?? (level <= 6 ? "kept" : "over");
+      return said[level]?.[repeat] ?? (level <= 6 ? "kept" : "broken");
     };
     await walkSteps(range(2, 8, 2, "linear"), runLevel, { isConfirmed: true });
     assert.deepEqual(measured, expected);
@@ -121,16 +121,16 @@ test("phases follow each other, and a level that is not kept ends its phase", as
     phaseOf(range(8, 9, 1, "linear"), "third"),
   ];
   assert.deepEqual(await walkPhases(phases), ["0:1/0", "0:2/1", "0:3/2", "1:5/0", "2:8/0", "2:9/1"]);
-  assert.deepEqual(await walkPhases(phases, { 2: "ended", 8: "over" }), ["0:1/0", "0:2/1", "1:5/0", "2:8/0"]);
+  assert.deepEqual(await walkPhases(phases, { 2: "ended", 8: "broken" }), ["0:1/0", "0:2/1", "1:5/0", "2:8/0"]);
 });
 
 test("a step does not change, whatever is asked about it", () => {
   const first = Step.first({ phases: [phaseOf(range(1, 16, 1, "binary"))] }, makePlan());
   const second = first?.after("kept");
-  const levels = ["kept", "over", "kept"] as const;
+  const levels = ["kept", "broken", "kept"] as const;
   assert.deepEqual(
     levels.map((verdict) => second?.after(verdict)?.level),
     [undefined, 8, undefined],
   );
-  assert.deepEqual([first?.level, second?.level, first?.after("over")], [1, 16, undefined]);
+  assert.deepEqual([first?.level, second?.level, first?.after("broken")], [1, 16, undefined]);
 });

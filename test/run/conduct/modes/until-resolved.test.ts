@@ -4,7 +4,7 @@ import type { AssertionPlan } from "../../../../src/plan/assertions.ts";
 import type { MeasurementModePlan } from "../../../../src/plan/plan.ts";
 import { makeLevel, measureLevel } from "../make-level.ts";
 
-const mode: MeasurementModePlan = { kind: "until-resolved", windowMs: 1000, maxMs: 10_000 };
+const mode: MeasurementModePlan = { kind: "until-resolved", windowMs: 1000, maxMs: 10_000, withinRatio: 0.1 };
 const median = (limitMs: number): AssertionPlan => ({
   metric: { key: "latency", statistic: 50 },
   comparison: "below",

@@ -1,0 +1,51 @@
+/**
+ * When limits are judged while a level is measured, and how much error each judgement may have. Judging again and again finds an interval that
+ * happens to lie on one side of the limit far more often than judging once. So the error is spent in parts, by the measured
+ * time (Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70, 1983). The sum of the
+ * parts bounds the error of all looks together, whatever they have in common.
+ */
+
+/** Probability that a limit is found on the wrong side, for each side, over all looks together. */
+export const LIMIT_ERROR = 0.025;
+/** Windows before the first look: one alone says nothing about how windows vary. */
+const LEAST_WINDOWS = 2;
+/** Each look is after about this many times the time of the one before: few looks leave more error for each. */
+const GROWTH = 1.5;
+
+/**
+ * Returns the part of the error that is spent after a part of the longest time: its cube, which is close to the boundaries of O'Brien and Fleming (Kim
+ * and DeMets, Biometrika 74, 1987). Early looks get little, so that the last ones, which decide levels near their limit, have almost all of it.
+ */
+function spentAt(ratio: number): number {
+  return ratio ** 3;
+}
+
+/** A moment at which limits are judged. */
+export interface Look {
+  /** Number of windows measured. */
+  readonly windowCount: number;
+  /** Probability that the limits are wrongly decided at this look, for each side. */
+  readonly error: number;
+}
+
+/** Returns the looks at a level, in their order. @param most windows of the longest measurement; below 2 counts as 2 */
+export function planLooks(most: number): Look[] {
+  const last = Math.max(LEAST_WINDOWS, Math.floor(most));
+  const counts: number[] = [];
+  for (let count = last; count > LEAST_WINDOWS; count = Math.min(count - 1, Math.round(count / GROWTH)))
+    counts.unshift(count);
+  counts.unshift(LEAST_WINDOWS);
+  return counts.map((windowCount, index) => ({
+    windowCount,
+    error: LIMIT_ERROR * (spentAt(windowCount / last) - spentAt((counts[index - 1] ?? 0) / last)),
+  }));
+}
+
+/**
+ * Returns the error of a look when their number is not known before: a part of it that becomes smaller with each look, so that the sum of all
+ * is {@link LIMIT_ERROR}.
+ * @param look from 1
+ */
+export function errorOfLook(look: number): number {
+  return LIMIT_ERROR / (look * (look + 1));
+}
