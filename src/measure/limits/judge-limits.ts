@@ -50,11 +50,8 @@ export function judgeLimits(
       const isBroken = isFarAbove(limit, level, error / limits.length);
       return { limit, state: isBroken ? "broken" : stateOf(limit, estimate), estimate };
     }
-    const isKept = isShareKept(
-      limit,
-      { ...toKeep, effectiveCount: worthToKeep(limit, level, near, toKeep, error) },
-      error,
-    );
+    const worth = Math.min(toKeep.effectiveCount, worthNear(limit, level, near, error) ?? toKeep.count);
+    const isKept = isShareKept(limit, { ...toKeep, effectiveCount: worth }, error);
     const isBroken = isShareBroken(limit, toBreak, error / limits.length);
     const aboveRatio = toKeep.aboveCount / toKeep.count;
     return { limit, state: isKept ? "kept" : isBroken ? "broken" : "unresolved", estimate, aboveRatio };
@@ -62,22 +59,20 @@ export function judgeLimits(
 }
 
 /**
- * Returns the number of independent requests that a sample is worth when it is to show that a limit is kept. A queue is late for many requests in a
- * row, and a short measurement may lie between two such times: where few or none are above the limit, they do not show how much requests depend on
- * each other. Near the limit the average shows it: all requests count there. A limit that is far away is out of the reach of what changes
- * the average, and the percentile shows it.
+ * Returns the most independent requests that a sample may be worth when it is to show that a limit is kept; undefined: not known. A queue is late
+ * for many requests in a row, and a short measurement may lie between two such times: where few or none are above the limit, they do not show how
+ * much requests depend on each other. Near the limit the average shows it: all requests count there. A limit that is far away is out of the reach
+ * of what changes the average, and the percentile shows it.
  */
-function worthToKeep(
+function worthNear(
   { metric, limit }: AssertionPlan,
   level: MeasuredPart,
   estimate: MetricEstimate,
-  { count, effectiveCount }: SampleAbove,
   error: number,
-): number {
+): number | undefined {
   const isFar = limit > WIDEST_FACTOR * estimate.value || limit * WIDEST_FACTOR < estimate.value;
   const sketch = isFar ? undefined : sampleOf(metric, level)?.sketch;
-  const other = sketch === undefined ? estimate.effectiveCount : effectiveCountOf(sketch, 1 - 2 * error);
-  return Math.min(effectiveCount, other ?? count);
+  return sketch === undefined ? estimate.effectiveCount : effectiveCountOf(sketch, 1 - 2 * error);
 }
 
 /** Combines limits: broken when one is, kept when all are. */
