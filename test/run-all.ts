@@ -43,8 +43,8 @@ const NODE_TIMEOUT = "--test-timeout=300000";
 /** All files in one process, as Bun and Deno run them: most of them compute less than a process takes to start. */
 const NODE_ONE_PROCESS = ["--test-isolation=none", "--test-force-exit"];
 /** Each test's name as it begins, in the log, and a report where its process takes too much memory. */
-const NODE_RUNNING = ["--import", "./test/running-tests.ts", ...nodeReports(work)];
-const SEED_MODULE = "./test/seed.ts";
+const NODE_RUNNING = ["--import", join(root, "test", "running-tests.ts"), ...nodeReports(work)];
+const SEED_MODULE = join(root, "test", "seed.ts");
 /** Of the properties of this run, which take other values in each run. */
 const seed = process.env[SEED_VARIABLE] ?? String(randomInt(2 ** 31));
 /** Node compiles the sources once, not in each of its hundreds of processes; and hundreds of runs and mocks start, few of which are measured. */

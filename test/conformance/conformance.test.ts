@@ -72,7 +72,10 @@ function planOf(row: ConformanceRow, { plan, hasTls, fault }: Case, servers: rea
   const tls = hasTls === true ? { ...DEFAULT_TLS, isEnabled: true, caFile: certificates.caFile } : DEFAULT_TLS;
   const [url = "", ...moreUrls] = urls;
   const target = row.target({ url, moreUrls, tls, fault: fault?.name });
-  return { ...makePlan(plan), target, ...(row.inputs === undefined ? {} : { inputs: row.inputs }) };
+  const made = makePlan(plan);
+  // Faults are counted: a run would end at the first one of a server that has answered nothing.
+  const behaviour = fault === undefined ? {} : { behaviour: { ...made.behaviour, waitsForServer: true as const } };
+  return { ...made, target, ...behaviour, ...(row.inputs === undefined ? {} : { inputs: row.inputs }) };
 }
 
 /** What the result says of the requests is what the servers saw. */

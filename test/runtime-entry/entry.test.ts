@@ -38,7 +38,7 @@ describe("a scenario that is the program", () => {
     assert.equal(code, 64);
     assert.equal(out, "");
     assert.match(err, /^rampart: --concurrency: is not a flag of this command/m);
-    assert.match(err, /^rampart: surplus: is an unexpected argument/m);
+    assert.doesNotMatch(err, /surplus/);
   });
 
   test("prints its help under its own name", async () => {

@@ -202,10 +202,13 @@ describe("rampart run refuses", () => {
 
   test("a missing file, and a folder", async () => {
     await inFolder({}, async (cwd) => {
-      for (const path of ["missing.ts", "."]) {
+      for (const [path, problem] of [
+        ["missing.ts", "there is no such file"],
+        [".", "has no scenario"],
+      ] as const) {
         const { code, err } = await runRampart(["run", path], { cwd });
         assert.equal(code, 64, err);
-        assert.ok(err.startsWith(`rampart: ${path}: there is no such file`), err);
+        assert.ok(err.startsWith(`rampart: ${path}: ${problem}`), err);
       }
     });
   });

@@ -143,7 +143,9 @@ export class FailurePolicy {
     const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding, sentNs, isSending };
     const reach = this.reachability.judge(failure, context);
     if (reach === "reachable") return;
-    if (reach === "unreachable" && completedCount === 0 && (failure.kind === "connect" || !this.waitsForServer)) {
+    // A process that has ended says why.
+    const endsUnmet = failure.kind === "connect" || (!this.waitsForServer && failure.isServerGone !== true);
+    if (reach === "unreachable" && completedCount === 0 && endsUnmet) {
       this.signal.fail(cannotConnect(this.plan, failure));
       return;
     }

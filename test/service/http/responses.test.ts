@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { withoutCalls } from "../../../src/plan/functions.ts";
 import { word } from "../../../src/plan/messages.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { errorRate, extracted, throughput } from "../../../src/scenario/assertions.ts";
@@ -296,7 +297,7 @@ test("the plan is printable and names the function", () => {
     return `${n}`;
   }
   const plan = planOf("h:1/x", { options: { body: makeBody } });
-  assert.deepEqual(JSON.parse(JSON.stringify(plan)), plan);
+  assert.deepEqual(JSON.parse(JSON.stringify(plan)), withoutCalls(plan));
   assert.match(JSON.stringify(plan.inputs), /"by":\{"function":"target\.body \(makeBody\) #\d+"\},"returns":"body"/);
   assert.match(JSON.stringify(plan.inputs), /"count":4/, "as many as the load has requests");
 });

@@ -114,7 +114,7 @@ describe("recorded HTTP/2 connections", () => {
         const { streams } = readConnection(pieces);
         assert.deepEqual([...streams.keys()], [1]);
         const received = streams.get(1)?.messages ?? [];
-        const messages = received.map((message) => readStreamed(message, 0, message.length));
+        const messages = received.map((message) => ({ ...readStreamed(message, 0, message.length) }));
         assert.deepEqual(
           messages.map(({ id, failure }) => [id, failure]),
           [
