@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Ends a process of a test run that takes too much memory, before the kernel ends others for it. */
@@ -25,7 +25,7 @@ export interface ListedProcess {
   readonly residentBytes: number;
 }
 
-/** Reads a line of /proc/PID/stat. Undefined when it is none. */
+/** Reads the text of /proc/PID/stat. Undefined for another text, such as that of a process that has ended. */
 export function readStat(text: string): ListedProcess | undefined {
   // The second field is the program's name in brackets, which may hold blanks and brackets.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -76,13 +76,13 @@ let listed: { readonly atMs: number; readonly processes: readonly ListedProcess[
 /** All processes; none where there is no /proc. */
 function listProcesses(): readonly ListedProcess[] {
   if (Date.now() - listed.atMs < CHECK_EVERY_MS / 2) return listed.processes;
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const pids = existsSync("/proc") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
   const processes = pids.map((pid) => readStat(read(`/proc/${pid}/stat`))).filter((one) => one !== undefined);
   listed = { atMs: Date.now(), processes };
   return processes;
 }
 
-/** The text of a file, empty when there is none: processes end while they are listed. */
+/** The text of a file; empty for a missing one, because processes end while they are listed. */
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -159,7 +159,7 @@ class SpilledNumbers {
     this.count += values.length;
   }
 
-  /** Fills an array with the numbers from an index on, of which there are as many. */
+  /** Fills the whole array with the numbers from an index on. */
   read(index: number, into: Float64Array<ArrayBuffer>): void {
     const bytes = toBytes(into);
     const from = index * Float64Array.BYTES_PER_ELEMENT;

@@ -41,7 +41,7 @@ test("adding many values at once is the same as adding them one by one", () => {
   );
 });
 
-test("a long column keeps its rows, of which most wait in a file", () => {
+test("a long column keeps its rows, most of them in a file", () => {
   const count = 600_000;
   const expectedAt = (row: number): number => (row < 1000 || row % 5 === 0 ? Number.NaN : row * 1.5);
   const column = new Column();

@@ -22,7 +22,7 @@ const SAMPLED_MS = 5000;
 const LIMIT_MS = 90_000;
 const CONCURRENCY = "16";
 const MOST_PLACES = 3;
-/** Node's sockets give each read as a Buffer, of which this file makes a plain view. */
+/** This file makes a plain view of the Buffer that Node's sockets give for each read. */
 const NODE_ADAPTER = /^runtime\/sockets-node\.ts/;
 /** Of our own code, without that adapter: three numbers that are no small integers, and the share of what is done per window. */
 const MOST_BYTES = 64;

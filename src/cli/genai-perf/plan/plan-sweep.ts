@@ -29,7 +29,7 @@ export interface SweepPlan {
   planPoint(point: PointParameters): ProfilePlan;
   /**
    * Returns the plan of a point that is run.
-   * @param repeat number of earlier measurements of the point, of which each has a separate folder
+   * @param repeat number of earlier measurements of the point; each has a folder
    * @throws UserError
    */
   planRun(point: PointParameters, repeat: number): ProfilePlan;

@@ -182,7 +182,7 @@ export function formatServerMetricsJson(result: ScrapeResult): string {
     metrics_phase: "profiling",
     metrics: Object.fromEntries(metrics),
   };
-  // Time stamps have 19 digits, of which a number keeps 16.
+  // Time stamps have 19 digits, and a number keeps 16.
   return `${JSON.stringify(document, null, 2).replace(/"((?:first|last)_fetch_ns)": "(\d+)"/g, '"$1": $2')}\n`;
 }
 
