@@ -229,8 +229,8 @@ class SeatSender {
   createSender(listener: SenderListener, requests: RequestListener | undefined): LoadSender {
     this.startNs = nowNs();
     const isDelayed = this.reading !== undefined;
-    const send: SenderChannel["send"] = (messages) =>
-      this.post({ kind: "handle", messages, ...(isDelayed ? { atNs: nowNs() } : {}) });
+    const send: SenderChannel["send"] = (messages, atNs) =>
+      this.post({ kind: "handle", messages, ...(isDelayed ? { atNs } : {}) });
     this.remote = new RemoteSender({ send }, this.withLanes(listener), this.counts as SentCounts, requests);
     return this.remote.sender;
   }

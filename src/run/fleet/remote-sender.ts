@@ -1,6 +1,7 @@
 import type { RecordColumns } from "../../measure/records.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
+import { nowNs } from "../../runtime/clock.ts";
 import type { LoadSender, SenderListener, SenderProgress } from "../send/messages.ts";
 import { DIVIDING, type RequestListener } from "./joined-requests.ts";
 import type { PackedRequests } from "./packed-requests.ts";
@@ -43,8 +44,8 @@ export type SenderEvent =
 
 /** The way to a sender elsewhere, in order and without loss. */
 export interface SenderChannel {
-  /** Sends messages, which are handled without a pause. */
-  send(messages: readonly SentMessage[]): void;
+  /** Sends messages, which are handled without a pause. @param atNs when the first of them was said */
+  send(messages: readonly SentMessage[], atNs: number): void;
 }
 
 /** A message whose reply is awaited. */
@@ -61,6 +62,8 @@ export class RemoteSender {
   private readonly requests: RequestListener | undefined;
   private readonly waiting = new Map<number, Awaited>();
   private unsent: SentMessage[] = [];
+  /** When the first of them was said: this thread may stand still before it sends them. */
+  private saidNs = 0;
   private nextId = 0;
   private latest: SentCounts;
   private end: Error | undefined;
@@ -144,7 +147,10 @@ export class RemoteSender {
     const id = this.nextId++;
     const waiting = { name, ...Promise.withResolvers<unknown>() };
     this.waiting.set(id, waiting);
-    if (this.unsent.length === 0) queueMicrotask(() => this.flush());
+    if (this.unsent.length === 0) {
+      this.saidNs = nowNs();
+      queueMicrotask(() => this.flush());
+    }
     this.unsent.push({ id, name, args });
     return unheard(waiting.promise);
   }
@@ -152,7 +158,7 @@ export class RemoteSender {
   private flush(): void {
     const messages = this.unsent;
     this.unsent = [];
-    if (this.end === undefined) this.channel.send(messages);
+    if (this.end === undefined) this.channel.send(messages, this.saidNs);
   }
 }
 
