@@ -88,17 +88,21 @@ export interface FinishedTimeline {
 /**
  * Returns the columns up to a time of senders that sent at the same time, without their histograms; none without any.
  * @param endNs monotonic, not before the end of the last response
+ * @param afterEndNs time that requests of it were in flight after `endNs`, in nanoseconds, summed. Default: 0
  */
-export function toBuckets(parts: readonly FinishedTimeline[], endNs: number): TimelineBucket[] {
+export function toBuckets(parts: readonly FinishedTimeline[], endNs: number, afterEndNs = 0): TimelineBucket[] {
   const [first] = parts;
   if (first === undefined) return [];
   const { startNs, columnNs, mostColumns } = first;
   const whole = new Timeline(startNs, { columnNs, mostColumns });
   for (const part of parts) whole.addAll(part);
-  return whole.columns(endNs).map(({ latency, firstResponse: _, ...column }) => {
+  const columns = whole.columns(endNs);
+  return columns.map(({ latency, firstResponse: _, ...column }, index) => {
     const [p50Ns = 0, p99Ns = 0] = latency.quantiles([0.5, 0.99]) ?? [];
     const times = latency.count === 0 ? {} : { latency: { meanNs: latency.meanNs, p50Ns, p99Ns } };
-    return { ...column, ...times };
+    // What is left over belongs to the last one, with the time for which it was in flight.
+    const excess = index === columns.length - 1 ? afterEndNs / (column.endNs - column.startNs) : 0;
+    return { ...column, meanOutstanding: Math.max(0, column.meanOutstanding - excess), ...times };
   });
 }
 

@@ -112,7 +112,7 @@ export class LevelFrame {
     const [, timelines, delayedByLimit, unsentCount, window] = await ended;
     this.delayedByLimit = delayedByLimit;
     this.unsentCount = unsentCount;
-    return this.finish(window, toBuckets(timelines, endNs));
+    return this.finish(window, toBuckets(timelines, window.endNs));
   }
 
   /** Returns the result of the level with this window. */

@@ -23,17 +23,18 @@ export async function measureDuration(
   await frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
   const nowNs = frame.clock.nowNs();
-  const { lastEndNs } = await sender.drain();
   const isWhole = graceMs !== undefined && !signal.isStopped;
   // After sending has stopped, only responses extend the window, not the wait for missing ones.
-  const endNs = isWhole ? Math.max(stopNs, lastEndNs) : nowNs;
-  const buckets = toBuckets(await sender.takeTimeline(), endNs);
+  const endNs = isWhole ? Math.max(stopNs, (await sender.drain()).lastEndNs) : nowNs;
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
   const sendingEndNs = isWhole ? stopNs : endNs;
-  return frame.finish(
-    await frame.windows.cut(endNs, { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs }),
-    buckets,
-  );
+  // Without a pause between them, the time line and the window have the same requests, also where senders are elsewhere.
+  const [, timelines, window] = await Promise.all([
+    sender.drain(),
+    sender.takeTimeline(),
+    frame.windows.cut(endNs, { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs }),
+  ]);
+  return frame.finish(window, toBuckets(timelines, window.endNs, afterEndNs));
 }
 
 /** Stops sending and waits for outstanding requests, up to the grace period. Returns the number of cancelled requests and the time. */

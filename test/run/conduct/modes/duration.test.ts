@@ -25,6 +25,11 @@ describe("a duration", () => {
     const { requestCount, cancelledCount, failedCount, durationNs } = result.window;
     assert.deepEqual([requestCount, cancelledCount, failedCount, durationNs], [270, 3, 0, 995e6]);
     assert.ok(tookMs >= 1495 && tookMs <= 1510, `${tookMs}`);
+    // The wait for what never came is not part of the level, in the window or in its time line.
+    const { timeline, window } = result;
+    const inFlightNs = timeline.reduce((sum, one) => sum + one.meanOutstanding * (one.endNs - one.startNs), 0);
+    assert.ok(Math.abs(inFlightNs - window.inFlightSumNs) < 1, `${inFlightNs} and ${window.inFlightSumNs}`);
+    assert.ok(Math.abs(inFlightNs - 3 * 995e6) < 3 * 10e6, `${inFlightNs}`);
   });
 });
 

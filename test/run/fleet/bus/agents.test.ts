@@ -170,6 +170,12 @@ test("a level by time lasts as long as it should, and what is in flight is what 
       assert.ok(window.requestCount <= server.successCount, `${window.requestCount} of ${server.successCount}`);
       // By Little's law: never more in flight than were asked for.
       assert.ok(window.inFlightSumNs / window.durationNs < 6.1, `${window.inFlightSumNs / window.durationNs}`);
+      // The time line has the same requests, each in flight for as long.
+      const { timeline = [] } = levels[0] ?? {};
+      const timedCount = timeline.reduce((sum, { requestCount }) => sum + requestCount, 0);
+      assert.equal(timedCount, window.requestCount);
+      const timedNs = timeline.reduce((sum, one) => sum + one.meanOutstanding * (one.endNs - one.startNs), 0);
+      assert.ok(Math.abs(timedNs / window.inFlightSumNs - 1) < 0.01, `${timedNs} and ${window.inFlightSumNs}`);
       // As the server saw it.
       assert.ok(server.maxOutstanding <= 6, `${server.maxOutstanding}`);
     }),
