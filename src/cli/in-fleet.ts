@@ -1,11 +1,11 @@
 import { EXIT } from "../result/exit-codes.ts";
-import { isMpiRank } from "../runtime/mpi.ts";
+import { findLaunch } from "../runtime/launch/launcher.ts";
 import type { CommandIo } from "./execute.ts";
 import type { PlanValues } from "./options/shared-option.ts";
 
 /**
- * Runs a command as a rank of an MPI job that sends one load together: rank 0 measures and reports, and the others send for it. In any other
- * process, runs it as it is.
+ * Runs a command in a rank of an MPI job, or a task of a step of Slurm, that send one load together: rank 0 measures and reports, and the
+ * others send for it. In any other process, runs it as it is.
  * @param values what the command's options put into its plan
  * @param measure gets these, with the way to the other ranks
  * @returns the exit code; that of the other ranks is always 0, because rank 0's counts
@@ -15,12 +15,12 @@ export async function inFleet(
   io: CommandIo,
   measure: (values: PlanValues) => Promise<number>,
 ): Promise<number> {
-  if (!isMpiRank() || values.has("client.bus.url")) return measure(values);
-  const { joinMpiFleet } = await import("../run/fleet/mpi-fleet.ts");
-  const place = await joinMpiFleet();
+  if (findLaunch() === undefined || values.has("client.bus.url")) return measure(values);
+  const { joinLaunchedFleet } = await import("../run/fleet/launched-fleet.ts");
+  const place = await joinLaunchedFleet();
   if (place.kind === "alone") return measure(values);
   if (place.kind === "agent") {
-    // mpirun passes a signal to all ranks. Rank 0 ends the run, and then this one.
+    // mpirun and srun pass a signal to all ranks. Rank 0 ends the run, and then this one.
     io.onInterrupt(() => {});
     await place.ended;
     return EXIT.passed;

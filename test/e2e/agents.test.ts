@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { withServer } from "../run/kserve-server.ts";
 import { type Nats, startNats } from "../servers/nats.ts";
 import { ensureOpenMpi } from "../servers/open-mpi.ts";
+import { startSlurm } from "../servers/slurm.ts";
 import { type AgentProcess, withAgentProcesses } from "./agent-process.ts";
 import { commandUnderTest, makeFolder, type RunOptions, runRampart } from "./command.ts";
 
@@ -143,32 +144,56 @@ test("agents whose conductor is killed stop, and take the next run", LIMIT, asyn
   );
 });
 
+/** Runs the scenario of 200 requests, whose `setup` says SET UP, by a launcher with three processes. */
+async function launch(url: string, command: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const file = writeScenario(url, "hold(4, { requests: 200 })");
+  const setup = '  setup: () => console.error("SET UP"),\n  load:';
+  writeFileSync(file, readFileSync(file, "utf8").replace("  load:", setup));
+  const [launcher = "", ...options] = command;
+  const child = spawn(launcher, [...options, "-n", "3", ...commandUnderTest, "run", file], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const texts = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      texts[name] += text;
+    });
+  const [code] = (await once(child, "close")) as [number | null];
+  assert.equal(code, 0, `${texts.stdout}\n${texts.stderr}`);
+  assert.equal(texts.stdout.match(/ +1 +100 +0$/gm)?.length, 2, texts.stdout);
+  assert.equal(texts.stderr.match(/SET UP/g)?.length, 1, texts.stderr);
+  return texts;
+}
+
 test("the ranks of an MPI job run a scenario together: rank 0 reports, and setup runs once", LIMIT, async () => {
   await withServer({}, async (server) => {
-    const file = writeScenario(server.url, "hold(4, { requests: 200 })");
-    writeFileSync(
-      file,
-      readFileSync(file, "utf8").replace("  load:", '  setup: () => console.error("SET UP"),\n  load:'),
-    );
-    const [mpirun = "", ...options] = ensureOpenMpi();
-    const child = spawn(mpirun, [...options, "-n", "3", ...commandUnderTest, "run", file], {
-      cwd: folder,
-      env: { ...process.env, NO_COLOR: "1" },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const texts = { stdout: "", stderr: "" };
-    for (const name of ["stdout", "stderr"] as const)
-      child[name].setEncoding("utf8").on("data", (text: string) => {
-        texts[name] += text;
-      });
-    const [code] = (await once(child, "close")) as [number | null];
-    assert.equal(code, 0, `${texts.stdout}\n${texts.stderr}`);
-    assert.match(texts.stdout, /^\[1,0\]<stdout>:PASSED {2}agents.* 200 requests/m);
-    assert.doesNotMatch(texts.stdout, /^\[1,[12]\]/m);
-    assert.equal(texts.stdout.match(/ +1 +100 +0$/gm)?.length, 2, texts.stdout);
-    assert.equal(texts.stderr.match(/SET UP/g)?.length, 1, texts.stderr);
+    const { stdout } = await launch(server.url, ensureOpenMpi());
+    assert.match(stdout, /^\[1,0\]<stdout>:PASSED {2}agents.* 200 requests/m);
+    assert.doesNotMatch(stdout, /^\[1,[12]\]/m);
     assert.equal(server.successCount, 200);
   });
+});
+
+test("so do the tasks of a step of Slurm, without MPI, and nothing is left of how they met", LIMIT, async () => {
+  const slurm = await startSlurm();
+  try {
+    await withServer({}, async (server) => {
+      for (const mpi of ["none", "pmi2"]) {
+        const { stdout } = await launch(server.url, ["srun", "--label", `--mpi=${mpi}`], slurm.env);
+        assert.match(stdout, /^0: PASSED {2}agents.* 200 requests/m);
+        assert.doesNotMatch(stdout, /^[12]: /m);
+      }
+      assert.equal(server.successCount, 400);
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => name.startsWith(".rampart")),
+        [],
+      );
+    });
+  } finally {
+    await slurm.stop();
+  }
 });
 
 test("a wrong address, login or number is one error, before anything is sent", LIMIT, async () => {

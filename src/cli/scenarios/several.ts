@@ -3,7 +3,7 @@ import { basename, extname, join } from "node:path";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
-import { isMpiRank } from "../../runtime/mpi.ts";
+import { findLaunch } from "../../runtime/launch/launcher.ts";
 import type { CommandIo } from "../execute.ts";
 import { fileKeyOf, type PlanValues } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
@@ -71,7 +71,9 @@ export function checkSeveral(values: PlanValues): Problem[] {
       : [];
   });
   const hint = "Give each job one scenario.";
-  return isMpiRank() ? [...shared, problem("conflict", "SCENARIO", "an MPI job runs only one", hint)] : shared;
+  return findLaunch() === undefined
+    ? shared
+    : [...shared, problem("conflict", "SCENARIO", "processes that were started together run only one", hint)];
 }
 
 /** Returns what options put into the plan of one scenario: its name stands in the paths of its reports. */

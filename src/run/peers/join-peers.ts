@@ -1,6 +1,6 @@
 import type { Text } from "../../plan/messages.ts";
 import { messageOf } from "../../plan/problem.ts";
-import { isMpiRank, openMpi } from "../../runtime/mpi.ts";
+import { isMpiRank, openMpi } from "../../runtime/launch/mpi.ts";
 import { MpiPeers } from "./mpi-peers.ts";
 import { ALONE, type Peers } from "./peers.ts";
 

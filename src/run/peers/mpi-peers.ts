@@ -1,5 +1,5 @@
 import { type Clock, sleepMs, systemClock } from "../../runtime/clock.ts";
-import type { MpiWorld } from "../../runtime/mpi.ts";
+import type { MpiWorld } from "../../runtime/launch/mpi.ts";
 import type { Peers, Stoppable } from "./peers.ts";
 
 /** Messages between ranks. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { word } from "../../../src/plan/messages.ts";
 import { joinPeers } from "../../../src/run/peers/join-peers.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";
-import { isMpiRank } from "../../../src/runtime/mpi.ts";
+import { isMpiRank } from "../../../src/runtime/launch/mpi.ts";
 
 test("a plan without peers measures alone, without a note", async () => {
   const told: string[] = [];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MpiPeers } from "../../../src/run/peers/mpi-peers.ts";
-import type { MpiWorld } from "../../../src/runtime/mpi.ts";
+import type { MpiWorld } from "../../../src/runtime/launch/mpi.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 
 /** Ranks of a job within one process, over a network of arrays. */

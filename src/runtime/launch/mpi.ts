@@ -1,4 +1,4 @@
-import { openLibrary, toCString } from "./ffi/ffi.ts";
+import { openLibrary, toCString } from "../ffi/ffi.ts";
 
 /** The MPI job of this process. Calls do not block, except `finalize`. */
 export interface MpiWorld {
@@ -43,9 +43,8 @@ const HELLO = 0;
 const ENVIRONMENT = ["OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_SIZE"];
 
 /** Whether `mpirun` or a similar tool started this process. In any other process, initialising MPI may exit. */
-export function isMpiRank(): boolean {
-  for (const name of ENVIRONMENT) if (process.env[name] !== undefined) return true;
-  return false;
+export function isMpiRank(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  return ENVIRONMENT.some((name) => env[name] !== undefined);
 }
 
 /**
