@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as sleepMs } from "node:timers/promises";
 import { withServer } from "../run/kserve-server.ts";
 import { type Nats, startNats } from "../servers/nats.ts";
 import { ensureOpenMpi } from "../servers/open-mpi.ts";
@@ -73,6 +74,50 @@ test("agents without any file send the scenario's load, each its share, run afte
     }),
   );
 });
+
+/** Times of 1 to 40 ms, in an order that looks like none. */
+const scattered = (): (() => Promise<undefined>) => {
+  let count = 0;
+  return async () => {
+    await sleepMs(1 + ((count++ * 17) % 40));
+    return undefined;
+  };
+};
+
+test(
+  "the percentiles of the joined report are those of all single requests, which the conductor writes",
+  LIMIT,
+  async () => {
+    await withAgents(2, () =>
+      withServer({ onInfer: scattered() }, async (server) => {
+        const file = writeScenario(server.url, "hold(6, { requests: 400 })");
+        const [report, records, exported] = [join(folder, "r.json"), join(folder, "r.jsonl"), join(folder, "p.json")];
+        const files = ["--json", report, "--records", records, "--profile-export-file", exported];
+        const { code, stderr } = await runRampart(["run", file, "--bus", nats.url, "--agents", "2", ...files]);
+        assert.equal(code, 0, stderr);
+        const lines = readFileSync(records, "utf8").trimEnd().split("\n");
+        const timesUs = lines
+          .map((line) => JSON.parse(line).metrics.request_latency.value * 1000)
+          .sort((a: number, b: number) => a - b);
+        assert.equal(timesUs.length, 400);
+        const { latencyUs } = JSON.parse(readFileSync(report, "utf8")).levels[0].metrics;
+        const mean = timesUs.reduce((sum: number, one: number) => sum + one, 0) / timesUs.length;
+        assert.ok(Math.abs(latencyUs.average - mean) < 0.01, `${latencyUs.average} and ${mean}`);
+        // The nearest one, in whole microseconds below a second.
+        for (const percent of [1, 5, 10, 25, 50, 75, 90, 95, 99]) {
+          const exactUs = timesUs[Math.round((percent / 100) * (timesUs.length - 1))] ?? 0;
+          assert.ok(
+            Math.abs(latencyUs[`p${percent}`] - exactUs) <= 1,
+            `p${percent}: ${latencyUs[`p${percent}`]}, ${exactUs}`,
+          );
+        }
+        const { experiments } = JSON.parse(readFileSync(exported, "utf8"));
+        assert.equal(experiments[0].requests.length, 400);
+        assert.equal(server.successCount, 400);
+      }),
+    );
+  },
+);
 
 test("agents for one run take its repetitions too, and then end", LIMIT, async () => {
   const use = (agents: readonly AgentProcess[]): Promise<void> =>
