@@ -2,10 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleepMs } from "node:timers/promises";
+import { findFreePort } from "../../src/transport/ready.ts";
 import { installTool } from "./install-tool.ts";
 
 /** A real cluster of Slurm with one node, on loopback, from Debian's packages. It needs root. */
@@ -31,7 +31,10 @@ export async function startSlurm(): Promise<Slurm> {
   const munge = join(folder, "munge");
   writeFileSync(join(munge, "key"), randomBytes(128), { mode: 0o600 });
   const env = { SLURM_CONF: join(folder, "slurm.conf") };
-  writeFileSync(env.SLURM_CONF, configuration(folder, join(munge, "socket"), await freePorts()));
+  writeFileSync(
+    env.SLURM_CONF,
+    configuration(folder, join(munge, "socket"), [await findFreePort(), await findFreePort()]),
+  );
   const children: ChildProcess[] = [];
   const start = (command: string, ...args: string[]): void => {
     children.push(spawn(command, args, { env: { ...process.env, ...env }, stdio: "ignore" }));
@@ -80,19 +83,6 @@ async function until(what: string, folder: string, isTrue: () => boolean): Promi
     }
     await sleepMs(LOOK_MS);
   }
-}
-
-async function freePorts(): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    [0, 1].map(async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { readonly port: number }).port);
-  for (const server of servers) server.close();
-  return ports;
 }
 
 function configuration(folder: string, socket: string, [controllerPort, nodePort]: readonly number[]): string {

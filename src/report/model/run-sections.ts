@@ -242,6 +242,18 @@ export function failureSection({ runs }: ReportView): Section | undefined {
   return { ...summary("failures", "Failures"), tables };
 }
 
+/** More hosts are one line on the first screen. */
+const MOST_HOSTS = 12;
+
+function describeHosts(hosts: readonly { readonly sent: number; readonly failed: number }[]): string {
+  const counts = hosts.map(({ sent }) => sent);
+  const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
+  const range = fewest === most ? formatCount(most) : `${formatCount(fewest)} to ${formatCount(most)}`;
+  const failing = hosts.filter(({ failed }) => failed > 0).length;
+  const failures = failing === 0 ? "" : `; requests of ${formatCount(failing)} failed`;
+  return `${formatCount(hosts.length)} hosts sent, ${range} requests each${failures}`;
+}
+
 /** Makes the sections of the hosts that sent, and of their clocks; none where this host sent. */
 export function hostSections({ runs }: ReportView): Section[] {
   const rows = runs.flatMap(({ name, json: { hosts = [] } }) => hosts.map((host) => ({ ...host, run: name })));
@@ -261,8 +273,11 @@ export function hostSections({ runs }: ReportView): Section[] {
     column("drift", "moved by", "time", 1, ({ clockDriftMs }) => msToNs(Math.abs(clockDriftMs))),
     column("late", "latest message", "time", 1, ({ lateMs }) => msToNs(lateMs)),
   ];
+  const table = makeTable("", [...names, ...shares], rows);
+  const isShort = rows.length <= MOST_HOSTS;
   return [
-    { ...summary("hosts"), tables: [makeTable("", [...names, ...shares], rows)] },
+    isShort ? { ...summary("hosts"), tables: [table] } : { ...summary("hosts"), lines: [describeHosts(rows)] },
+    ...(isShort ? [] : [detail("each-host", "What each host sent", [table])]),
     detail("clocks", "Clocks of the hosts", [makeTable("", [...names, ...clocks], rows)]),
   ];
 }

@@ -1,6 +1,6 @@
 import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatDurationNs, formatPct } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { openVerdicts } from "../judge-run.ts";
@@ -68,11 +68,17 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
 const AGENT_LOST = "agent-lost";
 
 function describeLost({ hosts = [] }: RunResult): string[] {
-  return hosts.flatMap(({ name, lost }) => {
-    if (lost === undefined) return [];
-    const part = `${formatPct(lost.loadRatio)} of the load is missing`;
-    return [`the agent ${name} was lost after ${formatDurationNs(lost.afterNs)}, from when ${part}: ${lost.reason}`];
-  });
+  const all = hosts
+    .flatMap(({ name, lost }) => (lost === undefined ? [] : [{ name, ...lost }]))
+    .toSorted((a, b) => a.afterNs - b.afterNs);
+  const [first, ...others] = all;
+  if (first === undefined) return [];
+  const part = `${formatPct(all.reduce((sum, { loadRatio }) => sum + loadRatio, 0))} of the load is missing`;
+  const after = formatDurationNs(first.afterNs);
+  if (others.length === 0)
+    return [`the agent ${first.name} was lost after ${after}, from when ${part}: ${first.reason}`];
+  const count = formatCount(all.length);
+  return [`${count} agents were lost and ${part}, the first, ${first.name}, after ${after}: ${first.reason}`];
 }
 
 /** A server that closes kept connections costs time in every such request. */

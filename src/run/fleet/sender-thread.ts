@@ -144,7 +144,7 @@ class SenderThread {
       const sender = this.sending.createSender(listener, observer, packer);
       if (packer !== undefined) packer.onFull = () => sender.drainRecords();
       onTrace = listener.traced;
-      this.served = new ServedSender(sender, send);
+      this.served = new ServedSender(sender, send, share.count);
       this.send({ kind: "opened", progress: sender.progress(), counts: sender.counts() });
     } catch (error) {
       this.send({ kind: "not-opened", error: ERROR_FORM.send(error) });

@@ -6,8 +6,10 @@ import type { LoadSender, SenderListener } from "../send/messages.ts";
 import type { PackedRequests, RequestPacker } from "./packed-requests.ts";
 import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 
-/** Time between two reports of a sender's counts. */
+/** Time between two reports of the counts of one sender, or of one of a few. */
 const COUNTS_MS = 50;
+/** With many senders each reports less often, so that their conductor gets a thousand reports a second at most. */
+const COUNTS_MS_PER_SENDER = 1;
 /** Time over which a sender reports how busy it is. */
 const HEALTH_MS = 1000;
 
@@ -57,12 +59,14 @@ export class ServedSender {
   private readonly health = new HealthMonitor();
   private client: ClientLoad = { cpuRatio: 0, loopLagMaxNs: 0 };
 
-  constructor(sender: LoadSender, send: SendEvent) {
+  /** @param senderCount number of all senders of the conductor */
+  constructor(sender: LoadSender, send: SendEvent, senderCount = 1) {
     this.sender = sender;
     this.send = send;
     this.health.start();
+    const countsMs = Math.max(COUNTS_MS, COUNTS_MS_PER_SENDER * senderCount);
     this.timers = [
-      setInterval(() => send({ kind: "counts", ...this.counts() }), COUNTS_MS),
+      setInterval(() => send({ kind: "counts", ...this.counts() }), countsMs),
       setInterval(() => {
         const { cpuRatio, loopLagMaxNs } = this.health.take();
         this.client = { cpuRatio, loopLagMaxNs };

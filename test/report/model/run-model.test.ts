@@ -251,3 +251,22 @@ test("extracted numbers have statistics, texts have counts, and missing ones are
     { level: 1, metric: "label", texts: "dog 7, cat 3", missing: 1 },
   ]);
 });
+
+test("a few hosts have a row each on the first screen, and many are one line", () => {
+  const hosts = Array.from({ length: 40 }, (_, index) => ({
+    ...{
+      name: `loader-${index}/1`,
+      workerCount: 1,
+      sentCount: 100 + index,
+      completedCount: 90,
+      failedCount: index % 20,
+    },
+    ...{ clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
+  }));
+  const few = modelOf({}, [makeLevel({})], { hosts: hosts.slice(0, 12) });
+  assert.equal(tableOf(few, "hosts").rows.length, 12);
+  const many = modelOf({}, [makeLevel({})], { hosts });
+  const { lines } = many.sections.find(({ id }) => id === "hosts") ?? {};
+  assert.deepEqual(lines, ["40 hosts sent, 100 to 139 requests each; requests of 38 failed"]);
+  assert.equal(tableOf(many, "each-host").rows.length, 40);
+});

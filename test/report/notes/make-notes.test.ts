@@ -278,4 +278,11 @@ test("an agent that was lost makes what it would have sent missing, which is wro
     note?.text ?? "",
     /^The agent loader-2\/7 was lost after 12(\.0\d?)? s, from when 50 % of the load is missing: nothing was heard/,
   );
+  const other = { ...host, name: "loader-9/7", lost: { ...lost, afterNs: 3e9, loadRatio: 0.25 } };
+  const [both, ...more] = notesOf([makeLevel({})], ASSERTED, { hosts: [{ ...host, lost }, other] });
+  assert.match(
+    both?.text ?? "",
+    /^2 agents were lost and 75 % of the load is missing, the first, loader-9\/7, after 3(\.0\d?)? s: nothing was heard/,
+  );
+  assert.ok(more.every(({ code }) => code !== "agent-lost"));
 });

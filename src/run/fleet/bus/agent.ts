@@ -16,7 +16,7 @@ import {
   type ToAgent,
   type ToConductor,
 } from "./agent-messages.ts";
-import { Link } from "./link.ts";
+import { Link, type LinkSubjects } from "./link.ts";
 import { type GuardedBus, openBus } from "./nats-bus.ts";
 import { ReceivedFiles } from "./sent-files.ts";
 
@@ -37,9 +37,10 @@ export interface Agent {
 
 /**
  * Starts an agent. One agent takes part in one run at a time.
+ * @param openSeat starts what sends. Default: a thread
  * @throws RunError when the bus cannot be used, or lets everybody in: an agent runs the code of scenarios
  */
-export async function startAgent(plan: BusPlan, events: AgentEvents): Promise<Agent> {
+export async function startAgent(plan: BusPlan, events: AgentEvents, openSeat = openThreadSeat): Promise<Agent> {
   const id = randomUUID().slice(0, 8);
   const name = `${hostname()}/${process.pid}`;
   const bus = await openBus(plan, `rampart agent ${name}`);
@@ -48,7 +49,7 @@ export async function startAgent(plan: BusPlan, events: AgentEvents): Promise<Ag
     const hint = "Start the NATS server with users, a token, NKeys or client certificates.";
     throw new RunError("refused", "the bus lets everybody in, and an agent runs the code of scenarios", hint);
   }
-  const agent = new BusAgent(bus, { id, name, version: VERSION, isBusy: false }, events);
+  const agent = new BusAgent(bus, { id, name, version: VERSION, isBusy: false }, events, openSeat);
   events.ready(name);
   return agent;
 }
@@ -57,12 +58,14 @@ class BusAgent implements Agent {
   private readonly bus: GuardedBus;
   private readonly info: AgentInfo;
   private readonly events: AgentEvents;
+  private readonly openSeat: typeof openThreadSeat;
   private run: AgentRun | undefined;
 
-  constructor(bus: GuardedBus, info: AgentInfo, events: AgentEvents) {
+  constructor(bus: GuardedBus, info: AgentInfo, events: AgentEvents, openSeat: typeof openThreadSeat) {
     this.bus = bus;
     this.info = info;
     this.events = events;
+    this.openSeat = openSeat;
     bus.subscribe(FIND_SUBJECT, (_, reply) => {
       bus.publish(reply, { ...info, isBusy: this.run !== undefined } satisfies AgentInfo);
     });
@@ -80,28 +83,39 @@ class BusAgent implements Agent {
     if (this.run?.runId === runId) return { isTaken: true };
     if (this.run !== undefined) return { isTaken: false, reason: "it takes part in another run" };
     this.events.began();
-    this.run = new AgentRun(this.bus, runId, this.info.id, (reason) => {
-      this.run = undefined;
-      this.events.ended(reason);
+    this.run = new AgentRun(this.bus, linkSubjects(runId, this.info.id), {
+      runId,
+      openSeat: this.openSeat,
+      onEnd: (reason) => {
+        this.run = undefined;
+        this.events.ended(reason);
+      },
     });
     return { isTaken: true };
   }
+}
+
+/** What an agent's part in a run knows of it. */
+interface AgentRunParts {
+  readonly runId: string;
+  readonly openSeat: typeof openThreadSeat;
+  readonly onEnd: (reason: string | undefined) => void;
 }
 
 /** An agent's part in a run. */
 class AgentRun {
   readonly runId: string;
   private readonly link: Link;
-  private readonly onEnd: (reason: string | undefined) => void;
+  private readonly parts: AgentRunParts;
   private readonly seats = new Map<number, Seat>();
   private files: ReceivedFiles | undefined;
   private mirror: FileMirror | undefined;
   private isEnding = false;
 
-  constructor(bus: GuardedBus, runId: string, agentId: string, onEnd: (reason: string | undefined) => void) {
-    this.runId = runId;
-    this.onEnd = onEnd;
-    const { send, receive } = linkSubjects(runId, agentId);
+  /** @param subjects those of the conductor's side */
+  constructor(bus: GuardedBus, { send, receive }: LinkSubjects, parts: AgentRunParts) {
+    this.runId = parts.runId;
+    this.parts = parts;
     this.link = new Link(
       bus,
       { send: receive, receive: send },
@@ -119,7 +133,7 @@ class AgentRun {
     if (reason !== undefined) this.send({ kind: "failed", reason });
     await Promise.all([...this.seats.values()].map((seat) => seat.end()));
     this.files?.remove();
-    this.onEnd(reason);
+    this.parts.onEnd(reason);
     if (reason === undefined) this.send({ kind: "ended" });
     await sleepUnless(LINGER_MS, this.link.drain());
     this.link.close();
@@ -174,7 +188,7 @@ class AgentRun {
         if (this.seats.delete(index)) this.send({ kind: "gone", seat: index, reason, isCode });
       },
     };
-    const seat = openThreadSeat(listener, this.mirror);
+    const seat = this.parts.openSeat(listener, this.mirror);
     this.seats.set(index, seat);
   }
 
