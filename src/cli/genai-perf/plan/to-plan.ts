@@ -31,8 +31,17 @@ export interface ProfilePlan extends Plan {
   readonly outputs: Plan["outputs"] & { readonly genaiPerf: GenaiOutputs };
 }
 
+/** Returns the files that the requests and the load of a profile come from. An empty text stands for none. */
+export function inputFilesOf({ load, requests: { body, prompts } }: ProfilePlan): string[] {
+  return [
+    "path" in prompts.source ? prompts.source.path : "",
+    "file" in load ? load.file : "",
+    body.kind === "jinja-template" && body.isFile ? body.template : "",
+  ];
+}
+
 /** Name of the file of requests in a run's folder. */
-export const INPUTS_FILE = "inputs.json";
+const INPUTS_FILE = "inputs.json";
 
 /** The file as inputs, by the form of a target's requests. */
 const FILE_AS_INPUTS: Readonly<
