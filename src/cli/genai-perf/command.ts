@@ -132,7 +132,7 @@ function severalRunsOf({ subcommand, output }: GenaiSettings): string | undefine
 
 /** Returns whether the command succeeded. Loads modules that a plain profile does not need only when they are used. */
 async function runAsked(settings: GenaiSettings, given: GivenSettings, io: CommandIo, peers?: Peers): Promise<boolean> {
-  const { modelNames, output, subcommand } = settings;
+  const { layout, output, subcommand } = settings;
   if (subcommand === "process-export-files") return mergeExports(settings, io);
   const sweep = subcommand === "analyze" ? planSweep(settings, given) : undefined;
   if (isDryRun(settings)) {
@@ -140,7 +140,7 @@ async function runAsked(settings: GenaiSettings, given: GivenSettings, io: Comma
     return true;
   }
   const openKept = () =>
-    openCheckpoint(modelNames[0] ?? "", output.isCheckpointing ? output.checkpointDir : undefined, io);
+    openCheckpoint(layout.models[0] ?? "", output.isCheckpointing ? output.checkpointDir : undefined, io);
   if (sweep !== undefined) return runAnalyze(sweep, await openKept(), io);
   if (output.isCheckpointing) return runKeptProfile(planRun(settings, given), await openKept(), io);
   const suffix = peers !== undefined && peers.count > 1 ? `-rank${peers.rank}` : "";

@@ -1,6 +1,5 @@
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import { formatFloat } from "../../report/genai-perf/python-format.ts";
-import type { Settings } from "../perf-analyzer/settings.ts";
 
 /** The loads of genai-perf: everything that the rest of the mode asks about one. */
 
@@ -21,8 +20,6 @@ export interface GenaiLoad {
   /** It sends requests at the times that a payload file gives. */
   readonly followsTimes?: true;
   toPlan(value: number, seed: number): LoadPlan;
-  /** Returns what its flag of perf_analyzer sets. */
-  toSettings(value: number): Partial<Settings>;
 }
 
 /** The loads by their name in files, in the order of GenAI-Perf's help. */
@@ -33,7 +30,6 @@ const LOADS = {
     title: "Concurrency",
     isInFlight: true,
     toPlan: (value) => ({ kind: "concurrency", levels: { kind: "list", values: [value] }, search: "linear" }),
-    toSettings: (start) => ({ concurrency: { start } }),
   },
   request_rate: {
     passedFlag: "--request-rate-range",
@@ -46,7 +42,6 @@ const LOADS = {
       distribution: "constant",
       seed,
     }),
-    toSettings: (start) => ({ requestRate: { start } }),
   },
   session_concurrency: {
     passedFlag: "--session-concurrency",
@@ -56,7 +51,6 @@ const LOADS = {
     sendsOnce: true,
     holdsSessions: true,
     toPlan: (value) => ({ kind: "session-concurrency", concurrency: value }),
-    toSettings: (sessionConcurrency) => ({ sessionConcurrency }),
   },
   fixed_schedule: {
     passedFlag: "--fixed-schedule",
@@ -64,7 +58,6 @@ const LOADS = {
     sendsOnce: true,
     followsTimes: true,
     toPlan: () => ({ kind: "fixed-schedule" }),
-    toSettings: () => ({ isFixedSchedule: true }),
   },
 } satisfies Readonly<Record<string, GenaiLoad>>;
 

@@ -37,11 +37,11 @@ const NUMBER: SettingPath = "perfAnalyzer.measurement.num";
 function placeOf(type: Exclude<SweepType, LoadName>, { endpoint }: GenaiSettings): SettingPath {
   switch (type) {
     case "input_sequence_length":
-      return "input.syntheticTokens.mean";
+      return "prompts.inputTokens.mean";
     case "num_dataset_entries":
-      return "input.datasetEntries";
+      return "prompts.entryCount";
     case "runtime_batch_size":
-      return ENDPOINT_TYPES[endpoint.type].isTextless ? "input.image.batchSize" : "input.textBatchSize";
+      return ENDPOINT_TYPES[endpoint.type].isTextless ? "prompts.imagesPerRequest" : "prompts.textsPerRequest";
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Problem, problem } from "../../plan/problem.ts";
 import { type GivenOption, spellingsOf } from "../options/argparse.ts";
+import { putValue } from "../options/place.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { readConfig } from "./options/config.ts";
 import { defaultSettings } from "./options/defaults.ts";
@@ -110,7 +111,7 @@ function applyFlags({ subcommand, given, passed }: GivenCommand, flags: readonly
 
 function finish(builder: SettingsBuilder): SettingsResult {
   const { settings, given, problems } = builder;
-  if (ENDPOINT_TYPES[settings.endpoint.type].alwaysStreams) settings.endpoint.isStreaming = true;
+  if (ENDPOINT_TYPES[settings.endpoint.type].alwaysStreams) putValue(settings, "layout.isStreaming", true);
   const rules = new RuleSet(settings, given);
   checkTogether(rules);
   const all = [...problems, ...rules.problems];

@@ -50,7 +50,7 @@ for (const isVerbose of [false, true])
     const text = formatTemplate(isVerbose).replace("model_names: ", "model_names: tiny");
     const path = file(`template-${isVerbose}.yaml`, text);
     const { settings, warnings } = readGood("config", "-f", path);
-    assert.deepEqual(settings, { ...defaultSettings(), modelNames: ["tiny"] });
+    assert.deepEqual(settings, { ...defaultSettings(), layout: { ...defaultSettings().layout, models: ["tiny"] } });
     assert.deepEqual(warnings, []);
   });
 
@@ -110,17 +110,15 @@ process: {input_path: in}
 rampart: {request_rate_distribution: gamma, plot_formats: "svg, html", search_limits: {request_latency: 9}}
 `);
   assert.deepEqual(problems, []);
-  assert.deepEqual(settings.modelNames, ["a", "b"]);
+  assert.deepEqual(settings.layout.models, ["a", "b"]);
   assert.deepEqual(settings.analyze.sweeps, [
     { kind: "list", type: "request_rate", values: [5, 10, 15] },
     { kind: "list", type: "input_sequence_length", values: [20, 60] },
   ]);
   assert.deepEqual(settings.endpoint, {
     ...defaultSettings().endpoint,
-    modelSelection: "random",
     backend: "vllm",
     path: "/x",
-    isStreaming: true,
     serverMetricsUrls: ["http://a:1/metrics", "http://b:2/metrics"],
   });
   assert.deepEqual(settings.perfAnalyzer, {
@@ -131,21 +129,27 @@ rampart: {request_rate_distribution: gamma, plot_formats: "svg, html", search_li
     measurement: { mode: "interval", num: 500 },
     warmupRequests: 0,
   });
-  assert.deepEqual(settings.input.audio, {
-    batchSize: 1,
-    lengthSec: { mean: 1.5, stddev: 0.5 },
+  assert.deepEqual(settings.layout, {
+    models: ["a", "b"],
+    modelSelection: "random",
+    isStreaming: true,
+    hasExactOutput: true,
+  });
+  assert.deepEqual(settings.prompts.audio, {
+    lengthS: { mean: 1.5, stddev: 0.5 },
     format: "mp3",
     depthsBits: [16, 32],
-    sampleRatesKhz: [16, 44.1],
-    channels: 2,
+    channelCount: 2,
   });
+  assert.deepEqual([settings.prompts.audioPerRequest, settings.input.sampleRatesKhz], [1, [16, 44.1]]);
   assert.deepEqual(settings.input.extra, { temperature: 0.5, stop: ["x"] });
   assert.deepEqual(settings.input.headers, ["A: b", "C: d"]);
-  assert.deepEqual(settings.input.sessions, {
+  assert.deepEqual(settings.prompts.sessions, {
     count: 3,
     turns: { mean: 2, stddev: 1 },
-    turnDelay: { meanMs: 100, ratio: 0.5, stddevMs: 5 },
+    delayMs: { mean: 100, stddev: 5 },
   });
+  assert.equal(settings.prompts.delayRatio, 0.5);
   assert.deepEqual(settings.output, {
     artifactDir: "out",
     checkpointDir: "cp",
@@ -260,7 +264,7 @@ test("flags win over the file with --override-config, and are refused without it
   const path = file("override.yaml", `${CONFIG}  revision: v2\n`);
   const { settings } = readGood("config", "-f", path, "--override-config", "--concurrency", "1", "--isl", "7");
   assert.deepEqual(settings.perfAnalyzer.stimulus, { kind: "concurrency", value: 1 });
-  assert.deepEqual(settings.input.syntheticTokens, { mean: 7, stddev: 5 });
+  assert.deepEqual(settings.prompts.inputTokens, { mean: 7, stddev: 5 });
   assert.equal(settings.tokenizer.revision, "v2");
   const refused = read("config", "-f", path, "--concurrency", "1");
   assert.ok(refused.kind === "config");

@@ -93,14 +93,15 @@ test("every option's setting exists, and only its own value changes when it is s
   }
 });
 
-test("every own option has a flag, a key and a setting below rampart", () => {
+test("every own option has a flag, a setting and a key below rampart, where other options have no settings", () => {
   const own = ALL_OPTIONS.filter(({ group }) => group === "Rampart");
   for (const { names, key, at, isRampart } of own) {
     assert.ok(names !== undefined && at !== undefined && isRampart === true, key);
     assert.match(key ?? "", /^rampart\.[a-z_]+$/);
   }
+  const settings: readonly (string | undefined)[] = own.map(({ at }) => at);
   assert.deepEqual(
-    own.map(({ at }) => at).sort(),
+    settings.filter((at) => at?.startsWith("rampart.")).sort(),
     Object.entries(defaultSettings().rampart)
       .flatMap(([key, value]) => (["shared", "plan"].includes(key) ? leavesOf(value, key) : [key]))
       .map((path) => `rampart.${path}`)
@@ -127,12 +128,16 @@ function sampleOf(flag: GenaiFlag): string[] {
   return ["text", "texts", "path", "headers", "object"].includes(flag.kind) ? ["x:1"] : ["7"];
 }
 
+/** Settings of the images and of the audio in requests. */
+const IMAGES = /^prompts\.images/;
+const AUDIO = /^prompts\.audio|^input\.sampleRatesKhz$/;
+
 /** An endpoint type for which the flag has a meaning. */
 function typeFor(at: string): string {
-  if (at === "input.textBatchSize") return "embeddings";
-  if (at === "input.sessions.count") return "chat";
+  if (at === "prompts.textsPerRequest") return "embeddings";
+  if (at === "prompts.sessions.count") return "chat";
   if (at === "endpoint.grpcMethod") return "dynamic_grpc";
-  return /^input\.(image|audio)\./.test(at) ? "multimodal" : "kserve";
+  return IMAGES.test(at) || AUDIO.test(at) ? "multimodal" : "kserve";
 }
 
 test("every flag that stores a value changes only its own setting, under each of its names", () => {
@@ -141,11 +146,11 @@ test("every flag that stores a value changes only its own setting, under each of
   for (const flag of flags.filter(({ names }) => !skipped.has(names[0]))) {
     if (flag.at === undefined) continue;
     const needed = [
-      ...(flag.at.startsWith("input.outputTokens.") ? ["--osl", "9"] : []),
+      ...(flag.at.startsWith("prompts.outputTokens.") || flag.at === "layout.hasExactOutput" ? ["--osl", "9"] : []),
       ...(flag.names[0] === "--num-sessions" ? ["--session-concurrency", "1"] : []),
       ...(flag.at === "endpoint.grpcMethod" ? ["--input-file", "package.json"] : []),
-      ...(flag.at.startsWith("input.image.") ? ["--image-width-mean", "9", "--image-height-mean", "9"] : []),
-      ...(flag.at.startsWith("input.audio.") ? ["--audio-length-mean", "9"] : []),
+      ...(IMAGES.test(flag.at) ? ["--image-width-mean", "9", "--image-height-mean", "9"] : []),
+      ...(AUDIO.test(flag.at) ? ["--audio-length-mean", "9"] : []),
       ...(flag.names[0] === "--endpoint-type" ? [] : ["--endpoint-type", typeFor(flag.at)]),
     ].filter((_, index, all) => all[index - (index % 2)] !== flag.names[1]);
     for (const name of [...flag.names, ...(flag.documentedNames ?? [])]) {

@@ -8,7 +8,7 @@ import { formatPythonJson, type PythonJson } from "../../../report/genai-perf/py
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { formatJson } from "../../../service/json-text.ts";
 import type { CommandIo } from "../../execute.ts";
-import type { ProfilePlan } from "../plan/to-plan.ts";
+import { inputFilesOf, type ProfilePlan } from "../plan/to-plan.ts";
 import { type Profile, runProfile } from "../profile/run-profile.ts";
 import { toOriginalEntry } from "./original-entry.ts";
 
@@ -103,14 +103,6 @@ export function fingerprintOf(plan: ProfilePlan): string {
     files: inputFilesOf(plan).map(describeFiles),
   };
   return createHash("sha256").update(formatJson(parts)).digest("hex");
-}
-
-function inputFilesOf({ load, requests: { body, prompts } }: ProfilePlan): string[] {
-  return [
-    "path" in prompts.source ? prompts.source.path : "",
-    "file" in load ? load.file : "",
-    body.kind === "jinja-template" && body.isFile ? body.template : "",
-  ];
 }
 
 /** Returns sizes and dates; empty if the file does not exist. */

@@ -163,11 +163,11 @@ function measureForPlots(
 
 /** The tokenizer of the other hosts may not exist on this one. */
 async function openNamed(plan: ProfilePlan, { files, builder }: HostRun): Promise<Tokenizer | undefined> {
-  const { modelNames, tokenizer } = builder.settings;
+  const { layout, tokenizer } = builder.settings;
   try {
     return await openTokenizer(plan, tokenizer.isTrustingRemoteCode);
   } catch (error) {
-    const own = tokenizer.name === "" ? modelNames[0] : tokenizer.name;
+    const own = tokenizer.name === "" ? layout.models[0] : tokenizer.name;
     if (!(error instanceof UserError) || plan.measurement.tokens?.tokenizer !== own) throw error;
     const path = `${files.report}, input_config.tokenizer`;
     const hint = "Name the tokenizer with --tokenizer, as it is called on this host.";
@@ -177,10 +177,10 @@ async function openNamed(plan: ProfilePlan, { files, builder }: HostRun): Promis
 
 /** Settings that must be equal on all hosts, so that their requests are comparable. */
 const SAME: readonly (readonly [at: SettingPath, what: string])[] = [
-  ["modelNames", "model_names"],
+  ["layout.models", "model_names"],
   ["endpoint.type", "endpoint.type"],
   ["endpoint.backend", "endpoint.backend"],
-  ["endpoint.isStreaming", "endpoint.streaming"],
+  ["layout.isStreaming", "endpoint.streaming"],
   ["input.goodput", "input.goodput"],
 ];
 

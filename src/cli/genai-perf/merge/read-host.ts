@@ -72,7 +72,7 @@ function readInputConfig(text: string, path: string): SettingsBuilder {
   readConfigText(builder, String(document), `${path}, input_config`);
   if (builder.problems.length > 0) throw new UserError(builder.problems);
   const { settings } = builder;
-  if (settings.modelNames.length === 0) throw refuse(path, "input_config names no model");
+  if (settings.layout.models.length === 0) throw refuse(path, "input_config names no model");
   if (typeof file === "string" && file !== "")
     builder.store("input.file", file, { place: path, source: "file", isFloat: false });
   return builder;

@@ -12,14 +12,14 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
     names: ["-m", "--model"],
     key: "model_names",
     alias: "model_name",
-    ...sets("texts", "modelNames", []),
+    ...sets("texts", "layout.models", []),
     needsValue: true,
     help: "The model or models to measure.",
   },
   {
     names: ["--model-selection-strategy"],
     key: "endpoint.model_selection_strategy",
-    ...sets("text", "endpoint.modelSelection", "round_robin", { choices: ["round_robin", "random"] }),
+    ...sets("text", "layout.modelSelection", "round_robin", { choices: ["round_robin", "random"] }),
     help: "How requests are shared among several models: in turn, or drawn evenly.",
   },
   {
@@ -53,7 +53,7 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
     names: ["--streaming"],
     setting: "target.isStreaming",
     key: "endpoint.streaming",
-    ...sets("boolean", "endpoint.isStreaming", false),
+    ...sets("boolean", "layout.isStreaming", false),
     help: "Ask for responses token by token. Needed for the token metrics.",
   },
   {

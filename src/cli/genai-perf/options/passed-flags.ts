@@ -1,28 +1,21 @@
-import type { Problem } from "../../../plan/problem.ts";
-import { parseOptions } from "../../perf-analyzer/read-settings.ts";
+import { type ParsedLine, parseOptions } from "../../perf-analyzer/read-settings.ts";
 import { LOAD_NAMES, type LoadName, loadOf } from "../loads.ts";
 
-/** The flags of perf_analyzer after `--`, which its option table has parsed, except a load that genai-perf has too. Plain data. */
-export interface PassedFlags {
-  readonly given: readonly PassedFlag[];
-  readonly positional: readonly string[];
-  readonly problems: readonly Problem[];
-}
+/** The flags of perf_analyzer after `--`, which its option table has parsed, except a load that genai-perf has too. */
+export type PassedFlags = Pick<ParsedLine, "given" | "positional" | "problems">;
 
 /** One of them. */
-export interface PassedFlag {
-  /** The option's first name. */
-  readonly name: string;
-  /** As the user typed it. */
-  readonly typed: string;
-  /** Undefined for a switch without a word. */
-  readonly value: string | undefined;
-}
+export type PassedFlag = PassedFlags["given"][number];
 
 /** Parses the arguments after `--`. */
 export function parsePassed(args: readonly string[]): PassedFlags {
   const { given, positional, problems } = parseOptions(args);
-  return { given: given.map(({ option, ...flag }) => ({ name: option.names[0], ...flag })), positional, problems };
+  return { given, positional, problems };
+}
+
+/** Returns the first name of a flag. */
+export function nameOfPassed({ option }: Pick<PassedFlag, "option">): string {
+  return option.names[0];
 }
 
 /** The flags of loads that genai-perf does not have, and the names of their folders. */
@@ -42,34 +35,34 @@ export function isEmpty({ given, positional, problems }: PassedFlags): boolean {
 }
 
 /** Reports whether a flag gives a load. */
-export function givesLoad({ name }: PassedFlag): boolean {
-  return LOADS.has(name);
+export function givesLoad(flag: Pick<PassedFlag, "option">): boolean {
+  return LOADS.has(nameOfPassed(flag));
 }
 
 /** Returns genai-perf's load of a flag; undefined if it has no such load. */
-export function loadNameOf({ name }: PassedFlag): LoadName | undefined {
-  return LOADS.get(name);
+export function loadNameOf(flag: PassedFlag): LoadName | undefined {
+  return LOADS.get(nameOfPassed(flag));
 }
 
 /** Reports whether a flag gives a load that genai-perf does not have. */
-export function isPassedOnlyLoad({ name }: PassedFlag): boolean {
-  return Object.hasOwn(PASSED_ONLY, name);
+export function isPassedOnlyLoad(flag: PassedFlag): boolean {
+  return Object.hasOwn(PASSED_ONLY, nameOfPassed(flag));
 }
 
 /** Returns the word for names of folders of a load that only flags after `--` can give; undefined without one. */
 export function passedLoadName({ given }: PassedFlags): string | undefined {
   const last = given.findLast(isPassedOnlyLoad);
-  return last && PASSED_ONLY[last.name];
+  return last && PASSED_ONLY[nameOfPassed(last)];
 }
 
 /** Reports whether a flag is given. @param name the first name of the option */
 export function isPassed({ given }: PassedFlags, name: string): boolean {
-  return given.some((flag) => flag.name === name);
+  return given.some((flag) => nameOfPassed(flag) === name);
 }
 
 /** Returns the value of a flag; undefined without the flag. @param name the first name of the option */
 export function passedValueOf({ given }: PassedFlags, name: string): string | undefined {
-  return given.findLast((flag) => flag.name === name)?.value;
+  return given.findLast((flag) => nameOfPassed(flag) === name)?.value;
 }
 
 /** Returns a flag as the user typed it, with its value as a separate word. */

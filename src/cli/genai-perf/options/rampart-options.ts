@@ -138,7 +138,7 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
   {
     names: ["--shared-system-prompt-length"],
     key: "rampart.system_prompt_length",
-    ...sets("integer", "rampart.systemPromptTokens", 0, { min: 0, unit: "tokens" }),
+    ...sets("integer", "prompts.systemTokens", 0, { min: 0, unit: "tokens" }),
     help: "Length of a system prompt that all requests share.",
   },
   {

@@ -2,7 +2,7 @@ import { showValue } from "../../../plan/show-value.ts";
 import { flagOf, LOAD_NAMES, type LoadName, loadOf, type Stimulus } from "../loads.ts";
 import { findLoadSweep } from "../points.ts";
 import { isDefault } from "./defaults.ts";
-import { givesLoad, loadNameOf, type PassedFlag, type PassedFlags } from "./passed-flags.ts";
+import { givesLoad, loadNameOf, nameOfPassed, type PassedFlag, type PassedFlags } from "./passed-flags.ts";
 import type { GenaiSettings } from "./settings.ts";
 import type { GivenSetting, GivenSettings, LastFlag, SettingsBuilder } from "./settings-builder.ts";
 
@@ -51,7 +51,7 @@ export function readPassed(builder: SettingsBuilder, passed: PassedFlags): void 
   const last = loads.at(-1);
   settings.passed = passed;
   if (last === undefined || passed.problems.length > 0) return;
-  const { name } = last;
+  const name = nameOfPassed(last);
   const isSwept = settings.subcommand === "analyze" || given.has("analyze.sweeps");
   const swept = isSwept ? findLoadSweep(settings.analyze.sweeps)?.type : undefined;
   if (swept !== undefined) {
@@ -60,7 +60,7 @@ export function readPassed(builder: SettingsBuilder, passed: PassedFlags): void 
     return;
   }
   const stimulus = toStimulus(last);
-  const isOfOneKind = loads.every((load) => load.name === name);
+  const isOfOneKind = loads.every((load) => nameOfPassed(load) === name);
   const isFree = !isLoadGiven(settings, given) || settings.perfAnalyzer.stimulus.kind === stimulus?.kind;
   // perf_analyzer's parser refuses 0.
   if (stimulus === undefined || !isOfOneKind || !isFree || Number(last.value ?? 1) <= 0) return;

@@ -1,9 +1,15 @@
-import type { InputFormat } from "../../../inputs/prompts/settings.ts";
+import type { AudioSettings } from "../../../inputs/media/synthetic-audio.ts";
+import type { ImageSettings } from "../../../inputs/media/synthetic-image.ts";
+import type { InputFormat, PromptSettings } from "../../../inputs/prompts/settings.ts";
+import type { LayoutSettings } from "../../../service/openai/payload.ts";
 import type { EndpointTypeName } from "../endpoints.ts";
 import type { Stimulus } from "../loads.ts";
 import type { PassedFlags } from "./passed-flags.ts";
 
-/** The settings of a command line and a YAML file, grouped by the YAML's top-level keys. The option tables have their defaults. */
+/**
+ * The settings of a command line and a YAML file. `prompts` and `layout` are as in the plan's requests, and the others are grouped by the
+ * YAML's top-level keys. The option tables have their defaults.
+ */
 
 /** The subcommands except `config`, which becomes the one that its file asks for. */
 export type Subcommand = "profile" | "analyze" | "create-template" | "process-export-files";
@@ -22,10 +28,17 @@ export type Sweep = { readonly type: SweepType } & (
   | { readonly kind: "list"; readonly values: readonly number[] }
 );
 
-/** Mean and standard deviation, in the unit of the field's name. */
-export interface Spread {
-  mean: number;
-  stddev: number;
+/** The prompts as the plan has them, with the default of each option, such as a size or number of 0 for none. */
+interface GivenPrompts
+  extends Omit<
+    Required<PromptSettings>,
+    "source" | "mix" | "userContextTokens" | "isRanking" | "outputTokens" | "audio"
+  > {
+  /** Without a mean, the server decides. */
+  readonly outputTokens: { readonly mean: number | null; readonly stddev: number };
+  /** The format is drawn for each image unless it is given. */
+  readonly images: Required<ImageSettings>;
+  readonly audio: Omit<AudioSettings, "sampleRatesHz">;
 }
 
 /** Rampart's own options, with the YAML key `rampart`. Null stands for "not given". */
@@ -43,7 +56,6 @@ export interface RampartSettings {
   cancelPct: number;
   cancelDelaySec: number;
   moreUrls: string[];
-  systemPromptTokens: number;
   sequenceMix: string;
   inputFormat: InputFormat;
   isUsageLeftOut: boolean;
@@ -60,18 +72,17 @@ export type SharedSetting = string | number | boolean | null | readonly string[]
 
 /** All settings. Paths are as the user wrote them. */
 export interface GenaiSettings {
-  modelNames: string[];
+  prompts: GivenPrompts;
+  layout: Pick<LayoutSettings, "models" | "modelSelection" | "isStreaming" | "hasExactOutput">;
   subcommand: Subcommand;
   isVerbose: boolean;
   templateFile: string;
   analyze: { sweeps: readonly Sweep[] };
   endpoint: {
-    modelSelection: "round_robin" | "random";
     backend: "tensorrtllm" | "vllm";
     /** The user's path; empty: the type's. See `endpointPath`. */
     path: string;
     type: EndpointTypeName;
-    isStreaming: boolean;
     serverMetricsUrls: string[];
     url: string;
     grpcMethod: string;
@@ -87,7 +98,6 @@ export interface GenaiSettings {
     warmupRequests: number;
   };
   input: {
-    textBatchSize: number;
     /** Fields merged into every request body. */
     extra: Readonly<Record<string, unknown>> | null;
     /** Limits by metric: milliseconds, or tokens per second for throughputs. */
@@ -96,22 +106,8 @@ export interface GenaiSettings {
     headers: string[];
     /** A path, `synthetic:a,b`, `payload:PATH`, or empty. */
     file: string;
-    datasetEntries: number;
-    randomSeed: number;
-    audio: {
-      batchSize: number;
-      lengthSec: Spread;
-      format: "wav" | "mp3";
-      depthsBits: number[];
-      sampleRatesKhz: number[];
-      channels: number;
-    };
-    /** `format` is random unless `given` has it. */
-    image: { widthPx: Spread; heightPx: Spread; batchSize: number; format: "png" | "jpeg" };
-    outputTokens: { mean: number | null; isDeterministic: boolean; stddev: number };
-    syntheticTokens: Spread;
-    prefixPrompt: { count: number; tokens: number };
-    sessions: { count: number; turns: Spread; turnDelay: { meanMs: number; ratio: number; stddevMs: number } };
+    /** Of the audio in `prompts`. */
+    sampleRatesKhz: readonly number[];
   };
   output: {
     artifactDir: string;
@@ -133,7 +129,7 @@ type PathIn<T> = {
   [K in keyof T & string]: T[K] extends Leaf ? K : string extends keyof NonNullable<T[K]> ? K : `${K}.${PathIn<T[K]>}`;
 }[keyof T & string];
 
-/** The path of a value in `GenaiSettings`, such as `input.audio.lengthSec.mean`. */
+/** The path of a value in `GenaiSettings`, such as `prompts.audio.lengthS.mean`. */
 export type SettingPath = PathIn<GenaiSettings> | SharedPath | LandedPath;
 
 /** The path of an option that only lands in the plan. */

@@ -4,21 +4,27 @@ import { word } from "../../../plan/messages.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
-import { kindNameOf } from "../../perf-analyzer/kinds/kinds.ts";
-import type { PerfAnalyzerOption } from "../../perf-analyzer/options/option.ts";
+import { kindOf } from "../../perf-analyzer/kinds/kinds.ts";
 import { OPTIONS } from "../../perf-analyzer/options/table.ts";
-import { type ParsedLine, type ReadSettings, readSettings } from "../../perf-analyzer/read-settings.ts";
+import { type ReadSettings, readSettings } from "../../perf-analyzer/read-settings.ts";
 import { checkTogether } from "../../perf-analyzer/rules.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
 import { warnTogether } from "../../perf-analyzer/warnings.ts";
-import { loadOf } from "../loads.ts";
-import { isEmpty, isPassedOnlyLoad, type PassedFlag, type PassedFlags, wordsOf } from "../options/passed-flags.ts";
+import {
+  givesLoad,
+  isEmpty,
+  isPassedOnlyLoad,
+  nameOfPassed,
+  type PassedFlag,
+  type PassedFlags,
+  wordsOf,
+} from "../options/passed-flags.ts";
 import { isLoadGiven } from "../options/read-load.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { applyPoint, axesOf } from "../points.ts";
 import { PASSED_HINTS, PASSED_REFUSALS } from "./passed-refusals.ts";
-import { INPUTS_FILE, type ProfilePlan, toProfilePlan } from "./to-plan.ts";
+import { type ProfilePlan, toProfilePlan } from "./to-plan.ts";
 import type { Headers } from "./to-target.ts";
 
 /**
@@ -40,7 +46,7 @@ export function toPassedPlan(
 /** Finds problems that do not depend on the profile: flags that genai-perf does not accept, and invalid values. */
 export function findPassedProblems(passed: PassedFlags): readonly Problem[] {
   const refused = passed.given.flatMap(refuse);
-  return refused.length > 0 ? [...refused, ...passed.problems] : readSettings(withOptions(passed)).problems;
+  return refused.length > 0 ? [...refused, ...passed.problems] : readSettings(passed).problems;
 }
 
 /**
@@ -61,7 +67,7 @@ export function checkPassed(settings: GenaiSettings, given: GivenSettings): read
   for (const flag of passed.given) {
     const others = { ...passed, given: passed.given.filter((other) => other !== flag) };
     const without = land(plan, others, readBeside(plan, { ...point, passed: others }, given).settings);
-    const { name } = flag;
+    const name = nameOfPassed(flag);
     const isIdle = isSame(without, landed) || isUnseen(name, landed);
     const isReported = warnings.some((text) => text.includes(name));
     if (isIdle && !isReported) warnings.push(`${wordsOf(flag).join(" ")} after -- has no effect here.`);
@@ -97,25 +103,14 @@ function pass(
   return { plan: landed, warnings: [...read.lines, ...read.warnings, ...warnTogether(read.settings)] };
 }
 
-/** The options by their first names. */
-const BY_NAME = new Map(OPTIONS.map((option) => [option.names[0], option]));
-
-function optionOf({ name }: PassedFlag): PerfAnalyzerOption {
-  return BY_NAME.get(name) as PerfAnalyzerOption;
-}
-
-function withOptions(passed: PassedFlags): ParsedLine {
-  return { ...passed, given: passed.given.map((flag) => ({ ...flag, option: optionOf(flag) })) };
-}
-
 /** Has each option put its value into the plan. */
 function land(plan: Plan, { given }: PassedFlags, settings: Settings): Plan {
-  return given.reduce((changed, flag) => optionOf(flag).land?.(changed, settings) ?? changed, plan);
+  return given.reduce((changed, { option }) => option.land?.(changed, settings) ?? changed, plan);
 }
 
 /** Reads the flags' values, beside what the profile has chosen. */
 function readBeside(plan: Plan, settings: GenaiSettings, given: GivenSettings): ReadSettings {
-  const read = readSettings(withOptions(settings.passed), chosenBy(plan, settings, given));
+  const read = readSettings(settings.passed, chosenBy(plan, settings, given));
   // A load that fixes the number of requests replaces genai-perf's default number.
   if (read.settings.periodic !== undefined && !given.has("perfAnalyzer.measurement.num"))
     delete read.settings.requestCount;
@@ -124,32 +119,19 @@ function readBeside(plan: Plan, settings: GenaiSettings, given: GivenSettings): 
 
 /** Returns what the profile has chosen, as perf_analyzer's rules and readers see it; its default load can be replaced. */
 function chosenBy(plan: Plan, settings: GenaiSettings, given: GivenSettings): Settings {
-  const { target, measurement, outputs } = plan;
-  const { mode, warmupRequests } = measurement;
-  const { stimulus } = settings.perfAnalyzer;
   const chosen = new Settings();
-  chosen.serviceKind = kindNameOf(plan) ?? chosen.serviceKind;
-  chosen.target = { ...chosen.target, ...(target as Partial<Settings["target"]>) };
-  chosen.isAsync = !target.isStreaming;
-  if (isLoadGiven(settings, given)) Object.assign(chosen, loadOf(stimulus.kind).toSettings(stimulus.value ?? 1));
-  if ("count" in mode && mode.count !== null) chosen.requestCount = mode.count;
-  chosen.measurement = { ...chosen.measurement, warmupRequests };
-  if ("windowMs" in mode && "stabilityPct" in mode) {
-    const { kind: _, ...windows } = mode;
-    chosen.measurement.mode = { ...chosen.measurement.mode, ...windows };
-  }
-  chosen.inputData = [INPUTS_FILE];
-  const { profileExport } = outputs.files;
-  chosen.outputs = { ...outputs, files: profileExport === undefined ? {} : { profileExport } };
+  const hasLoad = isLoadGiven(settings, given);
+  for (const option of OPTIONS) if (hasLoad || !givesLoad({ option })) option.take?.(chosen, plan);
+  kindOf(chosen).prepare?.(chosen);
   return chosen;
 }
 
-function refuse(flag: PassedFlag): Problem[] {
-  const { name, typed } = flag;
+function refuse({ option, typed }: PassedFlag): Problem[] {
+  const [name] = option.names;
   const refusal = PASSED_REFUSALS[name];
   const path = `-- ${typed}`;
   if (refusal !== undefined) return [problem("unsupported", path, `${name} after -- ${refusal.why}`, refusal.hint)];
-  if (optionOf(flag).isRampart !== true) return [];
+  if (option.isRampart !== true) return [];
   const message = `${name} is not an option of perf_analyzer`;
   return [problem("unknown-name", path, message, "Give it before --, if genai-perf has it.")];
 }

@@ -1,15 +1,15 @@
 import { join } from "node:path";
+import { fieldOf } from "../../../plan/defined.ts";
+import type { SettingPath } from "../../../plan/messages.ts";
 import { UserError } from "../../../plan/problem.ts";
-import { artifactFiles } from "../../../report/genai-perf/outputs.ts";
 import type { PointParameters } from "../../../result/sweep.ts";
 import { findDuplicatePaths, findReadOutputs, textsIn } from "../../output-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
-import { rampartFilesOf } from "../options/shared-settings.ts";
-import { nameOf } from "../options/subcommands.ts";
+import { inGenaiPerf } from "../setting-names.ts";
 import { toPassedPlan } from "./passed-plan.ts";
 import { nameFolder } from "./to-outputs.ts";
-import { INPUTS_FILE, type ProfilePlan } from "./to-plan.ts";
+import { inputFilesOf, type ProfilePlan } from "./to-plan.ts";
 import { headersOf } from "./to-target.ts";
 
 /** Plans a profile, or a point of a sweep, in a separate folder. */
@@ -30,7 +30,7 @@ export function planProfile(settings: GenaiSettings, given: GivenSettings, of: P
 /** Returns the plan of a profile that is run. @throws UserError also for output files that would replace its input files or each other */
 export function planRun(settings: GenaiSettings, given: GivenSettings, of: ProfileOf = {}): ProfilePlan {
   const plan = planProfile(settings, given, of);
-  checkOutputs(settings, given, folderOf(settings, of));
+  checkOutputs(plan, given);
   return plan;
 }
 
@@ -41,29 +41,29 @@ function folderOf(settings: GenaiSettings, { point, suffix = "" }: ProfileOf): s
 
 const FOLDER = "--artifact-dir";
 
-function checkOutputs(settings: GenaiSettings, given: GivenSettings, folder: string): void {
-  const { plots: _folder, profileExport, ...files } = artifactFiles(folder, settings.output.profileExportFile);
-  const outputs = [
-    ...[join(folder, INPUTS_FILE), ...Object.values(files)].map((path) => [FOLDER, path] as const),
-    ["--profile-export-file", profileExport] as const,
-    ...rampartFilesOf(settings).map(({ at, path }) => [nameOf(at), path] as const),
-  ];
+/** Checks that no output replaces a file that the profile reads, or another output. @throws UserError */
+function checkOutputs(plan: ProfilePlan, given: GivenSettings): void {
+  const { plots: _folder, ...files } = plan.outputs.files;
+  const named = Object.entries(files).map(
+    ([key, path]) => [inGenaiPerf(`outputs.files.${key}` as SettingPath) ?? FOLDER, path] as const,
+  );
+  const outputs = [[FOLDER, plan.requests.file] as const, ...named];
   // Of two files, only the one with a name of its own is the user's choice.
   const twins = findDuplicatePaths(outputs).filter(({ path }) => path !== FOLDER);
-  const problems = [...findReadOutputs(outputs, readPaths(settings, given)), ...twins];
+  const problems = [...findReadOutputs(outputs, readPaths(plan, given)), ...twins];
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** Returns all strings in the settings that can be the path of an input file, and the configuration files. */
-function readPaths({ input, tokenizer }: GenaiSettings, given: GivenSettings): string[] {
-  const prefixed = /^(?:payload|synthetic):(.*)$/s.exec(input.file)?.[1];
+/** Returns the paths of all files that a profile reads, and of its configuration files. */
+function readPaths(plan: ProfilePlan, given: GivenSettings): string[] {
+  const { tokenizer = "" } = plan.measurement.tokens ?? {};
   const configs = [...given.values()].flatMap(({ source, place }) =>
     source === "file" ? [place.replace(/:\d+:\d+$/, "")] : [],
   );
   return [
-    ...textsIn(input),
-    ...(prefixed === undefined ? [] : [prefixed, ...prefixed.split(",")]),
-    ...["", "tokenizer.json", "tokenizer_config.json"].map((name) => join(tokenizer.name, name)),
+    ...inputFilesOf(plan),
+    ...textsIn(fieldOf(plan.target, "tls")),
+    ...["", "tokenizer.json", "tokenizer_config.json"].map((name) => join(tokenizer, name)),
     ...new Set(configs),
   ];
 }

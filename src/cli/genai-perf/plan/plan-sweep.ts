@@ -5,6 +5,7 @@ import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.
 import type { SweptRuns } from "../../../report/genai-perf/plots.ts";
 import type { PointParameters } from "../../../result/sweep.ts";
 import { seedOfNumber } from "../../../runtime/random.ts";
+import { withValue } from "../../options/place.ts";
 import { type GenaiLoad, loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -37,7 +38,7 @@ export interface SweepPlan {
 
 /** Returns the sweep that the settings ask for. @throws UserError for invalid limits */
 export function planSweep(settings: GenaiSettings, given: GivenSettings): SweepPlan {
-  const { analyze, modelNames, output, perfAnalyzer } = settings;
+  const { analyze, layout, output, perfAnalyzer } = settings;
   const { endpointType, plotFormats } = toGenaiOutputs(settings, given, output.artifactDir);
   const search = toSearch(settings);
   return {
@@ -45,7 +46,7 @@ export function planSweep(settings: GenaiSettings, given: GivenSettings): SweepP
     ...(search === undefined ? {} : { search }),
     folder: output.artifactDir,
     loadTitle: loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind).title,
-    ...(output.isPlotting ? { plots: { models: modelNames, endpointType, plotFormats } } : {}),
+    ...(output.isPlotting ? { plots: { models: layout.models, endpointType, plotFormats } } : {}),
     planPoint: (point) => planProfile(applyPoint(settings, point), given, { point }),
     planRun: (point, repeat) => {
       const suffix = repeat === 0 ? "" : `-repeat${repeat}`;
@@ -56,8 +57,7 @@ export function planSweep(settings: GenaiSettings, given: GivenSettings): SweepP
 
 /** Gives a repeated measurement other arrivals and data. The points themselves share the seed, as in GenAI-Perf. */
 function drawAgain(settings: GenaiSettings, repeat: number): GenaiSettings {
-  const { input } = settings;
-  return { ...settings, input: { ...input, randomSeed: seedOfNumber(input.randomSeed, "repeat", repeat) } };
+  return withValue(settings, "prompts.seed", seedOfNumber(settings.prompts.seed, "repeat", repeat));
 }
 
 function toSearch({ analyze, rampart }: GenaiSettings): SweepPlan["search"] {

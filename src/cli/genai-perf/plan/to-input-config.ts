@@ -16,7 +16,7 @@ export function toInputConfig(settings: GenaiSettings, given: GivenSettings): Py
   const groups = YAML_KEYS.filter(({ key }) => key !== RAMPART_KEY);
   const all = exportEntries(groups, settings, given);
   const { model_names, analyze, endpoint, input, tokenizer, ...others } = all as Record<string, object>;
-  const model = settings.modelNames[0] ?? "";
+  const model = settings.layout.models[0] ?? "";
   const config = {
     model_names,
     subcommand: settings.subcommand === "process-export-files" ? "process" : settings.subcommand,

@@ -55,12 +55,12 @@ function toMode(settings: GenaiSettings): MeasurementPlan["mode"] {
 
 /** Returns how responses are measured: single requests, with all windows as one. */
 function toTokens(settings: GenaiSettings): TokensPlan {
-  const { endpoint, output, tokenizer, modelNames } = settings;
+  const { endpoint, layout, output, tokenizer } = settings;
   const field = responseFieldOf(settings);
   return {
     responses: formatOf(endpoint).response,
-    isStreamed: endpoint.isStreaming,
-    tokenizer: tokenizer.name === "" ? (modelNames[0] ?? "") : tokenizer.name,
+    isStreamed: layout.isStreaming,
+    tokenizer: tokenizer.name === "" ? (layout.models[0] ?? "") : tokenizer.name,
     revision: tokenizer.revision,
     keepsAllWindows: true,
     keepsBunchedRates: true,
@@ -71,8 +71,8 @@ function toTokens(settings: GenaiSettings): TokensPlan {
 }
 
 /** Reports whether requests ask for an exact response length, in the settings or in their file. A limit in a body is only a maximum. */
-function asksLength({ input, rampart }: GenaiSettings): boolean {
-  const isAsked = input.outputTokens.mean !== null || rampart.sequenceMix !== "";
+function asksLength({ input, prompts, rampart }: GenaiSettings): boolean {
+  const isAsked = prompts.outputTokens.mean !== null || rampart.sequenceMix !== "";
   return isAsked || isPayloadFile({ input, rampart });
 }
 

@@ -49,9 +49,10 @@ export function toGenaiOutputs(settings: GenaiSettings, given: GivenSettings, fo
  * @param point the point of a sweep, which replaces the load in the name
  */
 export function nameFolder(settings: GenaiSettings, point?: PointParameters): string {
-  const { endpoint, modelNames } = settings;
+  const { models } = settings.layout;
+  const { endpoint } = settings;
   const { serviceKind, isTritonModel, isInProcess } = ENDPOINT_TYPES[endpoint.type];
-  const model = `${modelNames[0] ?? ""}${modelNames.length > 1 ? "_multi" : ""}`.replaceAll("/", "_");
+  const model = `${models[0] ?? ""}${models.length > 1 ? "_multi" : ""}`.replaceAll("/", "_");
   const load = point?.map(([name, value]) => `${name}${value}`) ?? nameLoads(settings);
   const kind = isInProcess ? [] : [isTritonModel ? endpoint.backend : endpoint.type];
   return [model, serviceKind, ...kind, ...load].join("-");

@@ -31,8 +31,17 @@ export interface ProfilePlan extends Plan {
   readonly outputs: Plan["outputs"] & { readonly genaiPerf: GenaiOutputs };
 }
 
+/** Returns the files that the requests and the load of a profile come from. An empty text stands for none. */
+export function inputFilesOf({ load, requests: { body, prompts } }: ProfilePlan): string[] {
+  return [
+    "path" in prompts.source ? prompts.source.path : "",
+    "file" in load ? load.file : "",
+    body.kind === "jinja-template" && body.isFile ? body.template : "",
+  ];
+}
+
 /** Name of the file of requests in a run's folder. */
-export const INPUTS_FILE = "inputs.json";
+const INPUTS_FILE = "inputs.json";
 
 /** The file as inputs, by the form of a target's requests. */
 const FILE_AS_INPUTS: Readonly<
@@ -54,7 +63,7 @@ export function toProfilePlan(
   folder: string,
   headers: Headers,
 ): ProfilePlan {
-  const { input, modelNames, rampart } = settings;
+  const { layout, prompts, rampart } = settings;
   const { stimulus } = settings.perfAnalyzer;
   const target = toTarget(settings, given, headers);
   const measurement = toMeasurement(settings, given);
@@ -63,9 +72,9 @@ export function toProfilePlan(
   const order = measurement.mode.kind === "requests" ? ({ isInOrder: true } as const) : {};
   const plan: Plan = {
     version: 1,
-    name: modelNames[0] ?? "",
+    name: layout.models[0] ?? "",
     target,
-    load: loadOf(stimulus.kind).toPlan(stimulus.value ?? 1, input.randomSeed),
+    load: loadOf(stimulus.kind).toPlan(stimulus.value ?? 1, prompts.seed),
     sequences: DEFAULT_SEQUENCES,
     inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target) as keyof typeof FILE_AS_INPUTS](file, order),
     requests: toRequests(settings, given, file),
@@ -96,8 +105,8 @@ function landOwn(plan: Plan, settings: GenaiSettings): Plan {
   return landing.reduce((landed, { land }) => land?.(landed, settings) ?? landed, plan);
 }
 
-function toCancellation({ input, rampart }: GenaiSettings): CancellationPlan {
-  return { sharePct: rampart.cancelPct, delayMs: secToMs(rampart.cancelDelaySec), seed: input.randomSeed };
+function toCancellation({ prompts, rampart }: GenaiSettings): CancellationPlan {
+  return { sharePct: rampart.cancelPct, delayMs: secToMs(rampart.cancelDelaySec), seed: prompts.seed };
 }
 
 /** GenAI-Perf's interval. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseSequenceMix } from "../../../inputs/lengths.ts";
 import type { BodyPlan, RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../../inputs/prompts/settings.ts";
+import { defined } from "../../../plan/defined.ts";
 import { formatJson } from "../../../service/json-text.ts";
 import { formatOf } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
@@ -18,7 +19,7 @@ import { isTemplateFile, readTemplateOptions } from "../template-options.ts";
  * @throws UserError for an invalid distribution of lengths
  */
 export function toRequests(settings: GenaiSettings, given: GivenSettings, file: string): RequestsPlan {
-  const { endpoint, input, modelNames } = settings;
+  const { endpoint, input, layout, prompts } = settings;
   const { extra } = input;
   const bodyExtra = ENDPOINT_TYPES[endpoint.type].usesTemplate ? readTemplateOptions(extra).others : extra;
   return {
@@ -26,37 +27,30 @@ export function toRequests(settings: GenaiSettings, given: GivenSettings, file: 
     prompts: toPrompts(settings, given),
     givenSource: input.file,
     body: toBody(settings),
-    layout: {
-      models: modelNames,
-      modelSelection: endpoint.modelSelection,
-      seed: input.randomSeed,
-      isStreaming: endpoint.isStreaming,
-      hasExactOutput: input.outputTokens.isDeterministic,
-    },
+    layout: { ...layout, seed: prompts.seed },
     extraJson: formatJson(bodyExtra ?? {}),
   };
 }
 
 function toPrompts(settings: GenaiSettings, given: GivenSettings): PromptSettings {
-  const { endpoint, input, rampart } = settings;
-  const { isRanking, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
-  const { outputTokens, prefixPrompt, sessions } = input;
-  const { turns, turnDelay } = sessions;
-  const delayMs = { mean: turnDelay.meanMs, stddev: turnDelay.stddevMs };
-  return {
+  const { endpoint, input, prompts, rampart } = settings;
+  const { isRanking, isTextless, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
+  const { outputTokens, prefix, systemTokens, sessions, images, ...always } = prompts;
+  const { format, ...sizes } = images;
+  return defined({
+    ...always,
     source: toSource(settings),
-    seed: input.randomSeed,
-    entryCount: input.datasetEntries,
-    inputTokens: input.syntheticTokens,
-    ...(outputTokens.mean === null ? {} : { outputTokens: { mean: outputTokens.mean, stddev: outputTokens.stddev } }),
-    ...(rampart.sequenceMix === "" ? {} : { mix: parseSequenceMix(rampart.sequenceMix, "--sequence-distribution") }),
-    ...toMedia(settings, given),
-    ...(prefixPrompt.count === 0 ? {} : { prefix: prefixPrompt }),
-    ...(rampart.systemPromptTokens === 0 ? {} : { systemTokens: rampart.systemPromptTokens }),
-    ...(sessions.count === 0 ? {} : { sessions: { count: sessions.count, turns, delayMs } }),
-    delayRatio: turnDelay.ratio,
+    outputTokens: outputTokens.mean === null ? undefined : { ...outputTokens, mean: outputTokens.mean },
+    mix: rampart.sequenceMix === "" ? undefined : parseSequenceMix(rampart.sequenceMix, "--sequence-distribution"),
+    // Image retrieval ignores text.
+    textsPerRequest: isTextless ? 0 : prompts.textsPerRequest,
+    images: hasMadeUpImages(settings) ? { ...sizes, ...(given.has("prompts.images.format") && { format }) } : undefined,
+    audio: hasMadeUpAudio(settings) ? toAudioSettings(settings) : undefined,
+    prefix: prefix.count === 0 ? undefined : prefix,
+    systemTokens: systemTokens === 0 ? undefined : systemTokens,
+    sessions: sessions.count === 0 ? undefined : sessions,
     isRanking: isRanking === true || (usesTemplate === true && hasRankingFiles(input.file)),
-  };
+  });
 }
 
 /** Without sessions, only the first turns of conversations are sent. */
@@ -74,25 +68,6 @@ function hasRankingFiles(file: string): boolean {
   const synthetic = /^synthetic:(.*)$/s.exec(file)?.[1];
   if (synthetic !== undefined) return names.every((name) => synthetic.split(",").includes(name));
   return file !== "" && names.every((name) => existsSync(join(file, `${name}.jsonl`)));
-}
-
-/** Returns the texts, images and audio of a request. The image format is random for each image unless it is given. */
-function toMedia(
-  settings: GenaiSettings,
-  given: GivenSettings,
-): Pick<PromptSettings, "textsPerRequest" | "imagesPerRequest" | "audioPerRequest" | "images" | "audio"> {
-  const { image, audio, textBatchSize } = settings.input;
-  const { widthPx, heightPx, format } = image;
-  return {
-    // Image retrieval ignores text.
-    textsPerRequest: ENDPOINT_TYPES[settings.endpoint.type].isTextless ? 0 : textBatchSize,
-    imagesPerRequest: image.batchSize,
-    audioPerRequest: audio.batchSize,
-    ...(hasMadeUpImages(settings)
-      ? { images: { widthPx, heightPx, ...(given.has("input.image.format") ? { format } : {}) } }
-      : {}),
-    ...(hasMadeUpAudio(settings) ? { audio: toAudioSettings(audio) } : {}),
-  };
 }
 
 function toBody({ endpoint, input, rampart }: GenaiSettings): BodyPlan {

@@ -52,10 +52,11 @@ const DEFAULT_HTTP_URL = "localhost:8000";
 
 /** Returns the target of the measurement. @param headers headers of every request: the user's and those of an API key */
 export function toTarget(settings: GenaiSettings, given: GivenSettings, headers: Headers): TargetPlan {
-  const { endpoint, modelNames, rampart } = settings;
-  const { type, path, isStreaming } = endpoint;
+  const { endpoint, rampart } = settings;
+  const { models, isStreaming } = settings.layout;
+  const { type, path } = endpoint;
   const more = rampart.moreUrls.length === 0 ? {} : { moreUrls: rampart.moreUrls };
-  const model = modelNames[0] ?? "";
+  const model = models[0] ?? "";
   if (ENDPOINT_TYPES[type].takesPayloads) {
     const base = { kind: "openai", protocol: "http", batchSize: 1, tls: DEFAULT_TLS } as const;
     const url = given.has("endpoint.url") ? endpoint.url : DEFAULT_HTTP_URL;

@@ -9,11 +9,12 @@ const ANY_PORT = 1;
 /** Checks the endpoint and the URLs of its metrics. */
 export function checkEndpoint(rules: RuleSet): void {
   const { settings } = rules;
+  const { models } = settings.layout;
   const { type, backend } = settings.endpoint;
   const { isTritonModel } = ENDPOINT_TYPES[type];
   rules.refuse(
-    settings.modelNames.length === 0 || settings.modelNames.includes(""),
-    "modelNames",
+    models.length === 0 || models.includes(""),
+    "layout.models",
     "Required field model_names is not set",
     "Name the model with -m, or as model_names in the file.",
   );

@@ -17,13 +17,13 @@ export function checkMedia(rules: RuleSet): void {
 }
 
 /** Reports whether images are generated. */
-export function hasMadeUpImages({ input }: GenaiSettings): boolean {
-  return input.image.widthPx.mean > 0 && input.image.heightPx.mean > 0;
+export function hasMadeUpImages({ prompts: { images } }: GenaiSettings): boolean {
+  return images.widthPx.mean > 0 && images.heightPx.mean > 0;
 }
 
 /** Reports whether audio is generated. */
-export function hasMadeUpAudio({ input }: GenaiSettings): boolean {
-  return input.audio.lengthSec.mean > 0;
+export function hasMadeUpAudio({ prompts }: GenaiSettings): boolean {
+  return prompts.audio.lengthS.mean > 0;
 }
 
 /** Reports a problem that starts with the flag's name. */
@@ -32,15 +32,19 @@ function refuse(rules: RuleSet, at: SettingPath, message: string, hint: string):
 }
 
 function checkImages(rules: RuleSet): void {
-  const { image } = rules.settings.input;
+  const { images } = rules.settings.prompts;
   const hint = "Give both --image-width-mean and --image-height-mean.";
-  if (hasMadeUpImages(rules.settings)) checkTypes(rules, "input.image.widthPx.mean", "images", "takesImages");
-  else if (image.widthPx.mean > 0 || image.heightPx.mean > 0) {
-    const at = image.widthPx.mean > 0 ? "input.image.widthPx.mean" : "input.image.heightPx.mean";
+  if (hasMadeUpImages(rules.settings)) checkTypes(rules, "prompts.images.widthPx.mean", "images", "takesImages");
+  else if (images.widthPx.mean > 0 || images.heightPx.mean > 0) {
+    const at = images.widthPx.mean > 0 ? "prompts.images.widthPx.mean" : "prompts.images.heightPx.mean";
     refuse(rules, at, "an image has a width and a height", hint);
   } else {
     const message = "describes synthetic images, but requests carry none";
-    for (const at of ["input.image.widthPx.stddev", "input.image.heightPx.stddev", "input.image.format"] as const)
+    for (const at of [
+      "prompts.images.widthPx.stddev",
+      "prompts.images.heightPx.stddev",
+      "prompts.images.format",
+    ] as const)
       if (rules.isChosen(at)) refuse(rules, at, message, hint);
     if (ENDPOINT_TYPES[rules.settings.endpoint.type].isTextless && hasMadeUpPrompts(rules.settings))
       refuse(rules, "endpoint.type", "image_retrieval has no images to send", hint);
@@ -48,18 +52,17 @@ function checkImages(rules: RuleSet): void {
 }
 
 const AUDIO_DETAILS = [
-  "input.audio.lengthSec.stddev",
-  "input.audio.format",
-  "input.audio.depthsBits",
-  "input.audio.sampleRatesKhz",
-  "input.audio.channels",
+  "prompts.audio.lengthS.stddev",
+  "prompts.audio.format",
+  "prompts.audio.depthsBits",
+  "input.sampleRatesKhz",
+  "prompts.audio.channelCount",
 ] as const;
 
 function checkSounds(rules: RuleSet): void {
-  const { audio } = rules.settings.input;
   if (hasMadeUpAudio(rules.settings)) {
-    rules.problems.push(...checkAudio(toAudioSettings(audio)));
-    checkTypes(rules, "input.audio.lengthSec.mean", "audio clips", "takesSounds");
+    rules.problems.push(...checkAudio(toAudioSettings(rules.settings)));
+    checkTypes(rules, "prompts.audio.lengthS.mean", "audio clips", "takesSounds");
   } else
     for (const at of AUDIO_DETAILS)
       if (rules.isChosen(at))
@@ -67,20 +70,13 @@ function checkSounds(rules: RuleSet): void {
 }
 
 /** Converts the settings of audio to those of its generator. */
-export function toAudioSettings({
-  lengthSec,
-  depthsBits,
-  sampleRatesKhz,
-  channels,
-  format,
-}: GenaiSettings["input"]["audio"]): AudioSettings {
-  const sampleRatesHz = sampleRatesKhz.map((kHz) => Math.round(kHz * 1000));
-  return { lengthS: lengthSec, depthsBits, sampleRatesHz, channelCount: channels, format };
+export function toAudioSettings({ input, prompts }: GenaiSettings): AudioSettings {
+  return { ...prompts.audio, sampleRatesHz: input.sampleRatesKhz.map((kHz) => Math.round(kHz * 1000)) };
 }
 
 /** Refuses generated media for endpoint types that do not support them. */
 function checkTypes(rules: RuleSet, at: SettingPath, what: string, takes: Takes): void {
-  const { endpoint, input } = rules.settings;
+  const { endpoint, prompts } = rules.settings;
   if (!ENDPOINT_TYPES[endpoint.type][takes]) {
     const types = Object.entries(ENDPOINT_TYPES).flatMap(([type, entry]) => (entry[takes] ? [type] : []));
     const hint = `Leave it out, or use --endpoint-type ${types.join(", ")}.`;
@@ -93,20 +89,20 @@ function checkTypes(rules: RuleSet, at: SettingPath, what: string, takes: Takes)
       `${what} can only be generated together with synthetic prompts`,
       "Leave out this option or --input-file.",
     );
-  if (input.sessions.count > 0)
+  if (prompts.sessions.count > 0)
     refuse(rules, at, `synthetic sessions have no ${what}`, "Leave out this option or --num-sessions.");
 }
 
 function checkBatches(rules: RuleSet): void {
-  const { input, endpoint } = rules.settings;
+  const { prompts, endpoint } = rules.settings;
   const { type } = endpoint;
-  if (input.textBatchSize !== 1 && ENDPOINT_TYPES[type].takesOneText) {
+  if (prompts.textsPerRequest !== 1 && ENDPOINT_TYPES[type].takesOneText) {
     const message = `The --batch-size-text flag is not supported for ${type}.`;
-    refuse(rules, "input.textBatchSize", message, "Leave it out: a request has one text.");
+    refuse(rules, "prompts.textsPerRequest", message, "Leave it out: a request has one text.");
   }
   const batches = [
-    ["input.image.batchSize", "images", "takesImages"],
-    ["input.audio.batchSize", "audio clips", "takesSounds"],
+    ["prompts.imagesPerRequest", "images", "takesImages"],
+    ["prompts.audioPerRequest", "audio clips", "takesSounds"],
   ] as const;
   for (const [at, what, takes] of batches)
     if (rules.isChosen(at) && !ENDPOINT_TYPES[type][takes])

@@ -79,9 +79,9 @@ export function checkMethod(rules: RuleSet): void {
   rules.refuse(!isLines, "rampart.inputFormat", inputMessage, INPUT_HINT);
   const unused = [
     "input.extra",
-    "input.prefixPrompt.count",
-    "input.outputTokens.mean",
-    "rampart.systemPromptTokens",
+    "prompts.prefix.count",
+    "prompts.outputTokens.mean",
+    "prompts.systemTokens",
     "rampart.sequenceMix",
     "endpoint.path",
   ] as const;
@@ -119,8 +119,8 @@ export function checkTogether(rules: RuleSet): void {
 function checkTokens(rules: RuleSet): void {
   const { settings } = rules;
   rules.refuse(
-    settings.input.outputTokens.isDeterministic && !ENDPOINT_TYPES[settings.endpoint.type].hasExactOutput,
-    "input.outputTokens.isDeterministic",
+    settings.layout.hasExactOutput && !ENDPOINT_TYPES[settings.endpoint.type].hasExactOutput,
+    "layout.hasExactOutput",
     "User Config: input.output_tokens.deterministic is only supported with Triton or TensorRT-LLM Engine service kinds",
     "For OpenAI endpoints give --extra-inputs ignore_eos:true and --extra-inputs min_tokens:N.",
   );
@@ -133,17 +133,17 @@ function checkTokens(rules: RuleSet): void {
 }
 
 function checkInput(rules: RuleSet): void {
-  const { input } = rules.settings;
+  const { input, layout, prompts } = rules.settings;
   const needsMean = "Add --output-tokens-mean, or output_tokens.mean in the file.";
   rules.refuse(
-    rules.isChosen("input.outputTokens.stddev") && input.outputTokens.mean === null,
-    "input.outputTokens.stddev",
+    rules.isChosen("prompts.outputTokens.stddev") && prompts.outputTokens.mean === null,
+    "prompts.outputTokens.stddev",
     "User Config: If output tokens stddev is set, mean must also be set",
     needsMean,
   );
   rules.refuse(
-    input.outputTokens.isDeterministic && input.outputTokens.mean === null,
-    "input.outputTokens.isDeterministic",
+    layout.hasExactOutput && prompts.outputTokens.mean === null,
+    "layout.hasExactOutput",
     "User Config: If output tokens deterministic is set, mean must also be set",
     needsMean,
   );

@@ -7,15 +7,15 @@ import type { RuleSet } from "./rule-set.ts";
 
 /** Checks that sessions have a load that supports them, and requests that belong to them. */
 export function checkSessions(rules: RuleSet): void {
-  const { input, perfAnalyzer, endpoint } = rules.settings;
-  const { count } = input.sessions;
+  const { input, prompts, perfAnalyzer, endpoint } = rules.settings;
+  const { count } = prompts.sessions;
   const isMadeUp = hasMadeUpPrompts(rules.settings);
   const { value = 0 } = perfAnalyzer.stimulus;
   if (!loadOf(perfAnalyzer.stimulus.kind).holdsSessions) {
     const hint = "Add --session-concurrency N, the number of sessions at the same time.";
     rules.refuse(
       count > 0 && isMadeUp,
-      "input.sessions.count",
+      "prompts.sessions.count",
       "sessions need --session-concurrency as the load",
       hint,
     );
@@ -50,8 +50,8 @@ function hasSessionsIn({ input, rampart }: GenaiSettings): boolean {
 
 /** Warns of flags that have no effect on sessions, or only on sessions. GenAI-Perf does not warn. */
 export function warnOfSessions(rules: RuleSet): void {
-  const { input, perfAnalyzer } = rules.settings;
-  const hasSessions = input.sessions.count > 0;
+  const { prompts, perfAnalyzer } = rules.settings;
+  const hasSessions = prompts.sessions.count > 0;
   if (loadOf(perfAnalyzer.stimulus.kind).holdsSessions) {
     const why = "with --session-concurrency: every session runs once, to its end";
     rules.warnOfFlag("perfAnalyzer.measurement.num", why, "the length of the measurement");
@@ -59,13 +59,13 @@ export function warnOfSessions(rules: RuleSet): void {
     rules.warnOfFlag("perfAnalyzer.warmupRequests", why);
   }
   const isMadeUp = hasMadeUpPrompts(rules.settings);
-  if (isMadeUp) rules.warnOfFlag("input.sessions.turnDelay.ratio", "on pauses that are generated");
-  if (isMadeUp && hasSessions) rules.warnOfFlag("input.datasetEntries", "on sessions: each has requests of its own");
-  if (!isMadeUp) rules.warnOfFlag("input.sessions.count", "on sessions of a file");
+  if (isMadeUp) rules.warnOfFlag("prompts.delayRatio", "on pauses that are generated");
+  if (isMadeUp && hasSessions) rules.warnOfFlag("prompts.entryCount", "on sessions: each has requests of its own");
+  if (!isMadeUp) rules.warnOfFlag("prompts.sessions.count", "on sessions of a file");
   if (isMadeUp && hasSessions) return;
   const why = isMadeUp ? "without --num-sessions" : "on sessions of a file";
-  rules.warnOfFlag("input.sessions.turns.mean", why);
-  rules.warnOfFlag("input.sessions.turns.stddev", why);
-  rules.warnOfFlag("input.sessions.turnDelay.meanMs", why);
-  rules.warnOfFlag("input.sessions.turnDelay.stddevMs", why);
+  rules.warnOfFlag("prompts.sessions.turns.mean", why);
+  rules.warnOfFlag("prompts.sessions.turns.stddev", why);
+  rules.warnOfFlag("prompts.sessions.delayMs.mean", why);
+  rules.warnOfFlag("prompts.sessions.delayMs.stddev", why);
 }

@@ -67,7 +67,7 @@ function checkCounts(rules: RuleSet): void {
 }
 
 function checkSearch(rules: RuleSet): void {
-  const { analyze, endpoint, rampart } = rules.settings;
+  const { analyze, endpoint, layout, rampart } = rules.settings;
   if (rampart.searchLimits === null) return;
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
     rules.refuse(isBroken, "rampart.searchLimits", message, hint);
@@ -89,6 +89,6 @@ function checkSearch(rules: RuleSet): void {
     const { metric } = limit;
     const needsStream = REQUEST_METRICS[family].some((one) => one.name === metric && one.isStreaming);
     refuse(!known.includes(metric), `responses of type ${endpoint.type} have no ${metric}`, "Limit another metric.");
-    refuse(needsStream && !endpoint.isStreaming, `${metric} needs streamed responses`, "Add --streaming.");
+    refuse(needsStream && !layout.isStreaming, `${metric} needs streamed responses`, "Add --streaming.");
   }
 }

@@ -12,7 +12,7 @@ import { warnOfSessions } from "./session-rules.ts";
 /** Warns of settings without effect. */
 export function warnTogether(rules: RuleSet): void {
   const { settings, given, warnings } = rules;
-  const { input, endpoint, perfAnalyzer, rampart, output } = settings;
+  const { input, layout, prompts, endpoint, perfAnalyzer, rampart, output } = settings;
   const { isTritonModel, isInProcess, callsMethod } = ENDPOINT_TYPES[endpoint.type];
   const warn = (isTrue: boolean, sentence: string): void => {
     if (isTrue) warnings.push(sentence);
@@ -23,11 +23,11 @@ export function warnTogether(rules: RuleSet): void {
     return;
   }
   warn(
-    isPayloadFile(settings) && input.outputTokens.mean !== null,
+    isPayloadFile(settings) && prompts.outputTokens.mean !== null,
     "--output-tokens-mean is ignored where a line of the payload file has an output_length.",
   );
   warn(
-    endpoint.isStreaming && isTokenless(endpoint),
+    layout.isStreaming && isTokenless(endpoint),
     `--streaming has no effect with ${endpoint.type}: ${callsMethod ? "the method decides whether calls stream" : "the response comes in one piece"}.`,
   );
   warnOfLengths(rules);
@@ -35,9 +35,7 @@ export function warnTogether(rules: RuleSet): void {
   warnOfOverruled(rules);
   warnOfPath(rules);
   warn(
-    given.has("input.prefixPrompt.tokens") &&
-      !isDefault(settings, "input.prefixPrompt.tokens") &&
-      input.prefixPrompt.count === 0,
+    given.has("prompts.prefix.tokens") && !isDefault(settings, "prompts.prefix.tokens") && prompts.prefix.count === 0,
     "--prefix-prompt-length has no effect without --num-prefix-prompts.",
   );
   const swept = settings.subcommand === "analyze" ? findLoadSweep(settings.analyze.sweeps)?.type : undefined;
@@ -66,19 +64,19 @@ export function warnTogether(rules: RuleSet): void {
 
 /** Warns of lengths of 0 tokens. */
 function warnOfLengths(rules: RuleSet): void {
-  const { input, endpoint, rampart } = rules.settings;
-  const { syntheticTokens, outputTokens } = input;
+  const { prompts, endpoint, rampart } = rules.settings;
+  const { inputTokens, outputTokens } = prompts;
   if (rampart.sequenceMix !== "") return;
   const { isTextless } = ENDPOINT_TYPES[endpoint.type];
-  if (hasMadeUpPrompts(rules.settings) && !isTextless && syntheticTokens.mean === 0)
+  if (hasMadeUpPrompts(rules.settings) && !isTextless && inputTokens.mean === 0)
     rules.warnings.push(
-      syntheticTokens.stddev === 0
-        ? `${rules.placeOf("input.syntheticTokens.mean")} 0: synthetic prompts have no text of their own, like in GenAI-Perf; many servers refuse empty ones.`
-        : `${rules.placeOf("input.syntheticTokens.mean")} 0: lengths that are drawn below one token count as one.`,
+      inputTokens.stddev === 0
+        ? `${rules.placeOf("prompts.inputTokens.mean")} 0: synthetic prompts have no text of their own, like in GenAI-Perf; many servers refuse empty ones.`
+        : `${rules.placeOf("prompts.inputTokens.mean")} 0: lengths that are drawn below one token count as one.`,
     );
   if (outputTokens.mean === 0 && !isTokenless(endpoint))
     rules.warnings.push(
-      `${rules.placeOf("input.outputTokens.mean")} 0: requests ask for one token, the minimum, as with GenAI-Perf.`,
+      `${rules.placeOf("prompts.outputTokens.mean")} 0: requests ask for one token, the minimum, as with GenAI-Perf.`,
     );
 }
 
@@ -86,7 +84,7 @@ function warnOfLengths(rules: RuleSet): void {
 function warnOfOverruled(rules: RuleSet): void {
   const { sequenceMix, durationSec } = rules.settings.rampart;
   if (sequenceMix !== "")
-    for (const at of ["input.syntheticTokens.mean", "input.outputTokens.mean"] as const)
+    for (const at of ["prompts.inputTokens.mean", "prompts.outputTokens.mean"] as const)
       rules.warnOfFlag(at, "beside --sequence-distribution", rules.placeOf(at));
   const at = "perfAnalyzer.stabilityPct";
   if (durationSec !== null) rules.warnOfFlag(at, "beside --benchmark-duration: there is one window", rules.placeOf(at));
@@ -94,9 +92,9 @@ function warnOfOverruled(rules: RuleSet): void {
 
 /** Warns of /v1 in the URL. OpenAI's clients need it there, but the paths of the endpoint types already contain it. */
 function warnOfPath({ settings, warnings }: RuleSet): void {
-  const { endpoint, modelNames } = settings;
+  const { endpoint, layout } = settings;
   if (!ENDPOINT_TYPES[endpoint.type].takesPayloads) return;
-  const path = endpointPath(endpoint.type, endpoint.path, modelNames[0] ?? "");
+  const path = endpointPath(endpoint.type, endpoint.path, layout.models[0] ?? "");
   const base = endpoint.url.replace(/\/+$/, "");
   if (base.endsWith("/v1") && path.startsWith("v1/"))
     warnings.push(`requests go to ${base}/${path}: leave /v1 out of --url, unless the server has it twice.`);

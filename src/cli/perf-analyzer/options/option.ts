@@ -20,6 +20,8 @@ export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
   readonly isChanged?: (settings: Settings) => boolean;
   /** Returns names and values that produce a plan like this one; empty if the option's default does. Absent: no plan needs the option. */
   readonly print?: (plan: Plan) => readonly string[];
+  /** Sets what a plan has. Absent: no plan has it. */
+  readonly take?: (settings: Settings, plan: Plan) => void;
   /** Returns a plan with what this option sets; the same plan if it has no place for that. Absent: no plan has. */
   readonly land?: Land;
 }
@@ -83,6 +85,10 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>
       if (value !== undefined) return printed.flatMap((word) => [name, word]);
       const times = printed[0] === "true" ? 1 : Number(printed[0]);
       return Array.from({ length: times }, () => name);
+    },
+    take: (settings, plan) => {
+      const taken = of(plan);
+      if (taken !== undefined) putValue(settings, at, taken);
     },
     land: entry.land ?? ((plan, settings) => (hasPlace(plan, at) ? withValue(plan, at, valueAt(settings, at)) : plan)),
   };
