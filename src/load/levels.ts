@@ -48,8 +48,9 @@ export function describeLevels(levels: LevelsPlan, search?: SearchPlan): string 
     return `between ${levels.start} and ${levels.end}, the highest that keeps the limits`;
   if (search === "highest" && levels.kind === "list")
     return `${levels.values.join(", ")}, the highest that keeps the limits`;
-  if (levels.kind === "list") return levels.values.join(", ");
-  return `${levels.start} to ${levels.end ?? "the limit"} by ${levels.step}`;
+  const order = search === "knee" ? ", until throughput stops growing" : "";
+  if (levels.kind === "list") return `${levels.values.join(", ")}${order}`;
+  return `${levels.start} to ${levels.end ?? "the limit"} by ${levels.step}${order}`;
 }
 
 /** Returns the largest level; undefined for a range without an end. */

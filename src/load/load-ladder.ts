@@ -42,7 +42,7 @@ export function createLadder(
 
 /** Returns the ladder of a load's levels. @param within where the bisection of a range ends if that is below 2 %, as a ratio above 0 */
 export function ladderOf({ levels, search, unit }: LevelSearch, within: number = CLOSE_ENOUGH_RATIO): LevelLadder {
-  if (search === "linear") return climbInOrder(levels);
+  if (search === "linear" || search === "knee") return climbInOrder(levels);
   if (search === "highest" && levels.kind === "list") return { ...climbList(levels.values), levelAt: (level) => level };
   if (levels.kind !== "range" || levels.end === null) throw new Error(`a ${search} search needs a range with an end`);
   const { start, end, step } = levels;

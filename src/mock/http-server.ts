@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 import type { MockLlm } from "./llm.ts";
 import { MockError, type MockModel, type MockOutput } from "./model.ts";
 import type { MockHandlers } from "./services/service.ts";
@@ -42,8 +41,7 @@ async function answer(
     return;
   }
   if (llm.serves(path) && request.method === "POST") await llm.answer(path, body.toString("utf8"), response);
-  else if (path === "/v1/models")
-    sendJson(response, 200, { object: "list", data: [{ id: EMBEDDED_LLM, object: "model", owned_by: "rampart" }] });
+  else if (path === "/v1/models") sendJson(response, 200, { object: "list", data: [llm.listed] });
   else if (path === "/v2") sendJson(response, 200, model.serverMetadata);
   else if (path === "/v2/health/live" || path === "/v2/health/ready") response.writeHead(200).end();
   else if (path === "/v2/repository/index") sendJson(response, 200, (model.index as { models: object[] }).models);

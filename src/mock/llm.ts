@@ -3,6 +3,7 @@ import { DEFAULT_MOCK, type MockPlan } from "../plan/mock.ts";
 import { msToNs } from "../plan/units.ts";
 import { nowNs } from "../runtime/clock.ts";
 import { createRandom, seedOfNumber } from "../runtime/random.ts";
+import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 import { createLatency } from "./latency.ts";
 import {
   countTokens,
@@ -12,7 +13,7 @@ import {
   type Piece,
   parseModelRequest,
 } from "./llm-formats.ts";
-import type { MockTokens } from "./tokens.ts";
+import { type MockTokens, WORDS } from "./tokens.ts";
 import { waitUntil } from "./wait.ts";
 
 const SEED = 2;
@@ -33,6 +34,12 @@ export class MockLlm {
     this.errorRatio = errorRatio;
     this.firstTokenMs = createLatency(llm.firstToken, this.random);
     this.plainMs = createLatency(latency, this.random);
+  }
+
+  /** The model as servers list theirs: `root` names its tokenizer, if it has one. */
+  get listed(): object {
+    const { name } = this.tokens;
+    return { id: EMBEDDED_LLM, object: "model", owned_by: "rampart", ...(name === WORDS ? {} : { root: name }) };
   }
 
   /** Whether the model serves this path. */

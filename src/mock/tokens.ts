@@ -6,7 +6,8 @@ import type { Tokenizer } from "../tokenize/tokenizer.ts";
 
 /** Cached counts are forgotten when their bodies have more characters than this. */
 const MOST_CACHED_CHARACTERS = 8 * 1024 * 1024;
-const WORDS = "words";
+/** Name of what counts without a tokenizer. */
+export const WORDS = "words";
 /** Words to try before those of the vocabulary. */
 const COMMON_WORDS = ["the", "a", "and", "I", "1", "."];
 /** Ids of the vocabulary to try. */

@@ -28,12 +28,12 @@ export function levelsSchema(value: Schema<number>) {
 }
 
 /**
- * How to search the levels: `linear` in order, `binary` by bisection for the highest that meets the latency limit, `highest` by doubling and
+ * How to search the levels: `linear` in order, `knee` in order until throughput stops growing, `binary` by bisection for the highest that meets the latency limit, `highest` by doubling and
  * bisection for the highest that certainly keeps the plan's limits.
  */
 export type SearchPlan = PlanOf<typeof searchSchema>;
 
 /** Schema of a search. */
 export function searchSchema() {
-  return v.picklist(["linear", "binary", "highest"], "must be linear, binary or highest");
+  return v.picklist(["linear", "knee", "binary", "highest"], "must be linear, knee, binary or highest");
 }

@@ -48,6 +48,8 @@ export function planRestSchema(metric: Schema<MetricPlan>, isMetricsUrl: (url: s
     tags: v.optional(tagsSchema()),
     /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
     limits: v.exactOptional(assertions),
+    /** What the server runs on, for the capacity answer of reports. Absent: it is not reported. */
+    capacity: v.exactOptional(capacitySchema()),
     /** A scenario's function that says whether a response is right. Absent: every response that the service accepts is. */
     check: v.optional(functionSchema()),
     /** A scenario's function that receives each finished request. Absent: none. */
@@ -249,6 +251,21 @@ function failuresSchema() {
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
   /** The run ends when the ratio of failed requests, 0 to 1, is above this; 0: at the first failure; null: never. */
   return v.object({ maxRatio: v.nullable(ratio) });
+}
+
+/** What the server runs on, for the capacity answer of reports. */
+export type CapacityPlan = PlanOf<typeof capacitySchema>;
+
+function capacitySchema() {
+  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  return v.object({
+    /** GPUs of the server that is measured. */
+    gpuCount: count,
+    /** Price of one GPU for one hour, in any currency. Absent: no cost is reported. */
+    gpuHourPrice: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+    /** Users to serve. Absent: no number of GPUs is reported. */
+    targetUsers: v.exactOptional(count),
+  });
 }
 
 /** How often the whole run is repeated, with a warm-up of its own each time. */

@@ -33,6 +33,8 @@ export function promptsSchema() {
     /** Tokenizer to generate and count texts; `none`: only prompts from a file. */
     tokenizer: named,
     revision: named,
+    /** Set: the tokenizer is not the model's, so that the lengths of prompts are approximate. */
+    isApproximate: v.exactOptional(v.literal(true)),
     /** JSON Lines file of prompts, or a folder of such files; empty: generate prompts. */
     file: v.string(),
     /** Whether `file` is a trace: lengths, and times that the load follows. Absent: it has prompts. */

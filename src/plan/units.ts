@@ -88,4 +88,5 @@ export const usToMs = (us: number): number => us / 1e3;
 export const msToNs = (ms: number): number => ms * 1e6;
 export const msToSec = (ms: number): number => ms / 1e3;
 export const secToNs = (sec: number): number => sec * 1e9;
+export const hoursToSec = (hours: number): number => hours * 3600;
 export const secToMs = (sec: number): number => sec * 1e3;

@@ -19,6 +19,8 @@ export interface RunTime {
   readonly parts: string;
 }
 
+/** The first level is the knee at the least, and two more show it. */
+const LEAST_TO_KNEE = 3;
 /** Loads of a search that are tried as the limit. */
 const TRIED_LIMITS = 200;
 
@@ -65,11 +67,12 @@ function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number)
   }
   const levelCount = countLevels(levels);
   if (levelCount === undefined) return undefined;
+  const least = search === "knee" ? Math.min(levelCount, LEAST_TO_KNEE) : levelCount;
   const each = leastMs === mostMs ? describeMs(mostMs) : `${describeMs(leastMs)} to ${describeMs(mostMs)}`;
   return {
-    leastMs: levelCount * leastMs,
+    leastMs: least * leastMs,
     mostMs: levelCount * mostMs,
-    parts: `${count(levelCount, "level")} of ${each}`,
+    parts: `${least < levelCount ? "up to " : ""}${count(levelCount, "level")} of ${each}`,
   };
 }
 

@@ -35,9 +35,6 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
     problems.push(
       problem("conflict", "inputs", "the target takes input.prompts(…) or input.payloads(…)", hint, inputs?.kind),
     );
-  } else if (prompts !== undefined && prompts.file === undefined && content.tokenizer === "none") {
-    const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
-    problems.push(problem("missing", "target.tokenizer", "is needed to generate prompts", hint));
   }
   if (prompts !== undefined)
     problems.push(...checkPrompts(prompts, content.endpointName), ...checkSessions(prompts, load.kind));

@@ -4,6 +4,7 @@ import type { OnRecord } from "../result/finished-request.ts";
 import type { CheckResponse } from "../service/scenario-response.ts";
 import type { Assertion, MetricOf } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
+import type { CapacityOptions } from "./definition/capacity.ts";
 import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind, LoadList } from "./loads/load.ts";
@@ -126,6 +127,8 @@ export interface ScenarioDefinition<
    * Default: none.
    */
   readonly latencyLimit?: Duration;
+  /** What the server runs on, for the capacity answer of the report: throughput per GPU, cost, GPUs for a number of users. Default: none. */
+  readonly capacity?: CapacityOptions;
   /** The run ends when it is certain that a larger share of requests fails: `"1 %"`. Default: no limit; failures are counted. */
   readonly maxErrorRate?: Percent | 0;
   /** Requests to cancel on purpose. They are counted apart from failures. Default: none. */

@@ -5,6 +5,7 @@ import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import { msToSec } from "../plan/units.ts";
+import { BUILT_IN_TOKENIZER } from "../tokenize/tiktoken-names.ts";
 import { refuseMore } from "./arguments.ts";
 import { countSchema, durationSchema, nameSchema, shareSchema, strictOptions, toMs, toPct } from "./fields.ts";
 import { inputBuilder } from "./input-builder.ts";
@@ -206,7 +207,7 @@ export const tracedBuilder = inputBuilder({
   options: promptsSchema,
   makes: ["payloads"],
   toPlan: ({ options }, folder, { content }) => ({
-    ...toPromptsPlan(options, content as LlmContent, folder),
+    ...toPromptsPlan(options, content as LlmContent, folder, true),
     isTrace: true,
   }),
   isPrompts: true,
@@ -220,15 +221,20 @@ export const payloadsBuilder = inputBuilder({
   toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? ""), readsTags: true }),
 });
 
-function toPromptsPlan(given: PromptsData, content: LlmContent, folder: string): PromptsPlan {
+/** @param isGenerated whether texts are made, whose lengths are counted in tokens. Default: unless a file has them */
+function toPromptsPlan(
+  given: PromptsData,
+  content: LlmContent,
+  folder: string,
+  isGenerated = given.file === undefined || given.fileFormat === "mooncake",
+): PromptsPlan {
   const { prefix = null, images, lengths = [], file, fileFormat, delayFactor } = given;
   return {
     kind: "prompts",
     format: content.endpoint.format,
     model: content.model,
     isStreaming: content.isStreaming,
-    tokenizer: content.tokenizer,
-    revision: content.revision,
+    ...promptTokenizer(content, isGenerated),
     file: file === undefined ? "" : resolve(folder, file),
     ...(fileFormat === undefined ? {} : { fileFormat }),
     ...(delayFactor === undefined ? {} : { delayRatio: delayFactor }),
@@ -252,6 +258,15 @@ function toPromptsPlan(given: PromptsData, content: LlmContent, folder: string):
     ...(given.usage === false ? { isUsageLeftOut: true } : {}),
     extra: given.extra ?? {},
   };
+}
+
+/** Returns the tokenizer that makes prompts: without one of the model, the built-in one, whose counts are near enough. */
+function promptTokenizer(
+  { tokenizer, revision }: LlmContent,
+  isGenerated: boolean,
+): Pick<PromptsPlan, "tokenizer" | "revision" | "isApproximate"> {
+  if (tokenizer !== "none" || !isGenerated) return { tokenizer, revision };
+  return { tokenizer: BUILT_IN_TOKENIZER, revision: "main", isApproximate: true };
 }
 
 /** Whether prompts ask for a response length. */

@@ -16,6 +16,7 @@ import { defaultMetricsUrl } from "../telemetry/metrics-url.ts";
 import { toAssertionPlan } from "./assertion-schema.ts";
 import { toCancellationPlan } from "./cancel.ts";
 import type { Scenario } from "./define.ts";
+import { toCapacityPlan } from "./definition/capacity.ts";
 import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
 import { toProblem } from "./definition/to-problem.ts";
 import { toMs, toPct, toRatio } from "./fields.ts";
@@ -152,6 +153,7 @@ function buildPlan(
     ...(seed === undefined ? {} : { seed }),
     ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
+    ...(definition.capacity === undefined ? {} : { capacity: toCapacityPlan(definition.capacity) }),
     ...(definition.check === undefined ? {} : { check: toFunctionPlan("check", definition.check) }),
     ...(definition.onRecord === undefined ? {} : { onRecord: toFunctionPlan("onRecord", definition.onRecord) }),
     ...(plain?.search === undefined ? {} : { limits: plain.search.limits.map(toAssertionPlan) }),

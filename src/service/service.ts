@@ -49,6 +49,8 @@ export interface MessageForm {
 export interface ListedModel extends ModelInfo {
   /** Why it cannot be measured; empty when it can. */
   readonly refusal: string;
+  /** The tokenizer, as the server names it: a path there, or a model of the hub. Absent: it does not say. */
+  readonly tokenizer?: string;
 }
 
 /** A request that replaces parts of the target's: its method, path and headers. */

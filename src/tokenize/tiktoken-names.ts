@@ -11,6 +11,9 @@ export const ENCODING_NAMES = [
   "gpt2",
 ] as const;
 
+/** The encoding that stands in for an unknown tokenizer. It is part of Rampart. */
+export const BUILT_IN_TOKENIZER = "o200k_base" satisfies EncodingName;
+
 export type EncodingName = (typeof ENCODING_NAMES)[number];
 
 /** A trailing `*` matches any ending; the first match wins. */

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import { type NameOf, word } from "../plan/messages.ts";
+import type { NameOf } from "../plan/messages.ts";
 import { messageOf, type Problem, problem, RunError, UserError, wordError } from "../plan/problem.ts";
 import { describeTime } from "../registry/run-time.ts";
 import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
-import { loadTokenizer, nearestTokenizer } from "../tokenize/load-tokenizer.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { detectServer } from "./detect.ts";
 import {
@@ -21,6 +20,7 @@ import { nextQuestion } from "./questions.ts";
 import { timeOf } from "./scenario-text.ts";
 import { wizardTargetOf } from "./targets.ts";
 import { askQuestion, askWay, explainKeys, inform, type Reply, warn } from "./terminal-prompts.ts";
+import { findTokenizer, findTokenizerProblem, suggestTokenizer } from "./tokenizer.ts";
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
 export type InterviewMode = "ask" | "defaults" | "refuse";
@@ -180,6 +180,8 @@ export class Interview {
     const isUnknown = question.id === "model" && !this.isProbed && !this.isOffline;
     if (isUnknown && (given !== undefined || this.mode === "defaults")) return given ?? "";
     const preset = question.preset({ ...this.given, ...this.answers }, this.around);
+    if (given === undefined && question.id === "tokenizer" && this.mode === "defaults" && this.isProbed)
+      return this.detectTokenizer();
     const answer = given ?? (this.mode === "defaults" ? preset : undefined);
     if (answer !== undefined) {
       if (given !== undefined) this.check(question, given, this.answers);
@@ -282,6 +284,14 @@ export class Interview {
     this.problems.push(problem("invalid-value", `--${question.id}`, message, hint, given));
   }
 
+  /** Returns the tokenizer of the model, as far as the server says it and it can be loaded here. */
+  private async detectTokenizer(): Promise<string> {
+    const { model = "" } = this.answers;
+    const { name, text } = await findTokenizer(this.models.find((one) => one.name === model) ?? { name: model });
+    if (text !== undefined) await this.inform(text);
+    return name;
+  }
+
   private async checkTokenizer(question: Question, answer: string): Promise<void> {
     if (this.problems.length > 0) return;
     const message = await this.findTokenizerProblem(question, answer);
@@ -336,21 +346,3 @@ function requireMeasurable(models: readonly ListedModel[], answers: Answers): vo
 
 /** What the questions call settings. */
 const nameInQuestions: NameOf = (path) => (path === "target.url" ? "the address" : undefined);
-
-/** Returns why a tokenizer cannot be loaded; undefined when it can. */
-async function findTokenizerProblem(name: string): Promise<string | undefined> {
-  try {
-    await loadTokenizer(name);
-    return undefined;
-  } catch (error) {
-    return error instanceof UserError
-      ? word(error.problems[0]?.message ?? "")
-      : `cannot be loaded: ${messageOf(error)}`;
-  }
-}
-
-/** Returns a sentence that suggests a tokenizer for a mistyped name, with a space after it; empty when no name is similar. */
-async function suggestTokenizer(name: string): Promise<string> {
-  const near = await nearestTokenizer(name);
-  return near === undefined ? "" : `Did you mean ${near}? `;
-}

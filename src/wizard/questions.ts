@@ -174,15 +174,12 @@ export const QUESTIONS: readonly Question[] = [
   {
     id: "tokenizer",
     message:
-      "Which tokenizer does it have? (a folder with tokenizer.json, a model of Hugging Face's hub, or an encoding such as o200k_base)",
+      "Which tokenizer does it have? (a folder with tokenizer.json, a model of Hugging Face's hub, an encoding such as o200k_base, or none)",
     value: "NAME",
-    help: "For language models: a folder with tokenizer.json, a model of Hugging Face's hub, or a tiktoken encoding such as o200k_base. Default: the model's name.",
+    help: "For language models: a folder with tokenizer.json, a model of Hugging Face's hub, a tiktoken encoding such as o200k_base, or none: the server counts, and lengths of prompts are approximate. Default: what the server says or the model's name, or none if that cannot be loaded.",
     isNeeded: asksFor("tokenizer"),
-    preset: ({ model }) => model,
-    check: (answer) => {
-      if (answer.trim() === "") return "must be a folder or a model's name";
-      return answer === "none" ? "must be a tokenizer: it is needed to generate prompts" : undefined;
-    },
+    preset: ({ model }, { models }) => models.find(({ name }) => name === model)?.tokenizer ?? model,
+    check: (answer) => (answer.trim() === "" ? "must be a folder, a model's name or none" : undefined),
   },
   askLength("isl", "How long are prompts? (tokens)", "Length of prompts of language models, in tokens.", "550"),
   askLength(

@@ -39,6 +39,16 @@ function problemsOf(change: Record<string, unknown>): readonly Problem[] {
 }
 
 describe("the plan of a generative model", () => {
+  test("makes prompts with the built-in tokenizer where the target has none, and says so", () => {
+    const made = planOf({ target: plain });
+    const { tokenizer, revision, isApproximate } = made.inputs as Record<string, unknown>;
+    assert.deepEqual([tokenizer, revision, isApproximate], ["o200k_base", "main", true]);
+    assert.equal(made.measurement.tokens?.tokenizer, "none");
+    const fromFile = planOf({ target: plain, inputs: prompts({ file: "p.jsonl" }) }).inputs as Record<string, unknown>;
+    assert.deepEqual([fromFile["tokenizer"], fromFile["isApproximate"]], ["none", undefined]);
+    assert.equal("isApproximate" in planOf().inputs, false);
+  });
+
   test("has the documented defaults", () => {
     const { target, inputs, measurement, client } = planOf();
     assert.equal(target.kind, "openai");
@@ -369,7 +379,6 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
     /takes input\.prompts\(…\) or input\.payloads\(…\)/,
   ],
   ["prompts for tensors", { ...tensors, inputs: prompts() }, "inputs", /takes tensors/],
-  ["prompts without a tokenizer", { target: plain }, "target.tokenizer", /is needed to generate prompts/],
   ["no model", { target: anyOpenAi("h", {}) }, "target.model", /is missing/],
   [
     "an unknown endpoint",

@@ -5,7 +5,7 @@ import { UserError } from "../../src/plan/problem.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
-import { hold, periodic, ramp } from "../../src/scenario/loads/levels.ts";
+import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import type { Load } from "../../src/scenario/loads/load.ts";
 import type { LimitedServerOptions } from "../../src/scenario/loads/mlperf.ts";
 import { server, singleStream } from "../../src/scenario/loads/mlperf.ts";
@@ -65,6 +65,18 @@ const REFUSED: readonly {
     },
     path: "load.timePerOutputToken",
     message: /cannot be given together with latency/,
+  },
+  {
+    name: "the knee in a search for the highest load",
+    parts: { load: findMax({ over: steps([1, 2], { until: "knee" }), where: [p99("latency").below("1 s")] }) },
+    path: "load.over.until",
+    message: /a search ends when the limits are known to break/,
+  },
+  {
+    name: "the knee in a list of loads",
+    parts: { load: [hold(1, { for: "1 s" }), steps([1, 2], { for: "1 s", until: "knee" })] },
+    path: "load.1.until",
+    message: /the next level of a phase is prepared before this one is measured/,
   },
   {
     name: "limits of tokens without streams",

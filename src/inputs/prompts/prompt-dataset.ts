@@ -30,7 +30,8 @@ export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Pr
     checkTimes(steps, plan.file);
     steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
   }
-  return { streams: order === "in-sessions" ? groupBySession(steps) : [steps], isFromJson: true, warnings: [] };
+  const warnings: Text[] = plan.isApproximate === true ? [{ say: "approximate-lengths", tokenizer: name }] : [];
+  return { streams: order === "in-sessions" ? groupBySession(steps) : [steps], isFromJson: true, warnings };
 }
 
 /** @throws UserError when a request of a trace has no time */

@@ -16,6 +16,7 @@ import type { OverTimeJson } from "../schema/over-time.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
 import { REPORT_VERSION } from "../schema/report-version.ts";
 import type { CheckJson, PhasesJson } from "../schema/runs.ts";
+import { toCapacityJson, toKneeJson } from "./capacity.ts";
 import { toDeliveryJson, toFindMaxJson, toLevelJson, toTimelineJson } from "./level.ts";
 import { toEstimateJson, toValueJson } from "./metrics.ts";
 import { toCombinationJson } from "./over-runs.ts";
@@ -146,10 +147,15 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
     overTime,
     server: result.server,
     ...(phased === undefined ? {} : toPhasesJson(plan, phased, levels)),
-    findMax: findMax && toFindMaxJson(plan, findMax),
-    levels: levels.map((level) => toLevelJson(plan, level)),
+    ...toAnswersJson(plan, levels, findMax),
     assertions: judgeAssertions(plan, result).map((verdict) => toAssertionJson(plan, verdict)),
   });
+}
+
+function toAnswersJson(plan: Plan, measured: readonly LevelResult[], found: RunResult["findMax"]) {
+  const findMax = found && toFindMaxJson(plan, found);
+  const levels = measured.map((level) => toLevelJson(plan, level));
+  return { findMax, knee: toKneeJson(plan, levels), capacity: toCapacityJson(plan, { levels, findMax }), levels };
 }
 
 function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict): AssertionJson {

@@ -4,6 +4,7 @@ import { loadModeOf } from "../../registry/load-modes.ts";
 import { isDrawn } from "../../registry/plan-of-run.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";
+import { capacitySection } from "./capacity-section.ts";
 import { withCharts } from "./charts/run-charts.ts";
 import { checksOf } from "./checks.ts";
 import {
@@ -73,6 +74,7 @@ const SECTIONS: readonly ((
   before: readonly Section[],
 ) => Section | readonly Section[] | undefined)[] = [
   responseSection,
+  capacitySection,
   hostSections,
   groupSections,
   sessionSection,

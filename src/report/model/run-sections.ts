@@ -5,6 +5,7 @@ import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
+import { describeKnee } from "./capacity-section.ts";
 import { combinedColumns } from "./level-columns.ts";
 import { combinedTable, detail, levelTable } from "./level-sections.ts";
 import type { Cell, ModelTable, Section } from "./report-model.ts";
@@ -20,12 +21,20 @@ export function responseSection(view: ReportView): Section {
   const { runs } = view;
   const isSearch = runs.some(({ json: { findMax } }) => findMax !== undefined);
   if (isSearch) return searchSection(view);
+  const knees = runs.flatMap(({ name, json }) => {
+    const line = describeKnee(view, json);
+    return line === undefined ? [] : [`${name === "" ? "" : `${name}: `}${line}`];
+  });
   const together = combinedTable(view);
   if (together !== undefined && together.rows.length > 0)
-    return { ...summary("runs"), tables: [together], lines: describeVariation(view) };
+    return { ...summary("runs"), tables: [together], lines: [...knees, ...describeVariation(view)] };
   const lines =
     "runs" in view.json && view.levels.length > 0 ? ["no run ended as planned: there is nothing to combine"] : [];
-  return { ...summary("levels"), tables: view.levels.length === 0 ? [] : [levelTable(view)], lines };
+  return {
+    ...summary("levels"),
+    tables: view.levels.length === 0 ? [] : [levelTable(view)],
+    lines: [...lines, ...knees],
+  };
 }
 
 function summary(id: string, title = ""): Section {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { FAILURE_KINDS } from "../../transport/failure.ts";
+import { capacitySchema, kneeSchema } from "./capacity.ts";
 import { LEVEL_UNIT, levelSchema, serverSchema } from "./level.ts";
 import { overTimeSchema } from "./over-time.ts";
 import { count, estimateSchema, type Parts, valueSchema } from "./parts.ts";
@@ -200,6 +201,8 @@ function runEntries(parts: Parts) {
     overTime: optional(overTimeSchema(parts)),
     server: optional(serverSchema(parts)),
     findMax: optional(findMaxSchema(parts)),
+    knee: optional(v.pipe(kneeSchema(parts), v.description("Of a load that ends at the knee."))),
+    capacity: optional(v.pipe(capacitySchema(parts), v.description("Of a plan with capacity."))),
     ...phaseEntries(parts),
     levels: v.array(levelSchema(parts)),
     assertions: v.array(assertionSchema(parts)),

@@ -1,3 +1,4 @@
+import { inferPerSec } from "../../measure/derived-values.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { LevelRun } from "./level.ts";
 import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
@@ -25,7 +26,7 @@ export class SeparateLevels implements LevelSequence {
     if (signal.isInterrupted || (signal.isStopped && this.host.isAnnounced)) return {};
     const measuring = isDrained ? this.measure(step) : this.measureSteady(step, warmupRequests, warmupMs);
     const result = await measuring.finally(() => poller?.stop());
-    return result === undefined ? {} : { result, next: step.after(verdictOf(result)) };
+    return result === undefined ? {} : { result, next: step.after(verdictOf(result), inferPerSec(result.window, 1)) };
   }
 
   private async measureSteady(step: Step, count: number, durationMs: number): Promise<LevelResult | undefined> {

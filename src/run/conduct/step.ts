@@ -1,6 +1,7 @@
 import { type LevelLadder, ladderOf } from "../../load/load-ladder.ts";
 import type { PhasedLoad, PreparedPhase } from "../../load/load-mode.ts";
 import { LoadSearch, type LoadState } from "../../load/search.ts";
+import { isPastKnee, type LoadPoint } from "../../measure/knee.ts";
 import type { MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import type { RunSignal } from "../interrupt.ts";
@@ -37,6 +38,8 @@ interface Place {
   readonly ladder: LevelLadder;
   readonly search: LoadSearch;
   readonly rung: number;
+  /** What was measured before, for a search that ends at the knee. */
+  readonly points: readonly LoadPoint[];
 }
 
 /** A level of a phase that is to be measured once. It knows which one follows, by the search of its phase, and does not change. */
@@ -77,6 +80,7 @@ export class Step {
     return new Step(parts, {
       ...{ phaseIndex, ladder, rung: ladder.first },
       search: new LoadSearch(ladder, isConfirmed ? "steps" : "none", within),
+      points: [],
     });
   }
 
@@ -94,14 +98,20 @@ export class Step {
     return search.timesTried(rung);
   }
 
-  /** Returns the step that follows a verdict on this one: of the same phase, or the first of the next phase. A level that is not stable ends its phase. */
-  after(verdict: LevelVerdict): Step | undefined {
+  /**
+   * Returns the step that follows a verdict on this one: of the same phase, or the first of the next phase. A level that is not stable ends its phase.
+   * @param perSec its throughput, which ends a search for the knee. Default: it is not known, and the search continues
+   */
+  after(verdict: LevelVerdict, perSec?: number): Step | undefined {
     const { parts, place } = this;
+    const { search: kind } = this.phase.load.search;
+    const points = perSec === undefined ? place.points : [...place.points, { load: this.level, perSec }];
+    const isOver = kind === "knee" && isPastKnee(points);
     // In a binary search, an unstable level is one over the limit, like in perf_analyzer.
-    if (verdict !== "ended" || this.phase.load.search.search === "binary") {
+    if (!isOver && (verdict !== "ended" || kind === "binary")) {
       const search = place.search.with(place.rung, verdict === "ended" ? "broken" : verdict);
       const rung = search.next();
-      if (rung !== undefined) return new Step(parts, { ...place, search, rung });
+      if (rung !== undefined) return new Step(parts, { ...place, search, rung, points });
     }
     return Step.of(parts, place.phaseIndex + 1);
   }

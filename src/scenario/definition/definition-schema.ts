@@ -14,6 +14,7 @@ import { repeatSchema } from "../repeat.ts";
 import { sequenceOptionsSchema } from "../sequences.ts";
 import { tagOptionsSchema } from "../tags.ts";
 import { targetSchema } from "../targets/table.ts";
+import { capacitySchema } from "./capacity.ts";
 
 /** A validated definition of a scenario. */
 export type DefinitionData = OutputOf<typeof definitionSchema>;
@@ -83,6 +84,7 @@ export function definitionSchema() {
       }),
     ),
     latencyLimit: v.optional(spanSchema()),
+    capacity: v.optional(capacitySchema()),
     sequences: v.optional(sequenceOptionsSchema()),
     maxErrorRate: v.optional(shareSchema()),
     client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),

@@ -90,6 +90,7 @@ const NOT_SEARCHED: Readonly<Record<string, string>> = {
   for: "has no effect here: a search measures each load as long as its limits need",
   requests: "has no effect here: a search measures each load as long as its limits need",
   over: "changes the load over a time, and a search measures one load after the other",
+  until: "has no effect here: a search ends when the limits are known to break",
   rampUp: "has no effect here: each load of a search is there at once",
 };
 

@@ -59,12 +59,18 @@ export const holdBuilder = loadBuilder({
   isSteady: true,
 });
 
+/** Options of {@link steps}. */
+export type StepsOptions = {
+  /** `"knee"`: end when throughput stops growing: at the second level above the lowest one that reaches 90 % of the highest throughput. Default: all levels. */
+  readonly until?: "knee";
+} & Extent;
+
 /**
  * Each of these concurrencies in turn.
  * @example
  * steps([1, 2, 4, 8], { requests: 1000 })
  */
-export function steps(levels: readonly number[], options: Extent = {}): Load<"closed"> {
+export function steps(levels: readonly number[], options: StepsOptions = {}): Load<"closed"> {
   refuseMore("steps(levels, options)", arguments);
   return { kind: "steps", pacing: "closed", values: levels, options };
 }
@@ -72,9 +78,13 @@ export function steps(levels: readonly number[], options: Extent = {}): Load<"cl
 export const stepsBuilder = loadBuilder({
   form: { name: "steps", args: ["levels"], takes: "list" },
   values: levelsSchema,
-  options: () => strictOptions(extentEntries()),
+  options: () => strictOptions({ ...extentEntries(), until: v.optional(v.literal("knee", 'must be "knee"')) }),
   check: ({ options }) => checkExtent(options),
-  toPlan: ({ values }) => toConcurrency({ kind: "list", values }),
+  toPlan: ({ values, options: { until = "linear" as const } }) => ({
+    kind: "concurrency",
+    levels: { kind: "list", values },
+    search: until,
+  }),
   extent: toExtentPlan,
 });
 

@@ -227,7 +227,12 @@ function createReader(folder: string): PhaseReader {
 
 /** Returns a problem for loads that end by themselves. */
 function checkContinues(path: string, { kind }: AnyLoad, builder: LoadBuilder, plan: LoadPlan): Problem[] {
-  if (builder.search === undefined && canBePhase(loadModeOf(plan))) return [];
+  const mode = loadModeOf(plan);
+  if (mode.levels?.(plan).search === "knee") {
+    const message = "has no effect here: the next level of a phase is prepared before this one is measured";
+    return [problem("conflict", `${path}.until`, message, "Leave it out, or use the load as the only one.", "knee")];
+  }
+  if (builder.search === undefined && canBePhase(mode)) return [];
   const message = "has an end or rules of its own and cannot be one of several phases";
   return [problem("conflict", path, message, "Use it as the only load.", kind)];
 }

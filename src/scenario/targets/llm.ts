@@ -54,7 +54,8 @@ export interface OpenAiOptions<E extends LlmEndpointName = LlmEndpointName, M ex
   readonly streaming?: M;
   /**
    * Makes prompts and counts tokens: a folder with a `tokenizer.json` (a path that begins with a dot starts at the scenario's folder), a
-   * model of Hugging Face's hub, an encoding of tiktoken, or `"none"` for the server's own counts. Default: the model's name.
+   * model of Hugging Face's hub, an encoding of tiktoken, or `"none"` for the server's own counts: prompts are then made with o200k_base, and their lengths are
+   * approximate. Default: the model's name.
    */
   readonly tokenizer?: string;
   /** Branch, tag or commit on the hub. Default: `"main"`. */

@@ -46,12 +46,20 @@ const MODELS: Query = {
 
 /** Queries an OpenAI server for its models, without their inputs, which it does not report. */
 async function listOpenAiModels(ask: Ask): Promise<ListedModel[]> {
-  const names = (await ask(MODELS, "the list of models")) as string[];
-  return names.toSorted().map((name) => ({ name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" }));
+  const models = (await ask(MODELS, "the list of models")) as NamedModel[];
+  return models
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map((named) => ({ ...named, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" }));
 }
 
-/** Returns the names in `{"data": [{"id": …}]}`; undefined without such a list. */
-function readData(text: string): string[] | undefined {
+/** A model of the list. */
+type NamedModel = Pick<ListedModel, "name" | "tokenizer">;
+
+/**
+ * Reads `{"data": [{"id": …, "root": …, "parent": …}]}`; undefined without such a list. vLLM and SGLang name the files of a model as its root;
+ * an adapter has those of its parent.
+ */
+function readData(text: string): NamedModel[] | undefined {
   let response: unknown;
   try {
     response = JSON.parse(text);
@@ -60,5 +68,9 @@ function readData(text: string): string[] | undefined {
   }
   const data = isObject(response) ? response["data"] : undefined;
   if (!Array.isArray(data)) return undefined;
-  return data.flatMap((model) => (isObject(model) && typeof model["id"] === "string" ? [model["id"]] : []));
+  return data.flatMap((model): NamedModel[] => {
+    if (!isObject(model) || typeof model["id"] !== "string") return [];
+    const files = model["parent"] ?? model["root"];
+    return [{ name: model["id"], ...(typeof files === "string" && files !== "" ? { tokenizer: files } : {}) }];
+  });
 }

@@ -134,3 +134,28 @@ test("a step does not change, whatever is asked about it", () => {
   );
   assert.deepEqual([first?.level, second?.level, first?.after("broken")], [1, 16, undefined]);
 });
+
+test("a search for the knee measures two levels above it, and continues while the throughput is not known", () => {
+  const list = { kind: "list", values: [1, 2, 4, 8, 16, 32] } as const;
+  const phases = [phaseOf({ unit: "concurrency", levels: list, search: "knee" })];
+  const levelsWith = (perSecOf: (level: number) => number | undefined): number[] => {
+    const levels: number[] = [];
+    for (let step = Step.first({ phases }, makePlan()); step !== undefined; ) {
+      levels.push(step.level);
+      step = step.after("kept", perSecOf(step.level));
+    }
+    return levels;
+  };
+  assert.deepEqual(
+    levelsWith((level) => Math.min(level, 4)),
+    [1, 2, 4, 8, 16],
+  );
+  assert.deepEqual(
+    levelsWith((level) => level),
+    [1, 2, 4, 8, 16, 32],
+  );
+  assert.deepEqual(
+    levelsWith(() => undefined),
+    [1, 2, 4, 8, 16, 32],
+  );
+});

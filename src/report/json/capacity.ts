@@ -1,0 +1,78 @@
+import { scaleInterval } from "../../measure/intervals/certainty.ts";
+import { kneeOf } from "../../measure/knee.ts";
+import { defined } from "../../plan/defined.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { hoursToSec } from "../../plan/units.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import type { CapacityJson, KneeJson } from "../schema/capacity.ts";
+import type { EstimateJson } from "../schema/parts.ts";
+import { type ReadEstimate, readMetric } from "../schema/read-metrics.ts";
+import type { FindMaxJson, LevelJson } from "../schema/report-schema.ts";
+
+/** What the levels of a run say together: the knee, and what the server can do for which price. */
+
+/** What decides the level. */
+export interface MeasuredRun {
+  readonly levels: readonly LevelJson[];
+  readonly findMax?: FindMaxJson | undefined;
+}
+
+/** Returns the knee of a sweep; undefined for other loads, and when nothing was finished. */
+export function toKneeJson({ load }: Plan, levels: readonly LevelJson[]): KneeJson | undefined {
+  if (loadModeOf(load).levels?.(load).search !== "knee") return undefined;
+  const knee = kneeLevel(levels);
+  return knee && { unit: knee.unit, level: knee.level, isReached: levels.some(({ level }) => level > knee.level) };
+}
+
+function kneeLevel(levels: readonly LevelJson[]): LevelJson | undefined {
+  const knee = kneeOf(levels.map(({ level, metrics }) => ({ load: level, perSec: perSecOf(metrics) })));
+  return levels.find(({ level }) => level === knee);
+}
+
+function perSecOf(metrics: LevelJson["metrics"]): number {
+  return readMetric(metrics, "throughput")?.value ?? 0;
+}
+
+/**
+ * Returns what the server can do: at the highest load that keeps the limits of a search, and for other loads at the knee. Undefined when the plan
+ * does not ask for it, or no level can say it.
+ */
+export function toCapacityJson({ capacity }: Plan, { levels, findMax }: MeasuredRun): CapacityJson | undefined {
+  if (capacity === undefined) return undefined;
+  const at = findMax === undefined ? kneeLevel(levels) : levels.find(({ level }) => level === findMax.highest);
+  const throughput = at && readMetric(at.metrics, "throughput");
+  if (at === undefined || throughput === undefined || throughput.value <= 0) return undefined;
+  const { gpuCount, gpuHourPrice, targetUsers } = capacity;
+  const tokens = readMetric(at.metrics, "outputTokensPerSec");
+  const costOf = (rate: ReadEstimate): EstimateJson | undefined =>
+    gpuHourPrice === undefined ? undefined : toCost(rate, (gpuCount * gpuHourPrice) / hoursToSec(1));
+  const hasUsers = targetUsers !== undefined && at.unit === "concurrency";
+  return defined({
+    unit: at.unit,
+    level: at.level,
+    gpuCount,
+    throughputPerGpu: perGpu(throughput, gpuCount),
+    outputTokensPerSecPerGpu: tokens && perGpu(tokens, gpuCount),
+    gpuHourPrice,
+    costPerMillion: costOf(throughput),
+    costPerMillionOutputTokens: tokens && costOf(tokens),
+    targetUserCount: hasUsers ? targetUsers : undefined,
+    targetGpuCount: hasUsers ? Math.ceil(targetUsers / at.level) * gpuCount : undefined,
+  });
+}
+
+function perGpu(estimate: ReadEstimate, gpuCount: number): EstimateJson {
+  return scaled(estimate, "perSec", (value) => value / gpuCount);
+}
+
+/** Returns the cost of a million: price per second over number per second. A lower rate costs more, so the ends of the interval change places. */
+function toCost({ value, low, high }: ReadEstimate, pricePerSec: number): EstimateJson {
+  const of = (rate: number): number => (MILLION * pricePerSec) / rate;
+  return scaled({ value, low: high, high: low !== null && low > 0 ? low : null }, "number", of);
+}
+
+const MILLION = 1e6;
+
+function scaled({ value, low, high }: ReadEstimate, unit: string, scale: (value: number) => number): EstimateJson {
+  return { value: scale(value), unit, ...scaleInterval({ low, high }, scale) };
+}

@@ -1,0 +1,78 @@
+import { scaleInterval } from "../../measure/intervals/certainty.ts";
+import { formatCount } from "../../plan/units.ts";
+import { describeLevel } from "../../registry/level-names.ts";
+import type { CapacityJson } from "../schema/capacity.ts";
+import type { EstimateJson } from "../schema/parts.ts";
+import { inBaseUnit } from "../schema/read-metrics.ts";
+import type { RunJson } from "../schema/report-schema.ts";
+import { detail } from "./level-sections.ts";
+import type { Cell, Section } from "./report-model.ts";
+import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
+import { type ColumnSpec, column, estimateCell, makeTable } from "./tables.ts";
+
+/** The knee of a sweep in a line, and the capacity answer. */
+
+/** Describes the knee of a run; undefined for other loads than sweeps that end there. */
+export function describeKnee({ plan }: Pick<ReportView, "plan">, { knee }: Pick<RunJson, "knee">): string | undefined {
+  if (knee === undefined) return undefined;
+  const at = describeLevel(plan, knee.level);
+  return knee.isReached
+    ? `throughput stops growing at ${at}: the lowest load that reaches 90 % of the highest throughput`
+    : `throughput still grows at ${at}, the last level: the server is not at its limit`;
+}
+
+/** Makes the section of the capacity answer; undefined when the plan does not ask for it, or no run has it. */
+export function capacitySection(view: ReportView): Section | undefined {
+  type Row = NamedRow & { readonly json: CapacityJson };
+  const rows = view.runs.flatMap(({ name, json: { capacity } }): Row[] =>
+    capacity === undefined ? [] : [{ run: name, name: describeLevel(view.plan, capacity.level), json: capacity }],
+  );
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const { gpuCount, gpuHourPrice, targetUserCount = 0, targetGpuCount } = first.json;
+  const hasTokens = first.json.outputTokensPerSecPerGpu !== undefined;
+  const what = view.words.unit.startsWith("infer") ? "inferences" : "requests";
+  const estimate = (
+    key: string,
+    title: string,
+    quantity: "rate" | "number",
+    pick: (json: CapacityJson) => EstimateJson | undefined,
+  ) => column<Row>(key, title, quantity, 0, ({ json }) => cellOf(pick(json)));
+  const specs: ColumnSpec<Row>[] = [
+    ...levelNames(view),
+    ...(hasTokens
+      ? [
+          estimate("outputTokensPerSecPerGpu", "tokens/s per GPU", "rate", (json) => json.outputTokensPerSecPerGpu),
+          estimate(
+            "costPerMillionOutputTokens",
+            "cost per 1M tokens",
+            "number",
+            (json) => json.costPerMillionOutputTokens,
+          ),
+        ]
+      : [
+          estimate("throughputPerGpu", `${view.words.unit} per GPU`, "rate", (json) => json.throughputPerGpu),
+          estimate("costPerMillion", `cost per 1M ${what}`, "number", (json) => json.costPerMillion),
+        ]),
+    column(
+      "targetGpuCount",
+      `GPUs for ${formatCount(targetUserCount)} users`,
+      "count",
+      0,
+      ({ json }) => json.targetGpuCount,
+    ),
+  ];
+  const linear = `GPUs for ${formatCount(targetUserCount)} users: whole servers like this one, each with as many users as here (linear extrapolation)`;
+  const lines = targetGpuCount === undefined ? [] : [linear];
+  const price = gpuHourPrice === undefined ? "" : ` at ${gpuHourPrice} per GPU hour`;
+  const title = `Capacity of ${gpuCount} ${gpuCount === 1 ? "GPU" : "GPUs"}${price}`;
+  return { ...detail("capacity", title, [makeTable("", specs, rows)]), isSummary: true, lines };
+}
+
+/** Costs and rates have four digits: a sample does not say more. */
+function cellOf(written: EstimateJson | undefined): Cell | undefined {
+  if (written === undefined) return undefined;
+  const short = (value: number): number => Number(value.toPrecision(4));
+  const { value, ...ends } = inBaseUnit(written);
+  return estimateCell({ ...ends, value: short(value), ...scaleInterval(ends, short) });
+}

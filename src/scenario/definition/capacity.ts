@@ -1,0 +1,32 @@
+import * as v from "valibot";
+import type { CapacityPlan } from "../../plan/plan.ts";
+import type { OutputOf } from "../../plan/schema.ts";
+import { countSchema, positiveSchema, strictOptions } from "../fields.ts";
+
+/** What the server runs on, for the capacity answer of the report. */
+export interface CapacityOptions {
+  /** Number of GPUs of the server that is measured. */
+  readonly gpus: number;
+  /** Price of one GPU for one hour, in any currency. Default: no cost is reported. */
+  readonly gpuHour?: number;
+  /** Number of users to serve. Default: no number of GPUs is reported. */
+  readonly targetUsers?: number;
+}
+
+/** Returns the schema of the capacity. */
+export function capacitySchema() {
+  return strictOptions({
+    gpus: countSchema(),
+    gpuHour: v.optional(positiveSchema()),
+    targetUsers: v.optional(countSchema()),
+  });
+}
+
+/** Converts the capacity to that of a plan. */
+export function toCapacityPlan({ gpus, gpuHour, targetUsers }: OutputOf<typeof capacitySchema>): CapacityPlan {
+  return {
+    gpuCount: gpus,
+    ...(gpuHour === undefined ? {} : { gpuHourPrice: gpuHour }),
+    ...(targetUsers === undefined ? {} : { targetUsers }),
+  };
+}
