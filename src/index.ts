@@ -31,7 +31,7 @@ export type {
   RequestOfScenario,
 } from "./inputs/request-bodies.ts";
 export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/tagged-input.ts";
-export type { Duration, Percent } from "./plan/units.ts";
+export type { Count, Duration, Percent, Percentile, Positive } from "./plan/units.ts";
 export type { FinishedRequest, FinishedTokens, OnRecord } from "./result/finished-request.ts";
 export type {
   AbortableAssertion,
@@ -56,7 +56,6 @@ export {
   metric,
   min,
   outputTokensPerSec,
-  type Percentile,
   p50,
   p90,
   p95,
@@ -70,6 +69,7 @@ export type {
   FieldOf,
   InputsOf,
   MetricsOptions,
+  NeededInputs,
   Scenario,
   ScenarioDefinition,
   ScenarioExtras,
@@ -98,7 +98,7 @@ export { findMax } from "./scenario/loads/find-max.ts";
 export type { RampOptions } from "./scenario/loads/level-ramp.ts";
 export type { HoldOptions, PeriodicOptions, StepsOptions } from "./scenario/loads/levels.ts";
 export { hold, periodic, ramp, sessions, steps } from "./scenario/loads/levels.ts";
-export type { Load, LoadKind, LoadList } from "./scenario/loads/load.ts";
+export type { Load, LoadKind, LoadList, LoadPlace, PartLoad } from "./scenario/loads/load.ts";
 export type {
   LimitedServerOptions,
   MlperfExtent,
@@ -127,7 +127,7 @@ export {
 export type { AudioOptions, ImageOptions, Length, PromptOptions } from "./scenario/prompts.ts";
 export type { Repeat, RepeatOptions } from "./scenario/repeat.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
-export type { TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
+export type { NamedTags, TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
 export {
   type CustomRequestOf,
   type CustomTargetDefinition,
@@ -186,7 +186,8 @@ export function defineScenario<
   const D extends ParameterTable = Record<never, never>,
   R = undefined,
   const G extends GivenTags = GivenTags,
->(definition: ScenarioSource<P, S, A, D, R, G>): Scenario<ScenarioSource<P, S, A, D, R, G>> {
+  const X extends string = string,
+>(definition: ScenarioSource<P, S, A, D, R, G, X>): Scenario<ScenarioSource<P, S, A, D, R, G, X>> {
   refuseMore("defineScenario(definition)", arguments);
   const scenario = define(definition);
   const entry = entryModule();

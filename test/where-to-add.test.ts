@@ -28,7 +28,7 @@ interface Line {
 }
 
 /** Stands before a line of exports. */
-const EXPORTS = 'export type { Duration, Percent } from "./plan/units.ts";';
+const EXPORTS = 'export type { Count, Duration, Percent, Percentile, Positive } from "./plan/units.ts";';
 
 /** What adding each thing takes, by the file below `src/`: a new file's text, or lines for one that is there. */
 const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readonly Line[]>>>> = {
@@ -324,7 +324,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
   "a field of a target": {
     "scenario/targets/grpc.ts": [
       {
-        after: "export interface GrpcOptions extends HeaderOptions {",
+        after: "export interface GrpcOptions<E extends string = string> extends HeaderOptions {",
         added: "/** Name in reports. Default: the method. */\n  readonly label?: string;",
       },
       {

@@ -16,6 +16,29 @@ export type Duration =
 /** A percentage with its sign: `"5 %"`, `"0.1%"`. A number without sign is not allowed. */
 export type Percent = `${number} %` | `${number}%`;
 
+/** What a number must be; the error of the compiler names it. */
+interface MustBe<R extends string> {
+  readonly mustBe: R;
+}
+
+/** A whole number of 1 or more. Only literals are checked by the compiler, others when the scenario is run. */
+export type Count<N extends number> = `${N}` extends "0" | `-${string}` | `${string}${"." | "e-"}${string}`
+  ? MustBe<"a whole number of 1 or more">
+  : N;
+
+/** A number above 0. */
+export type Positive<N extends number> = `${N}` extends "0" | `-${string}` ? MustBe<"above 0"> : N;
+
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+
+/** A percentile: a number from 1 to below 100. A ratio such as 0.99 does not compile. */
+export type Percentile<P extends number = number> = `${P}` extends
+  | `0${string}`
+  | `-${string}`
+  | `${Digit}${Digit}${Digit}${string}`
+  ? MustBe<"from 1 to below 100">
+  : P;
+
 /** Nanoseconds per unit, from the largest to the smallest: the order of the parts of a duration. */
 const UNITS: readonly (readonly [spelling: string, ns: number])[] = [
   ["h", 3600e9],

@@ -10,7 +10,7 @@ import type { ResponseType } from "./targets/target.ts";
 export type MetricName = Exclude<MetricKey, KeyWith<{ readonly isOfReports: true }>>;
 
 /** Metrics of loads with a schedule: `scheduledLatency` counts from the intended send, `latency` from the actual one. */
-type ScheduledName<S extends LoadKind> = S extends "scheduled" ? NameNeeding<"schedule"> : never;
+type ScheduledName<S extends LoadKind> = S extends "scheduled" | "traced" ? NameNeeding<"schedule"> : never;
 type TokenName<A extends ResponseType> = A extends "stream"
   ? NameNeeding<"tokens" | "streams">
   : A extends "text"
@@ -23,9 +23,17 @@ export type MetricOf<S extends LoadKind = LoadKind, A extends ResponseType = Res
   | ScheduledName<S>
   | TokenName<A>;
 
-/** The limit of a metric: a duration for times, a percentage for ratios (0 needs no sign), otherwise a number. */
-export type LimitOf<N extends MetricName> =
-  N extends NameOfQuantity<"time"> ? Duration : N extends NameOfQuantity<"ratio"> ? Percent | 0 : number;
+/**
+ * The limit of a metric: a duration for times, a percentage for ratios (0 needs no sign), otherwise a number. `never` is a name that no
+ * metric has, which is an error already.
+ */
+export type LimitOf<N extends MetricName> = [N] extends [never]
+  ? Duration | Percent | number
+  : N extends NameOfQuantity<"time">
+    ? Duration
+    : N extends NameOfQuantity<"ratio">
+      ? Percent | 0
+      : number;
 
 /** Limits that a good request meets: maximum times (`latency`: of the whole request), and minimum rates. */
 export type GoodputLimits = {
@@ -42,8 +50,11 @@ export interface AssertedMetric<N extends MetricName = MetricName> {
   readonly limits?: GoodputLimits | undefined;
 }
 
-/** An assertion on metrics with these names. `W` is the type of the tags that it names; `never`: it is on all requests. */
-export interface Assertion<N extends MetricName = MetricName, W = never> {
+/**
+ * An assertion on metrics with these names. `W` is what it refers to besides its metric, as texts: tags such as `"length=long"`, members of
+ * a mix such as `"target: chat"`, and extracted values such as `"extracted: tokens"`; `never`: nothing.
+ */
+export interface Assertion<N extends MetricName = MetricName, W extends string = never> {
   /** What is compared. */
   readonly metric: AssertedMetric<N>;
   /** How it is compared with the limit. */
@@ -51,13 +62,16 @@ export interface Assertion<N extends MetricName = MetricName, W = never> {
   /** A duration for times, a percentage for ratios, otherwise a number in the unit of the metric. */
   readonly limit: Duration | Percent | number;
   /** Judges only the requests with these tags. Default: all requests. */
-  readonly where?: W | undefined;
+  readonly where?: GivenTags | undefined;
+  /** Never set; it only carries what the assertion refers to. */
+  readonly refersTo?: W;
   /** The run ends early when the assertion does not hold over this time. A function on what builders return, which sets it. */
   readonly abortAfter?: Duration | ((time: Duration) => Assertion<N, W>);
 }
 
 /** An assertion that may end the run. */
-export interface AbortableAssertion<N extends MetricName = MetricName, W = never> extends Assertion<N, W> {
+export interface AbortableAssertion<N extends MetricName = MetricName, W extends string = never>
+  extends Assertion<N, W> {
   /**
    * Ends the run early, with exit code 65, when the assertion does not hold over this time: it is judged on the requests that ended in the
    * last part of the measured time, again and again. Until that much is measured, nothing ends.
@@ -68,16 +82,18 @@ export interface AbortableAssertion<N extends MetricName = MetricName, W = never
 }
 
 /** How precise a metric must be over repeated runs. */
-export interface Precision<N extends MetricName = MetricName, W = never> {
+export interface Precision<N extends MetricName = MetricName, W extends string = never> {
   readonly metric: AssertedMetric<N>;
   /** How far the 95 % confidence interval of the mean over runs may reach to each side, in percent of the mean. */
   readonly within: Percent;
   /** Looks only at the requests with these tags. Default: all requests. */
-  readonly where?: W | undefined;
+  readonly where?: GivenTags | undefined;
+  /** Never set; it only carries what the precision refers to. */
+  readonly refersTo?: W;
 }
 
 /** An assertion on any metric and tags. */
-export type AnyAssertion = Assertion<MetricName, GivenTags>;
+export type AnyAssertion = Assertion<MetricName, string>;
 
 /** A precision of any metric and tags. */
-export type AnyPrecision = Precision<MetricName, GivenTags>;
+export type AnyPrecision = Precision<MetricName, string>;

@@ -1,7 +1,7 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { NameWith, SingleName } from "../measure/metrics/catalogue.ts";
 import type { Comparison } from "../plan/assertions.ts";
-import type { Duration, Percent } from "../plan/units.ts";
+import type { Duration, Percent, Percentile } from "../plan/units.ts";
 import { refuseMore } from "./arguments.ts";
 import type {
   AbortableAssertion,
@@ -12,52 +12,46 @@ import type {
   MetricName,
   Precision,
 } from "./assertion.ts";
+import type { NamedTags } from "./tags.ts";
 
-/** Limits of a metric: durations for times, percentages for ratios, otherwise numbers. */
-export interface MetricLimits<N extends MetricName, W = never> {
+/** Limits of a metric: durations for times, percentages for ratios, otherwise numbers. `W`: as in {@link Assertion}. */
+export interface MetricLimits<N extends MetricName, W extends string = never> {
   below(limit: LimitOf<N>): AbortableAssertion<N, W>;
   atMost(limit: LimitOf<N>): AbortableAssertion<N, W>;
   above(limit: LimitOf<N>): AbortableAssertion<N, W>;
   atLeast(limit: LimitOf<N>): AbortableAssertion<N, W>;
   /** The same of the requests with these tags. */
-  where<const X extends GivenTags>(tags: X): MetricLimits<N, X>;
+  where<const X extends GivenTags>(tags: X): MetricLimits<N, W | NamedTags<X>>;
   /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
   within(percent: Percent): Precision<N, W>;
 }
 
 /** Limits of the share of failed requests. */
-export interface ErrorRateLimits<W = never> {
+export interface ErrorRateLimits<W extends string = never> {
   is(limit: LimitOf<"errorRate">): AbortableAssertion<"errorRate", W>;
   below(limit: LimitOf<"errorRate">): AbortableAssertion<"errorRate", W>;
   atMost(limit: LimitOf<"errorRate">): AbortableAssertion<"errorRate", W>;
   /** The same of the requests with these tags. */
-  where<const X extends GivenTags>(tags: X): ErrorRateLimits<X>;
+  where<const X extends GivenTags>(tags: X): ErrorRateLimits<W | NamedTags<X>>;
 }
 
 /** Limits of extracted numbers. */
-export interface ExtractedLimits<W = never> extends MetricLimits<"extracted", W> {
+export interface ExtractedLimits<W extends string = never> extends MetricLimits<"extracted", W> {
   is(limit: number): AbortableAssertion<"extracted", W>;
-  where<const X extends GivenTags>(tags: X): ExtractedLimits<X>;
+  where<const X extends GivenTags>(tags: X): ExtractedLimits<W | NamedTags<X>>;
 }
-
-type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
-
-/** A percentile: a number from 1 to below 100. A ratio such as 0.99 does not compile. */
-export type Percentile<P extends number = number> = `${P}` extends
-  | `0${string}`
-  | `-${string}`
-  | `${Digit}${Digit}${Digit}${string}`
-  ? never
-  : P;
 
 /** Statistics of the numbers that a target extracts from its responses. */
-export interface ExtractedMetric {
-  average(): ExtractedLimits;
-  min(): ExtractedLimits;
-  max(): ExtractedLimits;
+export interface ExtractedMetric<W extends string = never> {
+  average(): ExtractedLimits<W>;
+  min(): ExtractedLimits<W>;
+  max(): ExtractedLimits<W>;
   /** @param value from 1 to below 100 */
-  percentile<const P extends number>(value: P & Percentile<P>): ExtractedLimits;
+  percentile<const P extends number>(value: P & Percentile<P>): ExtractedLimits<W>;
 }
+
+/** The name of a metric; `never` where the given one is wrong, so that the wrong name is the only error. `A` are all names. */
+type Named<N extends A, A extends MetricName> = [A] extends [N] ? never : N;
 
 /**
  * Any percentile of a metric of requests, such as `percentile(99.9)`. Default: of the latency.
@@ -68,9 +62,9 @@ export interface ExtractedMetric {
 export function percentile<const P extends number, const N extends NameWith<"percentiles"> = "latency">(
   value: P & Percentile<P>,
   of?: N,
-): MetricLimits<N> {
+): MetricLimits<Named<N, NameWith<"percentiles">>> {
   refuseMore("percentile(value, of)", arguments);
-  return limitsOf({ key: (of ?? "latency") as N, statistic: value });
+  return limitsOf({ key: (of ?? "latency") as Named<N, NameWith<"percentiles">>, statistic: value });
 }
 
 /**
@@ -78,7 +72,9 @@ export function percentile<const P extends number, const N extends NameWith<"per
  * @example
  * p50("timeToFirstToken").below("200 ms")
  */
-export function p50<const N extends NameWith<"percentiles"> = "latency">(of?: N): MetricLimits<N> {
+export function p50<const N extends NameWith<"percentiles"> = "latency">(
+  of?: N,
+): MetricLimits<Named<N, NameWith<"percentiles">>> {
   refuseMore("p50(of)", arguments);
   return percentile(50, of);
 }
@@ -88,7 +84,9 @@ export function p50<const N extends NameWith<"percentiles"> = "latency">(of?: N)
  * @example
  * p90("latency").below("20 ms")
  */
-export function p90<const N extends NameWith<"percentiles"> = "latency">(of?: N): MetricLimits<N> {
+export function p90<const N extends NameWith<"percentiles"> = "latency">(
+  of?: N,
+): MetricLimits<Named<N, NameWith<"percentiles">>> {
   refuseMore("p90(of)", arguments);
   return percentile(90, of);
 }
@@ -98,7 +96,9 @@ export function p90<const N extends NameWith<"percentiles"> = "latency">(of?: N)
  * @example
  * p95("scheduledLatency").below("30 ms")
  */
-export function p95<const N extends NameWith<"percentiles"> = "latency">(of?: N): MetricLimits<N> {
+export function p95<const N extends NameWith<"percentiles"> = "latency">(
+  of?: N,
+): MetricLimits<Named<N, NameWith<"percentiles">>> {
   refuseMore("p95(of)", arguments);
   return percentile(95, of);
 }
@@ -108,7 +108,9 @@ export function p95<const N extends NameWith<"percentiles"> = "latency">(of?: N)
  * @example
  * p99("latency").below("50 ms")
  */
-export function p99<const N extends NameWith<"percentiles"> = "latency">(of?: N): MetricLimits<N> {
+export function p99<const N extends NameWith<"percentiles"> = "latency">(
+  of?: N,
+): MetricLimits<Named<N, NameWith<"percentiles">>> {
   refuseMore("p99(of)", arguments);
   return percentile(99, of);
 }
@@ -118,9 +120,11 @@ export function p99<const N extends NameWith<"percentiles"> = "latency">(of?: N)
  * @example
  * average("serverQueue").below("10 ms")
  */
-export function average<const N extends NameWith<"average"> = "latency">(of?: N): MetricLimits<N> {
+export function average<const N extends NameWith<"average"> = "latency">(
+  of?: N,
+): MetricLimits<Named<N, NameWith<"average">>> {
   refuseMore("average(of)", arguments);
-  return limitsOf({ key: (of ?? "latency") as N, statistic: "average" });
+  return limitsOf({ key: (of ?? "latency") as Named<N, NameWith<"average">>, statistic: "average" });
 }
 
 /**
@@ -128,9 +132,9 @@ export function average<const N extends NameWith<"average"> = "latency">(of?: N)
  * @example
  * min("outputTokens").atLeast(10)
  */
-export function min<const N extends NameWith<"min"> = "latency">(of?: N): MetricLimits<N> {
+export function min<const N extends NameWith<"min"> = "latency">(of?: N): MetricLimits<Named<N, NameWith<"min">>> {
   refuseMore("min(of)", arguments);
-  return limitsOf({ key: (of ?? "latency") as N, statistic: "min" });
+  return limitsOf({ key: (of ?? "latency") as Named<N, NameWith<"min">>, statistic: "min" });
 }
 
 /**
@@ -138,9 +142,9 @@ export function min<const N extends NameWith<"min"> = "latency">(of?: N): Metric
  * @example
  * max("latency").below("1 s")
  */
-export function max<const N extends NameWith<"max"> = "latency">(of?: N): MetricLimits<N> {
+export function max<const N extends NameWith<"max"> = "latency">(of?: N): MetricLimits<Named<N, NameWith<"max">>> {
   refuseMore("max(of)", arguments);
-  return limitsOf({ key: (of ?? "latency") as N, statistic: "max" });
+  return limitsOf({ key: (of ?? "latency") as Named<N, NameWith<"max">>, statistic: "max" });
 }
 
 /**
@@ -148,9 +152,9 @@ export function max<const N extends NameWith<"max"> = "latency">(of?: N): Metric
  * @example
  * metric("serverCacheHits").atLeast("50 %")
  */
-export function metric<const N extends SingleName>(name: N): MetricLimits<N> {
+export function metric<const N extends SingleName>(name: N): MetricLimits<Named<N, SingleName>> {
   refuseMore("metric(name)", arguments);
-  return limitsOf({ key: name });
+  return limitsOf({ key: name as Named<N, SingleName> });
 }
 
 /**
@@ -193,14 +197,21 @@ export function goodput(limits: GoodputLimits): MetricLimits<"goodput"> {
   return limitsOf({ key: "goodput", limits });
 }
 
+/** The name of an extracted value, as what an assertion refers to. A name that is only known when the scenario runs is checked then. */
+type ExtractedName<N extends string> = string extends N ? never : `extracted: ${N}`;
+
 /**
  * Numbers extracted from responses, by their name in `extract` of the target's options. Responses without a number there do not count.
  * @example
  * extracted("tokens").average().above(10)
  */
-export function extracted(name: string): ExtractedMetric {
+export function extracted<const N extends string>(name: N): ExtractedMetric<ExtractedName<N>> {
   refuseMore("extracted(name)", arguments);
-  const of = (call: string, given: readonly unknown[], statistic: AssertedMetric["statistic"]): ExtractedLimits => {
+  const of = (
+    call: string,
+    given: readonly unknown[],
+    statistic: AssertedMetric["statistic"],
+  ): ExtractedLimits<ExtractedName<N>> => {
     refuseMore(call, given);
     return limitsOf({ key: "extracted", name, statistic });
   };
@@ -212,13 +223,16 @@ export function extracted(name: string): ExtractedMetric {
   };
 }
 
-interface AllLimits<N extends MetricName, W> extends Omit<MetricLimits<N, W>, "where"> {
+interface AllLimits<N extends MetricName, W extends string> extends Omit<MetricLimits<N, W>, "where"> {
   is(limit: LimitOf<N>): AbortableAssertion<N, W>;
-  where<const X extends GivenTags>(tags: X): AllLimits<N, X>;
+  where<const X extends GivenTags>(tags: X): AllLimits<N, W | NamedTags<X>>;
 }
 
 /** Returns all comparisons; the types of metrics only offer those that make sense. */
-export function limitsOf<N extends MetricName, W = never>(metric: AssertedMetric<N>, where?: W): AllLimits<N, W> {
+export function limitsOf<N extends MetricName, W extends string = never>(
+  metric: AssertedMetric<N>,
+  where?: GivenTags,
+): AllLimits<N, W> {
   const tags = where === undefined ? {} : { where };
   const compare =
     (name: string, comparison: Comparison) =>

@@ -42,7 +42,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
     const path = `assert.${index}`;
-    if (responseType === "plain") {
+    if (responseType === "vectors") {
       const message = `responses of ${content.endpointName} have no tokens`;
       problems.push(problem("unsupported", path, message, "Look at latencies and throughput."));
     } else if (responseType === "text")

@@ -7,7 +7,7 @@ import type { CancelOptions } from "./cancel.ts";
 import type { CapacityOptions } from "./definition/capacity.ts";
 import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
-import type { Load, LoadKind, LoadList } from "./loads/load.ts";
+import type { Load, LoadKind, LoadList, LoadPlace } from "./loads/load.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
 import type { Repeat } from "./repeat.ts";
 import type { SequenceOptions } from "./sequences.ts";
@@ -59,6 +59,15 @@ export type InputsOf<A extends ResponseType> = [ResponseType] extends [A]
       ? never
       : Inputs<A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads">;
 
+/** The field `inputs` of targets that have no default for it, unless the load brings the requests. */
+export type NeededInputs<S extends LoadKind, A extends ResponseType> = [A] extends [
+  "text" | "stream" | "vectors" | "bytes",
+]
+  ? "traced" extends S
+    ? unknown
+    : { readonly inputs: object }
+  : unknown;
+
 /** The clients for a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
   | "own"
@@ -71,17 +80,18 @@ export interface ScenarioDefinition<
   S extends LoadKind = LoadKind,
   A extends ResponseType = ResponseType,
   G extends GivenTags = GivenTags,
+  X extends string = string,
 > {
   /** Name in the report. */
   readonly name: string;
   /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others, or several with `mix([…])`. */
-  readonly target: Target<P, A>;
+  readonly target: Target<P, A, X>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others, or a list of them, which run one after the other without a pause. */
-  readonly load: Load<S> | LoadList<S>;
+  readonly load: Load<S, LoadPlace> | LoadList<S>;
   /** What to send. Default: `input.random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
-  readonly assert?: readonly Assertion<MetricOf<S, A>, WhereOf<NoInfer<G>>>[];
+  readonly assert?: readonly Assertion<MetricOf<S, A>, WhereOf<NoInfer<G>> | NoInfer<X>>[];
   /**
    * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
    * of `input.json(…)` and `input.payloads(…)` can have their own. Default: none.
@@ -101,7 +111,7 @@ export interface ScenarioDefinition<
    * Repeat the whole run, with its warm-up: `5` times, or `{ until: p99("latency").within("5 %") }`. The report has a row for each run and
    * all of them together, and `assert` judges the mean over runs. With `findMax` each run searches the highest load again. Default: one run.
    */
-  readonly repeat?: Repeat<MetricOf<S, A>, WhereOf<NoInfer<G>>>;
+  readonly repeat?: Repeat<MetricOf<S, A>, WhereOf<NoInfer<G>> | NoInfer<X>>;
   /**
    * Changes all random draws: arrivals, generated data, cancelled requests, and the latencies of `embedded`. The same number gives the same
    * draws. Each run of `repeat` has a number of its own, derived from this one; the report lists them. Default: 0.
@@ -194,11 +204,13 @@ export type ScenarioSource<
   D extends ParameterTable,
   R,
   G extends GivenTags = GivenTags,
-> = ScenarioExtras<D, R> & {
-  readonly [K in keyof ScenarioDefinition<P, S, A, G>]: K extends "tags" | "check" | "onRecord"
-    ? ScenarioDefinition<P, S, A, G>[K]
-    : FieldOf<ScenarioDefinition<P, S, A, G>[K], ValuesOf<D>, R>;
-};
+  X extends string = string,
+> = ScenarioExtras<D, R> &
+  NeededInputs<S, A> & {
+    readonly [K in keyof ScenarioDefinition<P, S, A, G, X>]: K extends "tags" | "check" | "onRecord"
+      ? ScenarioDefinition<P, S, A, G, X>[K]
+      : FieldOf<ScenarioDefinition<P, S, A, G, X>[K], ValuesOf<D>, R>;
+  };
 
 const BRAND = Symbol.for("rampart.scenario");
 
@@ -216,7 +228,8 @@ export function defineScenario<
   const D extends ParameterTable = Record<never, never>,
   R = undefined,
   const G extends GivenTags = GivenTags,
->(definition: ScenarioSource<P, S, A, D, R, G>): Scenario<ScenarioSource<P, S, A, D, R, G>> {
+  const X extends string = string,
+>(definition: ScenarioSource<P, S, A, D, R, G, X>): Scenario<ScenarioSource<P, S, A, D, R, G, X>> {
   return Object.freeze({ [BRAND]: true, definition });
 }
 

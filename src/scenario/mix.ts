@@ -3,7 +3,7 @@ import type { TargetPlan } from "../plan/plan.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
 import type { MixMemberPlan, MixTargetPlan } from "../plan/split/mix.ts";
 import { refuseMore } from "./arguments.ts";
-import type { InputsOf } from "./define.ts";
+import type { InputsOf, NeededInputs } from "./define.ts";
 import { strictOptions } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
 import { type TagOptions, toTagsPlan } from "./tags.ts";
@@ -28,14 +28,16 @@ export interface MixMember<T extends Target = Target, I = Inputs> {
 export type MembersOf<M extends readonly MixMember[]> = {
   readonly [I in keyof M]: M[I] extends MixMember<infer T>
     ? T extends Target<Protocol, infer A>
-      ? MixMember<T, InputsOf<A>>
+      ? MixMember<T, InputsOf<A>> & NeededInputs<"closed", A>
       : never
     : never;
 };
 
 /** The target that the members of a mix are together. */
 export type MixOf<M extends readonly MixMember[]> =
-  M[number]["target"] extends Target<infer P, infer A> ? Target<P, A | "mixed"> : never;
+  M[number]["target"] extends Target<infer P, infer A, infer X>
+    ? Target<P, A | "mixed", X | `target: ${M[number]["name"]}`>
+    : never;
 
 /**
  * Several targets under one load: models to compare, or the traffic of several models at once. Each request goes to one of them, as often

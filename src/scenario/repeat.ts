@@ -10,7 +10,7 @@ const DEFAULT_AT_LEAST = 3;
 const DEFAULT_AT_MOST = 10;
 
 /** Whole runs until a metric is known precisely enough. */
-export interface RepeatOptions<N extends MetricName = MetricName, W = never> {
+export interface RepeatOptions<N extends MetricName = MetricName, W extends string = never> {
   /** Runs before the precision is looked at; 2 or more. Default: 3. */
   readonly atLeast?: number;
   /** Runs after which the repetition ends in any case; the run then counts as unstable. Default: 10. */
@@ -20,7 +20,7 @@ export interface RepeatOptions<N extends MetricName = MetricName, W = never> {
 }
 
 /** How often the whole run is repeated: a number, or until a metric is precise. */
-export type Repeat<N extends MetricName = MetricName, W = never> = number | RepeatOptions<N, W>;
+export type Repeat<N extends MetricName = MetricName, W extends string = never> = number | RepeatOptions<N, W>;
 
 type RepeatData = OutputOf<typeof repeatSchema>;
 

@@ -10,8 +10,22 @@ export type TagsOf<G extends GivenTags> = G | ((input: TaggedInput) => G);
 /** Tags of a scenario or of a member of a mix: the same for all requests, or returned by a function of the input. */
 export type TagOptions = GivenTags | TagInput;
 
-/** The tags that an assertion may name: those that `tags` of the scenario gives, and `target` in a mix. */
-export type WhereOf<G extends GivenTags> = { readonly [K in keyof G]?: G[K] } & { readonly target?: string };
+/** A tag as text, so that an error shows the difference in one line: `"length=long"`, or `"target: chat"` for a member of a mix. */
+type TagText<K, V extends GivenTags[string]> = K extends "target"
+  ? `target: ${V}`
+  : K extends string
+    ? `${K}=${V}`
+    : never;
+
+/** The tags that an assertion names. Values that are only known when the scenario runs are checked then. */
+export type NamedTags<X extends GivenTags> = {
+  [K in keyof X]: string extends X[K] ? never : number extends X[K] ? never : TagText<K, X[K]>;
+}[keyof X];
+
+/** The tags that an assertion may name: those that `tags` of the scenario gives. Without it, entries of the inputs can have any. */
+export type WhereOf<G extends GivenTags> = string extends keyof G
+  ? `${string}=${string}`
+  : { [K in keyof G]: TagText<K, G[K]> }[keyof G];
 
 /** Returns the schema of tags in a scenario. */
 export function givenTagsSchema(): Schema<GivenTags> {

@@ -21,7 +21,7 @@ const first = hold(4, { for: "1 s" });
 const search = findMax({ over: ramp(1, 8), where: [p99("latency").below("25 ms")] });
 
 /** Limits as callers without types may give them. */
-const limited = (options: object): Load<"scheduled"> => server(10, options as LimitedServerOptions);
+const limited = (options: object): Load<"scheduled", "alone"> => server(10, options as LimitedServerOptions);
 const ofTokens = limited({ timeToFirstToken: "2 s", timePerOutputToken: "200 ms" });
 const texts = { inputs: prompts({ file: "x.jsonl" }) };
 

@@ -9,7 +9,7 @@ import { defineScenario } from "../../src/scenario/define.ts";
 import { json } from "../../src/scenario/inputs.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
 import { hold, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
-import type { Load } from "../../src/scenario/loads/load.ts";
+import type { Load, LoadKind, LoadPlace } from "../../src/scenario/loads/load.ts";
 import { rate, rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
@@ -17,7 +17,9 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 
 /** Loads that change with time, wait, or send a part: from the builder's options to the plan, and what is refused. */
 
-function planOf(load: Load): Plan {
+type AnyLoad = Load<LoadKind, LoadPlace>;
+
+function planOf(load: AnyLoad): Plan {
   const target = triton("host:1", { model: "m" });
   return toPlan(defineScenario({ name: "x", target, load, inputs: json("a.json") }), "/folder");
 }
@@ -29,7 +31,7 @@ const LINEAR = { search: "linear" } as const;
 const list = (...values: number[]) => ({ kind: "list", values }) as const;
 const part = (change: object) => ({ startMs: null, endMs: null, startsAtFirst: false, speedRatio: 1, ...change });
 
-const plans: readonly (readonly [name: string, load: Load, expected: LoadPlan, mode: MeasurementModePlan])[] = [
+const plans: readonly (readonly [name: string, load: AnyLoad, expected: LoadPlan, mode: MeasurementModePlan])[] = [
   [
     "concurrency reached step by step",
     hold(16, { rampUp: "10 s", requests: 100 }),
@@ -164,7 +166,7 @@ describe("the plan of", () => {
 
 const untyped = (options: object): never => options as never;
 
-const mistakes: readonly (readonly [name: string, load: Load, path: string, message: RegExp])[] = [
+const mistakes: readonly (readonly [name: string, load: AnyLoad, path: string, message: RegExp])[] = [
   ["a ramp in no time", hold(4, { rampUp: "0 s" }), "load.rampUp", /longer than 0/],
   ["a bare ramp", hold(4, untyped({ rampUp: 5 })), "load.rampUp", /duration with its unit/],
   ["no shape", rate(4, { distribution: "gamma", smoothness: 0 }), "load.smoothness", /above 0/],
@@ -186,7 +188,7 @@ const mistakes: readonly (readonly [name: string, load: Load, path: string, mess
   ["a search that falls", findMax({ over: ramp(8, 1), where: LIMIT }), "load.over", /cannot fall/],
   [
     "a search over no levels",
-    findMax({ over: sessions(1), where: LIMIT }),
+    findMax({ over: sessions(1) as Load<"closed", never>, where: LIMIT }),
     "load.over",
     /must be ramp\(…\), steps\(…\), /,
   ],

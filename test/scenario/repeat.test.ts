@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { word } from "../../src/plan/messages.ts";
 import type { RepeatPlan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import type { MetricName } from "../../src/scenario/assertion.ts";
 import { extracted, outputTokensPerSec, p50, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
@@ -22,7 +23,7 @@ function planOf(repeat: unknown): RepeatPlan | undefined {
 const p99Latency = { key: "latency", statistic: 99 } as const;
 
 describe("a repetition of runs", () => {
-  const plans: readonly (readonly [Repeat, RepeatPlan])[] = [
+  const plans: readonly (readonly [Repeat<MetricName, string>, RepeatPlan])[] = [
     [5, { atLeast: 5, atMost: 5 }],
     [{ until: p99().within("5 %") }, { atLeast: 3, atMost: 10, until: { metric: p99Latency, ratio: 0.05 } }],
     [

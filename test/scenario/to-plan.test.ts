@@ -13,7 +13,7 @@ import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/s
 import type { Inputs } from "../../src/scenario/input-data.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
 import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
-import type { Load } from "../../src/scenario/loads/load.ts";
+import type { Load, LoadKind, LoadPlace } from "../../src/scenario/loads/load.ts";
 import { multiStream, offline, server, singleStream } from "../../src/scenario/loads/mlperf.ts";
 import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
@@ -330,7 +330,7 @@ describe("a load's plan", () => {
     distribution,
     seed,
   });
-  const cases: readonly (readonly [string, Load, LoadPlan, MeasurementModePlan])[] = [
+  const cases: readonly (readonly [string, Load<LoadKind, LoadPlace>, LoadPlan, MeasurementModePlan])[] = [
     ["ramp", ramp(1, 50), range(1, 50, 1), stable],
     ["ramp with a step", ramp(1, 50, { step: 7 }), range(1, 50, 7), stable],
     ["ramp for a time", ramp(2, 2, { for: "30 s" }), range(2, 2, 1), { kind: "duration", durationMs: 30_000 }],

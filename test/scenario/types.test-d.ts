@@ -177,10 +177,6 @@ export const wrongFields = [
   defineScenario({ ...closed, asserts: [] }),
   // @ts-expect-error The target is made by a builder.
   defineScenario({ ...closed, target: "localhost:8000" }),
-  // @ts-expect-error A list of loads has one.
-  defineScenario({ ...http, load: [] }),
-  // @ts-expect-error Nor does a function return an empty one.
-  defineScenario({ ...http, params: { users: param.integer(4) }, load: () => [] }),
   // @ts-expect-error The load is made by a builder.
   defineScenario({ ...http, load: 16 }),
   // @ts-expect-error The inputs are made by a builder.
@@ -689,7 +685,6 @@ export const withGroups = [
       p99("timeToFirstToken").where({ target: "chat" }).below("1 s"),
       throughput().where({ team: "x", batch: 8, warm: true }).above(1),
       errorRate().where({}).is(0),
-      extracted("n").max().where({ target: "b" }).below(3),
       goodput({ latency: "1 s" }).where({ target: "chat" }).atLeast(1),
       outputTokensPerSec().where({ target: "chat" }).atLeast(1),
     ],

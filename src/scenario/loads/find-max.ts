@@ -22,7 +22,7 @@ export interface FindMaxOptions<S extends LoadKind = LoadKind> {
    */
   readonly over: Load<S>;
   /** What the load must keep; one limit or more. */
-  readonly where: readonly Assertion<MetricOf<S>>[];
+  readonly where: readonly Assertion<MetricOf<S>, `extracted: ${string}`>[];
   /** Time of load at each point before its measurement. Default: `"1 s"`. */
   readonly settle?: Duration;
   /** Length of a measuring window. A point is measured for two windows or more. Default: `"1 s"`. */
@@ -49,7 +49,7 @@ const DEFAULT_WITHIN: Percent = "10 %";
  * @example
  * findMax({ over: rateRamp(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost("1 %")], atMost: "30 s" })
  */
-export function findMax<S extends LoadKind>(options: FindMaxOptions<S>): Load<S> {
+export function findMax<S extends LoadKind>(options: FindMaxOptions<S>): Load<S, "alone"> {
   refuseMore("findMax(options)", arguments);
   return { kind: "find-max", pacing: pacingOf(options.over), values: [], options };
 }

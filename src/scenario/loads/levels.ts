@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
 import { problem } from "../../plan/problem.ts";
-import type { Duration } from "../../plan/units.ts";
+import type { Count, Duration } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { checkExtent, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
@@ -44,7 +44,7 @@ export type HoldOptions = {
  * @example
  * hold(16, { for: "30 s" })
  */
-export function hold(concurrency: number, options: HoldOptions = {}): Load<"closed"> {
+export function hold<const N extends number>(concurrency: N & Count<N>, options: HoldOptions = {}): Load<"closed"> {
   refuseMore("hold(concurrency, options)", arguments);
   return { kind: "hold", pacing: "closed", values: [concurrency], options };
 }
@@ -135,7 +135,7 @@ export const periodicBuilder = loadBuilder({
  * @example
  * sessions(8)
  */
-export function sessions(concurrency: number): Load<"closed"> {
+export function sessions<const N extends number>(concurrency: N & Count<N>): Load<"closed", "alone"> {
   refuseMore("sessions(concurrency)", arguments);
   return { kind: "sessions", pacing: "closed", values: [concurrency], options: {} };
 }

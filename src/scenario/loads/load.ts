@@ -1,8 +1,14 @@
-/** `closed`: keeps a number of requests in flight. `scheduled`: sends requests at due times, independent of responses. */
-export type LoadKind = "closed" | "scheduled";
+/**
+ * `closed`: keeps a number of requests in flight. `scheduled`: sends requests at due times, independent of responses. `traced`: the same,
+ * and it brings the requests.
+ */
+export type LoadKind = "closed" | "scheduled" | "traced";
+
+/** Where a load can stand: `anywhere`; in a `list` of loads but not in other loads; or only `alone`. */
+export type LoadPlace = "anywhere" | "list" | "alone";
 
 /** A load. Its pacing determines which latencies assertions can refer to. */
-export interface Load<S extends LoadKind = LoadKind> {
+export interface Load<S extends LoadKind = LoadKind, L extends LoadPlace = "anywhere"> {
   /** Selects the entry in the table of builders. */
   readonly kind: string;
   /** How requests are sent. */
@@ -11,16 +17,15 @@ export interface Load<S extends LoadKind = LoadKind> {
   readonly values: readonly number[];
   /** The options of the builder, not yet checked. */
   readonly options: object;
+  /** Never set; it only carries where the load can stand. */
+  readonly place?: L;
 }
 
-/**
- * Loads that run one after the other, without a pause between them: one or more. `[]` does not compile; a list that code makes does, and is
- * refused when it turns out to be empty.
- */
-export type LoadList<S extends LoadKind = LoadKind> =
-  | readonly [Load<S>, ...Load<S>[]]
-  // No load can be looked for in the type of `[]`, which is a list of nothing.
-  | (readonly Load<S>[] & { readonly indexOf: (load: Load<never>) => number });
+/** A load that can be one of several in a list. */
+export type PartLoad<S extends LoadKind = LoadKind> = Load<S, "anywhere" | "list">;
+
+/** Loads that run one after the other, without a pause between them: one or more. */
+export type LoadList<S extends LoadKind = LoadKind> = readonly PartLoad<S>[];
 
 /** Returns the pacing of a load in another one. Untyped callers may pass anything, which the schema then rejects. */
 export function pacingOf<S extends LoadKind>(load: { readonly pacing: S } | undefined): S {

@@ -104,7 +104,7 @@ function lasting(count: number, duration: Duration = DEFAULT_DURATION): Measurem
  * @example
  * mlperf.singleStream({ for: "1 min" })
  */
-export function singleStream(options: SingleStreamOptions = {}): Load<"closed"> {
+export function singleStream(options: SingleStreamOptions = {}): Load<"closed", "alone"> {
   refuseMore("mlperf.singleStream(options)", arguments);
   return { kind: "single-stream", pacing: "closed", values: [], options };
 }
@@ -121,7 +121,7 @@ export const singleStreamBuilder = loadBuilder({
  * @example
  * mlperf.multiStream()
  */
-export function multiStream(options: MultiStreamOptions = {}): Load<"closed"> {
+export function multiStream(options: MultiStreamOptions = {}): Load<"closed", "alone"> {
   refuseMore("mlperf.multiStream(options)", arguments);
   return { kind: "multi-stream", pacing: "closed", values: [], options };
 }
@@ -145,7 +145,7 @@ export const multiStreamBuilder = loadBuilder({
  * @example
  * mlperf.server(100, { latency: "15 ms" })
  */
-export function server(perSec: number, options: LimitedServerOptions): Load<"scheduled"> {
+export function server(perSec: number, options: LimitedServerOptions): Load<"scheduled", "alone"> {
   refuseMore("mlperf.server(perSec, options)", arguments);
   return { kind: "server", pacing: "scheduled", values: [perSec], options };
 }
@@ -227,7 +227,7 @@ function checkServerTargets({ timeToFirstToken }: ServerLimits, targets: readonl
  * @example
  * mlperf.offline()
  */
-export function offline(options: OfflineOptions = {}): Load<"closed"> {
+export function offline(options: OfflineOptions = {}): Load<"closed", "alone"> {
   refuseMore("mlperf.offline(options)", arguments);
   return { kind: "offline", pacing: "closed", values: [], options };
 }

@@ -6,7 +6,7 @@ import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, nameSchema, percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
 import { during } from "./extent.ts";
 import { hold } from "./levels.ts";
-import { type Load, type LoadKind, pacingOf } from "./load.ts";
+import { type Load, type LoadKind, type PartLoad, pacingOf } from "./load.ts";
 import { phasesBuilder } from "./load-builder.ts";
 
 /** Loads that are phases: a warm-up, a phase with a name, and the tests that are made of several phases. */
@@ -48,7 +48,10 @@ export interface SpikeOptions<S extends LoadKind = LoadKind> {
  * @example
  * load: [warmup("10 s", hold(4)), hold(16, { for: "1 min" })]
  */
-export function warmup<S extends LoadKind>(extent: Duration | { readonly requests: number }, load: Load<S>): Load<S> {
+export function warmup<S extends LoadKind>(
+  extent: Duration | { readonly requests: number },
+  load: Load<S>,
+): Load<S, "list"> {
   refuseMore("warmup(extent, load)", arguments);
   const options = typeof extent === "string" ? { for: extent, load } : withFields(extent, { load });
   return { kind: "warmup", pacing: pacingOf(load), values: [], options };
@@ -79,7 +82,7 @@ function checkWarmup(path: string, duration: Duration | undefined, requests: num
  * @example
  * load: [warmup("10 s", hold(4)), phase("steady", hold(16, { for: "1 min" }))]
  */
-export function phase<S extends LoadKind>(name: string, load: Load<S>): Load<S> {
+export function phase<S extends LoadKind>(name: string, load: PartLoad<S>): Load<S, "list"> {
   refuseMore("phase(name, load)", arguments);
   return { kind: "phase", pacing: pacingOf(load), values: [], options: { name, load } };
 }
@@ -105,7 +108,7 @@ export const phaseBuilder = phasesBuilder({
  * @example
  * load: soak(16, { for: "2 h", maxDrift: "5 %" })
  */
-export function soak<S extends LoadKind = "closed">(load: number | Load<S>, options: SoakOptions): Load<S> {
+export function soak<S extends LoadKind = "closed">(load: number | Load<S>, options: SoakOptions): Load<S, "list"> {
   refuseMore("soak(load, options)", arguments);
   const steady = toLoad(load);
   return { kind: "soak", pacing: pacingOf(steady), values: [], options: withFields(options, { load: steady }) };
@@ -126,7 +129,7 @@ export const soakBuilder = phasesBuilder({
  * @example
  * load: spike({ base: 4, peak: 64, at: "1 min", for: "10 s", after: "2 min", recoverWithin: "30 s" })
  */
-export function spike<S extends LoadKind = "closed">(options: SpikeOptions<S>): Load<S> {
+export function spike<S extends LoadKind = "closed">(options: SpikeOptions<S>): Load<S, "list"> {
   refuseMore("spike(options)", arguments);
   const [base, peak] = [toLoad(options.base), toLoad(options.peak)];
   const pacing = pacingOf(base) === "scheduled" ? pacingOf(base) : pacingOf(peak);

@@ -5,7 +5,7 @@ import type { RateRampPlan } from "../../plan/load-options.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { EntriesOf, Schema } from "../../plan/schema.ts";
-import type { Duration } from "../../plan/units.ts";
+import type { Duration, Positive } from "../../plan/units.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, nameSchema, naturalSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { checkExtent, type Extent, extentEntries, FROM_TO, ratesSchema, toExtentPlan } from "./extent.ts";
@@ -84,7 +84,7 @@ export type RateOptions = {
  * @example
  * rate(100, { distribution: "poisson", for: "30 s" })
  */
-export function rate(perSec: number, options: RateOptions = {}): Load<"scheduled"> {
+export function rate<const N extends number>(perSec: N & Positive<N>, options: RateOptions = {}): Load<"scheduled"> {
   refuseMore("rate(perSec, options)", arguments);
   return { kind: "rate", pacing: "scheduled", values: [perSec], options };
 }

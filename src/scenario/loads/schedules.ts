@@ -77,7 +77,7 @@ function toPart({ from, to, startsAtFirst, speed }: Schedule): { part?: Schedule
  * @example
  * fixedSchedule({ speed: 2 })
  */
-export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled"> {
+export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled", "alone"> {
   refuseMore("fixedSchedule(options)", arguments);
   return { kind: "fixed-schedule", pacing: "scheduled", values: [], options };
 }
@@ -97,9 +97,9 @@ export const fixedScheduleBuilder = loadBuilder({
  * @example
  * trace("mooncake.jsonl")
  */
-export function trace(file: string, options: TraceOptions = {}): Load<"scheduled"> {
+export function trace(file: string, options: TraceOptions = {}): Load<"traced", "alone"> {
   refuseMore("trace(file, options)", arguments);
-  return { kind: "trace", pacing: "scheduled", values: [], options: withFields(options, { file }) };
+  return { kind: "trace", pacing: "traced", values: [], options: withFields(options, { file }) };
 }
 
 export const traceBuilder = loadBuilder({

@@ -30,8 +30,8 @@ import {
 /** The requests of a protocol. */
 export type CustomRequestOf<P extends Protocol> = P extends "grpc" ? CustomGrpcRequest : CustomHttpRequest;
 
-/** What {@link defineTarget} takes. `I` is the type of inputs, `O` that of decoded responses. */
-export interface CustomTargetDefinition<I, O, P extends Protocol = "http"> {
+/** What {@link defineTarget} takes. `I` is the type of inputs, `O` that of decoded responses, `E` are the names of extracted values. */
+export interface CustomTargetDefinition<I, O, P extends Protocol = "http", E extends string = string> {
   /** Name of the protocol, for reports and exports. */
   readonly name: string;
   /** How requests are sent: HTTP/1.1, or gRPC calls. Default: `"http"`. */
@@ -57,7 +57,7 @@ export interface CustomTargetDefinition<I, O, P extends Protocol = "http"> {
    * Values to take from every response, by name: of numbers the report has statistics, of anything else the counts. `extracted(name)` asserts
    * them. Default: none.
    */
-  readonly extract?: Readonly<Record<string, (output: O, input: I) => unknown>>;
+  readonly extract?: Readonly<Record<E, (output: O, input: I) => unknown>>;
 }
 
 /** What the builder that {@link defineTarget} returns takes besides the address. */
@@ -81,9 +81,9 @@ export interface CustomTargetOptions<I> extends HeaderOptions {
  * });
  * scores("localhost:8000", { inputs: [{ text: "good" }, { text: "bad" }] });
  */
-export function defineTarget<I, O = CustomResponse, const P extends Protocol = "http">(
-  definition: CustomTargetDefinition<I, O, P>,
-): (url: string | readonly string[], options: CustomTargetOptions<I>) => Target<P, "plain"> {
+export function defineTarget<I, O = CustomResponse, const P extends Protocol = "http", const E extends string = never>(
+  definition: CustomTargetDefinition<I, O, P, E>,
+): (url: string | readonly string[], options: CustomTargetOptions<I>) => Target<P, "plain", `extracted: ${E}`> {
   refuseMore("defineTarget(definition)", arguments);
   return (url, options, ...more: readonly never[]) => {
     refuseMore("a target of defineTarget(url, options)", [url, options, ...more]);

@@ -45,10 +45,12 @@ export type EmbeddedOptions = EmbeddedCommonOptions &
  * @example
  * embedded({ latency: "5 ms", errorRate: "1 %" })
  */
-export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors">;
-export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
-export function embedded(options: EmbeddedCommonOptions & { readonly protocol: Protocol }): Target<Protocol, "tensors">;
-export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
+export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors", never>;
+export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors", never>;
+export function embedded(
+  options: EmbeddedCommonOptions & { readonly protocol: Protocol },
+): Target<Protocol, "tensors", never>;
+export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors", never> {
   refuseMore("embedded(options)", arguments);
   return { kind: "embedded", url: "", options };
 }

@@ -20,7 +20,7 @@ import { type HeaderOptions, headersField, serverEntries, tlsField, toServerPlan
 export type GrpcMessage = Readonly<Record<string, unknown>> | Uint8Array;
 
 /** Options of {@link grpc}. The requests are one of `message`, `messages`, `calls`, `file` and `generator`. */
-export interface GrpcOptions extends HeaderOptions {
+export interface GrpcOptions<E extends string = string> extends HeaderOptions {
   /** The method to call: `"package.Service/Method"`. */
   readonly method: `${string}/${string}`;
   /** The message of each call. */
@@ -50,7 +50,7 @@ export interface GrpcOptions extends HeaderOptions {
    * Values to extract from responses, by name, as JMESPath expressions over the same: `{ score: "score" }`. Reports and records have them,
    * and assertions with `extracted(…)`. Default: none.
    */
-  readonly extract?: Readonly<Record<string, string>>;
+  readonly extract?: Readonly<Record<E, string>>;
   /** Compress messages that become shorter by it. Default: none. */
   readonly compression?: "gzip" | "deflate";
 }
@@ -61,7 +61,10 @@ export interface GrpcOptions extends HeaderOptions {
  * @example
  * grpc("localhost:50051", { method: "demo.v1.Text/Echo", message: { text: "hello" }, success: { where: "ok" } })
  */
-export function grpc(url: string | readonly string[], options: GrpcOptions): Target<"grpc", "messages"> {
+export function grpc<const E extends string = never>(
+  url: string | readonly string[],
+  options: GrpcOptions<E>,
+): Target<"grpc", "messages", `extracted: ${E}`> {
   refuseMore("grpc(url, options)", arguments);
   return { kind: "grpc", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
 }

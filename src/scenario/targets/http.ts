@@ -42,7 +42,7 @@ export interface SuccessRule {
 }
 
 /** Options of {@link http}. */
-export interface HttpOptions extends SecuredOptions, KeyOptions {
+export interface HttpOptions<E extends string = string> extends SecuredOptions, KeyOptions {
   /** Method of the requests. Default: `"POST"` with a body, `request` or `inputs`, otherwise `"GET"`. */
   readonly method?: HttpMethod;
   /** Path and query. Default: those in the URL, or `/`. */
@@ -70,7 +70,7 @@ export interface HttpOptions extends SecuredOptions, KeyOptions {
    * Values to extract from responses that are JSON, by name, as JMESPath expressions: `{ tokens: "usage.total_tokens" }`. Reports and records
    * list them, and `extracted("tokens")` asserts on numbers. Default: none; responses are then not decoded.
    */
-  readonly extract?: Readonly<Record<string, string>>;
+  readonly extract?: Readonly<Record<E, string>>;
 }
 
 /**
@@ -83,7 +83,10 @@ export interface HttpOptions extends SecuredOptions, KeyOptions {
  *   extract: { tokens: "usage.total_tokens" },
  * })
  */
-export function http(url: string | readonly string[], options: HttpOptions = {}): Target<"http", "plain"> {
+export function http<const E extends string = never>(
+  url: string | readonly string[],
+  options: HttpOptions<E> = {},
+): Target<"http", "plain", `extracted: ${E}`> {
   refuseMore("http(url, options)", arguments);
   return { kind: "plain-http", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }

@@ -25,6 +25,6 @@ export function toTokensPlan(
 
 /** Returns the type of a target's responses. */
 export function responseTypeOf({ endpoint, isStreaming }: LlmContent): ResponseType {
-  if (!hasText(endpoint.responses)) return "plain";
+  if (!hasText(endpoint.responses)) return "vectors";
   return isStreaming ? "stream" : "text";
 }

@@ -37,7 +37,7 @@ export type ResponsesOf<E extends LlmEndpointName, M extends boolean> = E extend
   | "cohereRankings"
   | "teiRankings"
   | "imageRetrieval"
-  ? "plain"
+  ? "vectors"
   : M extends true
     ? "stream"
     : "text";
@@ -98,7 +98,7 @@ export type EmbeddedEndpoint = "chat" | "completions" | "responses" | "messages"
 export function openai<const E extends LlmEndpointName = "chat", const M extends boolean = false>(
   url: string | readonly string[],
   options: OpenAiOptions<E, M>,
-): Target<"http", ResponsesOf<E, M>> {
+): Target<"http", ResponsesOf<E, M>, never> {
   refuseMore("openai(url, options)", arguments);
   const { path, endpoint } = options as OpenAiOptions;
   // Other values are refused later, with everything else.
@@ -123,7 +123,7 @@ function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
  */
 export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M extends boolean = false>(
   options: EmbeddedLlmOptions<E, M> = {},
-): Target<"http", ResponsesOf<E, M>> {
+): Target<"http", ResponsesOf<E, M>, never> {
   refuseMore("embeddedLlm(options)", arguments);
   return { kind: "embedded-llm", url: "", options: options as { readonly protocol?: "http" } };
 }

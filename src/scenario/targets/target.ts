@@ -2,11 +2,11 @@
 export type Protocol = "http" | "grpc";
 
 /**
- * The type of responses, which determines what can be measured and sent: `tensors`; `plain`: vectors, scores or boxes; `text`: text that
- * arrives at once; `stream`: text that arrives token by token; `messages`: messages of the user's own type, and so are the requests; `bytes`:
- * anything, which is not read; `mixed`: in a mix, besides those of its members.
+ * The type of responses, which determines what can be measured and sent: `tensors`; `vectors`, scores or boxes; `text` that arrives
+ * at once; `stream`: text that arrives token by token; `plain`: what an API of any other form returns; `messages` of the user's own type, and
+ * so are the requests; `bytes`: anything, which is not read; `mixed`: in a mix, besides those of its members.
  */
-export type ResponseType = "tensors" | "plain" | "text" | "stream" | "messages" | "bytes" | "mixed";
+export type ResponseType = "tensors" | "vectors" | "plain" | "text" | "stream" | "messages" | "bytes" | "mixed";
 
 /** Returns the first server and the others. */
 export function splitUrls(url: string | readonly string[]): Pick<Target, "url" | "moreUrls"> {
@@ -15,8 +15,15 @@ export function splitUrls(url: string | readonly string[]): Pick<Target, "url" |
   return { url: first as string, moreUrls };
 }
 
-/** A target with protocol `P` and responses of type `A`. */
-export interface Target<P extends Protocol = Protocol, A extends ResponseType = ResponseType> {
+/**
+ * A target with protocol `P` and responses of type `A`. `X` is what assertions can refer to, as texts: values that it extracts, such as
+ * `"extracted: tokens"`, and members of a mix, such as `"target: chat"`.
+ */
+export interface Target<
+  P extends Protocol = Protocol,
+  A extends ResponseType = ResponseType,
+  X extends string = string,
+> {
   /** Selects the entry in the table of builders. */
   readonly kind: string;
   /** Address of the server; empty for a target without one. */
@@ -27,4 +34,6 @@ export interface Target<P extends Protocol = Protocol, A extends ResponseType = 
   readonly options: { readonly protocol?: P | undefined };
   /** Never set; it only carries the type of responses to assertions and inputs. */
   readonly responses?: A;
+  /** Never set; it only carries to assertions what they can refer to. */
+  readonly refersTo?: X;
 }

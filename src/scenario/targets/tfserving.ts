@@ -36,7 +36,10 @@ export interface TfServingOptions extends ModelOptions {
  * @example
  * tfserving("localhost:8500", { model: "half_plus_two", signature: "serving_default", shapes: { x: [3] } })
  */
-export function tfserving(url: string | readonly string[], options: TfServingOptions): Target<"grpc", "tensors"> {
+export function tfserving(
+  url: string | readonly string[],
+  options: TfServingOptions,
+): Target<"grpc", "tensors", never> {
   refuseMore("tfserving(url, options)", arguments);
   return { kind: "tfserving", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
 }

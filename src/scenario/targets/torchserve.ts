@@ -32,7 +32,10 @@ export interface TorchServeOptions extends ModelOptions {
  * @example
  * torchserve("localhost:8080", { model: "resnet-18" })
  */
-export function torchserve(url: string | readonly string[], options: TorchServeOptions): Target<"http", "bytes"> {
+export function torchserve(
+  url: string | readonly string[],
+  options: TorchServeOptions,
+): Target<"http", "bytes", never> {
   refuseMore("torchserve(url, options)", arguments);
   return { kind: "torchserve", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }

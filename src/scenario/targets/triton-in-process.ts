@@ -47,7 +47,7 @@ export interface TritonInProcessOptions {
  * @example
  * tritonInProcess({ modelRepository: "./models", model: "resnet50" })
  */
-export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc", "tensors"> {
+export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc", "tensors", never> {
   refuseMore("tritonInProcess(options)", arguments);
   return { kind: "tritonInProcess", url: "", options: options as { readonly protocol?: "grpc" } };
 }

@@ -76,16 +76,16 @@ export interface TritonGrpcOptions extends TritonCommonOptions {
  * @example
  * triton("localhost:8001", { protocol: "grpc", model: "resnet50" })
  */
-export function triton(url: string | readonly string[], options: TritonHttpOptions): Target<"http", "tensors">;
-export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc", "tensors">;
+export function triton(url: string | readonly string[], options: TritonHttpOptions): Target<"http", "tensors", never>;
+export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc", "tensors", never>;
 export function triton(
   url: string | readonly string[],
   options: TritonCommonOptions & { readonly protocol: Protocol },
-): Target<Protocol, "tensors">;
+): Target<Protocol, "tensors", never>;
 export function triton(
   url: string | readonly string[],
   options: TritonHttpOptions | TritonGrpcOptions,
-): Target<Protocol, "tensors"> {
+): Target<Protocol, "tensors", never> {
   refuseMore("triton(url, options)", arguments);
   return { kind: "triton", ...splitUrls(url), options };
 }

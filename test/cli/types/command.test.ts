@@ -45,7 +45,7 @@ test("every scenario of the repository compiles with what it writes, and a wrong
     assert.doesNotMatch(text, /\bimport\(|^\s*import .* from "(?!rampart")/m);
     assert.match(
       text,
-      / \* A constant concurrency\.\n +\* @example\n +\* hold\(16, \{ for: "30 s" \}\)\n +\*\/\s+function hold\(/,
+      / \* A constant concurrency\.\n +\* @example\n +\* hold\(16, \{ for: "30 s" \}\)\n +\*\/\s+function hold</,
     );
 
     // A second time replaces the types only.

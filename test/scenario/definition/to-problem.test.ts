@@ -78,13 +78,13 @@ describe("the value in a message about a mistake", () => {
 
 describe("arguments of loads have their names", () => {
   const CASES: readonly (readonly [load: unknown, path: string])[] = [
-    [hold(0), "load.concurrency"],
+    [hold(0 as number), "load.concurrency"],
     [ramp(0, 4), "load.from"],
     [ramp(1, 0), "load.to"],
     [steps([1, 0]), "load.levels.1"],
-    [rate(0), "load.perSec"],
+    [rate(0 as number), "load.perSec"],
     [rateSteps([1, 0]), "load.perSec.1"],
-    [[hold(1, { for: "1 s" }), hold(0, { for: "1 s" })], "load.1.concurrency"],
+    [[hold(1, { for: "1 s" }), hold(0 as number, { for: "1 s" })], "load.1.concurrency"],
   ];
   for (const [load, path] of CASES) test(path, () => assert.equal(problemOf({ load }).path, path));
 });

@@ -14,7 +14,7 @@ export interface HttpRun {
   readonly options?: HttpOptions;
   readonly requests?: number;
   readonly concurrency?: number;
-  readonly assert?: readonly Assertion<MetricOf<"closed", "bytes">>[];
+  readonly assert?: readonly Assertion<MetricOf<"closed", "bytes">, `extracted: ${string}`>[];
   readonly client?: Plan["client"]["kind"];
   readonly files?: Plan["outputs"]["files"];
   /** Base of relative paths. Default: the working directory. */
