@@ -50,6 +50,7 @@ export {
   type ExtractedMetric,
   errorRate,
   extracted,
+  type GoodputAssertions,
   goodput,
   type MetricLimits,
   max,

@@ -10,9 +10,9 @@ import { FLAGS as REPORT_COMMAND_FLAGS } from "../../src/cli/report.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
 import { FLAGS as TYPES_FLAGS } from "../../src/cli/types/command.ts";
 import * as api from "../../src/index.ts";
+import { LIMIT_NAMES } from "../../src/measure/good-requests.ts";
 import { findEntry, METRIC_KEYS } from "../../src/measure/metrics/catalogue.ts";
 import type { Metric } from "../../src/measure/metrics/metric.ts";
-import { entryOf, findLimited, LIMITED_NAMES, type TokenMetric } from "../../src/measure/tokens/metrics.ts";
 import { codeNameOf } from "../../src/scenario/form.ts";
 import { inputForms } from "../../src/scenario/inputs.ts";
 import { loadForms } from "../../src/scenario/loads/table.ts";
@@ -152,7 +152,6 @@ function formatMetrics(): string {
     const limit = { time: "duration", ratio: "percentage", rate: "number", count: "number", number: "number" }[
       quantity
     ];
-    const limited = LIMITED_NAMES.includes(key) ? entryOf(findLimited(key) as TokenMetric).limit : undefined;
     return [
       [
         `\`"${key}"\``,
@@ -160,7 +159,7 @@ function formatMetrics(): string {
         unit === undefined ? limit : `${limit} (${unit})`,
         statistics?.join(", ") ?? "",
         needs === undefined ? "" : NEEDED[needs],
-        limited === undefined ? "" : `at ${limited}`,
+        LIMIT_NAMES.includes(key) ? (quantity === "time" ? "at most" : "at least") : "",
       ],
     ];
   });

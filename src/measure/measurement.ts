@@ -2,6 +2,7 @@ import type { Tags } from "../plan/split/tags.ts";
 import type { Extracted } from "./extracted-tally.ts";
 import type { CompletionGap } from "./gaps/completion-gaps.ts";
 import type { GaugeReadings } from "./gauge-readings.ts";
+import type { GoodRequests } from "./good-requests.ts";
 import type { CompletionBins } from "./intervals/time-bins.ts";
 import type { ServerDelta } from "./server-delta.ts";
 import { EMPTY_SKETCH, type Sketch } from "./sketch.ts";
@@ -102,6 +103,8 @@ export interface Measurement {
   readonly gauges?: GaugeReadings;
   /** Values extracted from the responses of successful requests, by name; absent when the target extracts none. */
   readonly extracted?: readonly Extracted[];
+  /** Requests that meet limits on times of all requests, for each goodput of this kind; absent when the plan judges none. */
+  readonly good?: readonly GoodRequests[];
   /** The tokens of the responses; absent when they are not measured. */
   readonly tokens?: TokenMeasurement;
   /** Times in which nothing ended for much longer than usual, in nanoseconds since the start of the run. Absent: none were found. */

@@ -2,6 +2,7 @@ import { defined } from "../plan/defined.ts";
 import { joinExtracted } from "./extracted-tally.ts";
 import { joinGaps } from "./gaps/completion-gaps.ts";
 import { joinReadings } from "./gauge-readings.ts";
+import { joinGood } from "./good-requests.ts";
 import { addBins } from "./intervals/time-bins.ts";
 import { type ClientHealth, latencyOf, type MeasuredGroup, type Measurement, sendDelayOf } from "./measurement.ts";
 import { joinDeltas } from "./server-delta.ts";
@@ -56,6 +57,7 @@ function join(parts: readonly Measurement[], way: Way): Measurement {
     server: joinDeltas(all("server"), way),
     gauges: joinReadings(all("gauges"), way),
     extracted: joinExtracted(all("extracted")),
+    good: first.good && joinGood(all("good").map((good = []) => good)),
     tokens: joinTokens(all("tokens").filter((tokens) => tokens !== undefined)),
     gaps: joinGaps(all("gaps"), way),
     groups: joinGroups(parts, way),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { LIMITED_NAMES } from "../measure/tokens/metrics.ts";
+import { canJoin, LIMIT_NAMES } from "../measure/good-requests.ts";
 import { type BusPlan, busSchema, type Plan, planRestSchema } from "../plan/plan.ts";
 import { movePath, type Problem, problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
@@ -58,7 +58,13 @@ function restSchema() {
 /** Limits of a goodput: nanoseconds, or a rate. */
 function limitsSchema() {
   const limit = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  return v.record(v.picklist(LIMITED_NAMES, "must be a metric that can be limited"), limit);
+  return v.pipe(
+    v.record(v.picklist(LIMIT_NAMES, "must be a metric that can be limited"), limit),
+    v.check(
+      (limits) => canJoin(limits),
+      "scheduledLatency and firstResponse cannot be limited together with metrics of tokens",
+    ),
+  );
 }
 
 type Described = Readonly<Record<string, { schema(): Schema<unknown> }>>;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
+import { canJoin, LIMIT_NAMES } from "../measure/good-requests.ts";
 import { findEntry, keysWith } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
-import { findLimited, isTimeMetric, LIMITED_NAMES, type TokenMetric } from "../measure/tokens/metrics.ts";
 import {
   type AssertionPlan,
   COMPARISONS,
@@ -75,12 +75,16 @@ function limitSchema({ quantity, needs }: Metric): v.GenericSchema {
 
 function goodputLimitsSchema(): Schema<GoodputLimits> {
   const rate = v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"));
-  const limits = LIMITED_NAMES.map(
-    (name) => [name, v.optional(isTimeMetric(findLimited(name) as TokenMetric) ? durationSchema() : rate)] as const,
+  const limits = LIMIT_NAMES.map(
+    (name) => [name, v.optional(findEntry(name)?.quantity === "time" ? durationSchema() : rate)] as const,
   );
   return v.pipe(
     strictOptions(Object.fromEntries(limits)),
     v.check((limits) => Object.keys(limits).length > 0, "must have a limit"),
+    v.check(
+      (limits) => canJoin(limits),
+      "cannot limit scheduledLatency or firstResponse together with metrics of tokens",
+    ),
   ) as Schema<GoodputLimits>;
 }
 

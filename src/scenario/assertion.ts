@@ -1,4 +1,5 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
+import type { RequestLimit } from "../measure/good-requests.ts";
 import type { KeyWith, MetricKey, NameNeeding, NameOfQuantity } from "../measure/metrics/catalogue.ts";
 import type { LimitedRateName, LimitedTimeName } from "../measure/tokens/metrics.ts";
 import type { Comparison, Statistic } from "../plan/assertions.ts";
@@ -35,9 +36,9 @@ export type LimitOf<N extends MetricName> = [N] extends [never]
       ? Percent | 0
       : number;
 
-/** Limits that a good request meets: maximum times (`latency`: of the whole request), and minimum rates. */
+/** Limits that a good request meets: maximum times (`latency`: of the whole request; `scheduledLatency` and `firstResponse` not with those of tokens), and minimum rates. */
 export type GoodputLimits = {
-  readonly [Name in LimitedTimeName | "latency"]?: Duration;
+  readonly [Name in LimitedTimeName | RequestLimit]?: Duration;
 } & {
   readonly [Name in LimitedRateName]?: number;
 };

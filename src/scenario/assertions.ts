@@ -35,6 +35,18 @@ export interface ErrorRateLimits<W extends string = never> {
   where<const X extends GivenTags>(tags: X): ErrorRateLimits<W | NamedTags<X>>;
 }
 
+/** Limits of goodput, in requests per second. @template K the metrics that it limits */
+export interface GoodputAssertions<K extends MetricName, W = never> {
+  below(limit: number): AbortableAssertion<K | "goodput", W>;
+  atMost(limit: number): AbortableAssertion<K | "goodput", W>;
+  above(limit: number): AbortableAssertion<K | "goodput", W>;
+  atLeast(limit: number): AbortableAssertion<K | "goodput", W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): GoodputAssertions<K, X>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<K | "goodput", W>;
+}
+
 /** Limits of extracted numbers. */
 export interface ExtractedLimits<W extends string = never> extends MetricLimits<"extracted", W> {
   is(limit: number): AbortableAssertion<"extracted", W>;
@@ -188,13 +200,14 @@ export function outputTokensPerSec(): MetricLimits<"outputTokensPerSec"> {
 }
 
 /**
- * Requests per second that keep all limits.
+ * Requests per second that keep all limits: on times of every request (`latency`, `scheduledLatency`, `firstResponse`), or on metrics of tokens
+ * and `latency`.
  * @example
  * goodput({ timeToFirstToken: "200 ms", interTokenLatency: "20 ms" }).atLeast(10)
  */
-export function goodput(limits: GoodputLimits): MetricLimits<"goodput"> {
+export function goodput<const L extends GoodputLimits>(limits: L): GoodputAssertions<keyof L & MetricName> {
   refuseMore("goodput(limits)", arguments);
-  return limitsOf({ key: "goodput", limits });
+  return limitsOf<MetricName>({ key: "goodput", limits }) as GoodputAssertions<keyof L & MetricName>;
 }
 
 /** The name of an extracted value, as what an assertion refers to. A name that is only known when the scenario runs is checked then. */

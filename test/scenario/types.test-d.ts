@@ -496,6 +496,14 @@ export const generative = [
   p99("outputTokens").below("9 ms"),
   // @ts-expect-error There is no such limit.
   goodput({ ttft: "1 s" }),
+  // @ts-expect-error Goodput is a number of requests per second.
+  goodput({ latency: "1 s" }).atLeast("1 s"),
+  defineScenario({ ...closed, assert: [goodput({ latency: "1 s" }).atLeast(1)] }),
+  defineScenario({ ...closed, load: rate(1), assert: [goodput({ latency: "1 s", scheduledLatency: "2 s" }).above(1)] }),
+  // @ts-expect-error A closed load has no intended send.
+  defineScenario({ ...closed, load: steps([1]), assert: [goodput({ scheduledLatency: "1 s" }).atLeast(1)] }),
+  // @ts-expect-error Tensors have no first token.
+  defineScenario({ ...closed, assert: [goodput({ latency: "1 s", timeToFirstToken: "1 s" }).atLeast(1)] }),
   // @ts-expect-error What comes at once has no first token.
   defineScenario({ ...llm, target: atOnce, assert: [p99("timeToFirstToken").below("1 s")] }),
   // @ts-expect-error Vectors have no tokens.

@@ -1,4 +1,7 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
+import { nsToSec } from "../../plan/units.ts";
+import { findLimits, type GoodRequests, goodCountOf, isOfRequests } from "../good-requests.ts";
+import type { Measurement } from "../measurement.ts";
 import type { Sketch } from "../sketch.ts";
 import {
   directionOf,
@@ -13,8 +16,6 @@ import {
   type TokenMetric,
 } from "../tokens/metrics.ts";
 import {
-  findGood,
-  goodCountOf,
   goodPerSec,
   lacksRates,
   sketchOf,
@@ -117,15 +118,16 @@ const RESPONSES = {
     quantity: "rate",
     unit: "requests/s",
     better: "higher",
-    needs: "tokens",
-    value: ({ window }, metric) => {
-      const { tokens } = window;
-      if (tokens === undefined || isUnknown(tokens, metric)) return undefined;
-      return goodPerSec(tokens, window, metric.limits);
+    value: ({ window }, { limits }) => {
+      const good = goodOf(window, limits);
+      if (good === undefined || explainUnknown(window, good.limits) !== undefined) return undefined;
+      if (window.good?.includes(good) !== true) return window.tokens && goodPerSec(window.tokens, window, good.limits);
+      const { requestCount, failedCount, durationNs } = window;
+      return requestCount + failedCount === 0 ? undefined : goodCountOf(good) / nsToSec(durationNs);
     },
-    ends: (part, { limits }, asked) => rateEnds(part, asked, (tokens) => [findGood(tokens, limits)?.sample]),
-    explain: ({ window: { tokens } }, metric) =>
-      tokens && isUnknown(tokens, metric) ? (explainUnstreamed(tokens) ?? explainNoRates(tokens)) : undefined,
+    ends: ({ window }, { limits }, { value, confidence }) =>
+      tokenRateInterval([goodOf(window, limits)?.sample], window, value, confidence),
+    explain: ({ window }, { limits }) => explainUnknown(window, limits ?? goodOf(window)?.limits ?? {}),
   },
   /** The same of all requests that ended, also failed ones. */
   goodRatio: {
@@ -141,8 +143,8 @@ export const GENERATIVE_METRICS = { ...PER_REQUEST, ...factsOf(RESPONSES) };
 
 /** Counts the requests that meet all limits, of all that ended. */
 function countGood({ window }: MeasuredPart): { readonly count: number; readonly total: number } {
-  const { tokens, requestCount, failedCount } = window;
-  const good = tokens && findGood(tokens);
+  const { requestCount, failedCount } = window;
+  const good = goodOf(window);
   if (good === undefined) return { count: 0, total: 0 };
   return { count: goodCountOf(good), total: requestCount + failedCount };
 }
@@ -152,12 +154,22 @@ function rateEnds({ window }: MeasuredPart, { value, confidence }: Asked, sample
   return tokenRateInterval(window.tokens === undefined ? [] : samplesOf(window.tokens), window, value, confidence);
 }
 
-/** Whether limits are on times of tokens, and no response was streamed; or on rates that are not known. */
-function isUnknown(tokens: TokenMeasurement, { limits = {} }: MetricPlan): boolean {
+/** Returns the requests that meet limits; undefined when they were not counted. @param limits Default: the only ones that were counted */
+function goodOf({ good = [], tokens }: Measurement, limits?: MetricPlan["limits"]): GoodRequests | undefined {
+  // Of the same limits, those of all requests count.
+  const ofTokens = tokens?.good.filter((one) => findLimits(good, one.limits) === undefined) ?? [];
+  return findLimits([...good, ...ofTokens], limits);
+}
+
+/** Explains why it is not known which requests meet limits; undefined when it is. */
+function explainUnknown({ tokens, isScheduled }: Measurement, limits: NonNullable<MetricPlan["limits"]>) {
   const names = Object.keys(limits);
+  if (isOfRequests(limits))
+    return names.includes("scheduledLatency") && !isScheduled ? "the load has no schedule" : undefined;
+  if (tokens === undefined) return "no tokens were measured";
   const isUnstreamed = tokens.unstreamedCount >= tokens.count;
-  return (
+  const isUnknown =
     (isUnstreamed && names.some((name) => name !== "latency")) ||
-    (names.includes("outputTokensPerSecPerUser") && lacksRates(tokens))
-  );
+    (names.includes("outputTokensPerSecPerUser") && lacksRates(tokens));
+  return isUnknown ? (explainUnstreamed(tokens) ?? explainNoRates(tokens)) : undefined;
 }

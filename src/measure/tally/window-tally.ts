@@ -1,6 +1,8 @@
 import { defined } from "../../plan/defined.ts";
+import type { GoodputPlan } from "../../plan/tokens.ts";
 import { ExtractedTally } from "../extracted-tally.ts";
 import type { GaugeReadings } from "../gauge-readings.ts";
+import { GoodTally, isOfRequests } from "../good-requests.ts";
 import type { ClientHealth, Measurement } from "../measurement.ts";
 import {
   RECORD_CANCELLED,
@@ -27,6 +29,8 @@ interface TallyOptions {
   readonly isStreamed?: boolean | undefined;
   /** Names of the values that the target extracts. Default: none. */
   readonly extractedNames?: readonly string[] | undefined;
+  /** The limits of each goodput that is judged; those on tokens are counted elsewhere. Default: none. */
+  readonly goodputs?: readonly GoodputPlan[] | undefined;
 }
 
 const ALL_GROUPS = -1;
@@ -53,6 +57,8 @@ export class WindowTally {
   outstandingSumNs = 0;
   /** Undefined when the target extracts no values. */
   readonly extracted: ExtractedTally | undefined;
+  /** Undefined when no goodput on times of all requests is judged. */
+  readonly good: GoodTally | undefined;
   readonly options: TallyOptions;
   private readonly ends = new Float64Array(1024);
   private readonly latencies = new Float64Array(1024);
@@ -66,6 +72,8 @@ export class WindowTally {
     const newTally = (isNeeded: boolean): DurationTally | undefined =>
       isNeeded ? new DurationTally(this.bins.newChannel("times")) : undefined;
     this.extracted = extractedNames.length === 0 ? undefined : new ExtractedTally(extractedNames);
+    const goodputs = (options.goodputs ?? []).filter(isOfRequests);
+    this.good = goodputs.length === 0 ? undefined : new GoodTally(goodputs);
     this.firstResponse = newTally(isDecoupled);
     this.scheduledLatency = newTally(isScheduled);
     this.sendDelay = newTally(isScheduled);
@@ -109,11 +117,23 @@ export class WindowTally {
       this.delays[used] = Math.max(0, sentNs - (intendedSendNs[row] as number));
       used++;
     }
+    if (this.good !== undefined) this.addGood(this.good, used);
     const bins = this.bins.addAll(this.ends, used);
     this.latency.addAll(this.latencies, used, bins);
     this.firstResponse?.addAll(this.firsts, used, bins);
     this.scheduledLatency?.addAll(this.scheduled, used, bins);
     this.sendDelay?.addAll(this.delays, used, bins);
+  }
+
+  private addGood(good: GoodTally, used: number): void {
+    const times = { latency: 0, scheduledLatency: 0, firstResponse: 0 };
+    for (let at = 0; at < used; at++) {
+      times.latency = this.latencies[at] as number;
+      // Without a schedule a request is due when it is sent.
+      times.scheduledLatency = (this.options.isScheduled ? this.scheduled : this.latencies)[at] as number;
+      times.firstResponse = (this.options.isDecoupled ? this.firsts : this.latencies)[at] as number;
+      good.add(times, this.ends[at] as number);
+    }
   }
 }
 
@@ -168,6 +188,7 @@ export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measureme
     server: frame.server,
     gauges: frame.gauges,
     extracted: tally.extracted?.cut(startNs, endNs),
+    good: tally.good?.cut(startNs, endNs),
   });
 }
 

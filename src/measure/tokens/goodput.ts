@@ -1,4 +1,3 @@
-import type { Plan } from "../../plan/plan.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { msToNs } from "../../plan/units.ts";
 import {
@@ -11,7 +10,6 @@ import {
   TOKEN_METRICS,
   type TokenMetric,
 } from "./metrics.ts";
-import { isSameLimits } from "./token-measurement.ts";
 
 /** Limits of a good request, by GenAI-Perf's metric names: maximum milliseconds, or a minimum rate. */
 export type GoodputLimits = Readonly<Record<string, number>>;
@@ -52,10 +50,4 @@ export function toGoodputPlan(limits: GoodputLimits, family: ResponseFamily): Go
     return [limitedName(metric), isTimeMetric(metric) ? msToNs(limit) : limit] as const;
   });
   return found.includes(undefined) ? undefined : Object.fromEntries(found.filter((one) => one !== undefined));
-}
-
-/** Returns the different limits of the goodputs that a plan judges. */
-export function goodputsOf({ assertions, limits = [] }: Pick<Plan, "assertions" | "limits">): GoodputPlan[] {
-  const all = [...assertions, ...limits].flatMap(({ metric }) => (metric.limits === undefined ? [] : [metric.limits]));
-  return all.filter((one, at) => all.findIndex((other) => isSameLimits(one, other)) === at);
 }

@@ -1,5 +1,6 @@
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { nsToSec } from "../../plan/units.ts";
+import { findLimits, type GoodRequests, goodCountOf, joinGood } from "../good-requests.ts";
 import { type Interval, UNKNOWN } from "../intervals/certainty.ts";
 import { rateInterval, SHORTEST_STRETCH_NS } from "../intervals/throughput.ts";
 import { addBins, type CompletionBins, wholeBins } from "../intervals/time-bins.ts";
@@ -29,13 +30,6 @@ interface AskedLengths {
   readonly otherCount: number;
 }
 
-/** The requests that meet certain limits. */
-interface GoodRequests {
-  readonly limits: GoodputPlan;
-  /** 1 for each request that meets them, 0 for each other one. */
-  readonly sample: Sketch;
-}
-
 /** The tokens of the responses of a measurement. */
 export interface TokenMeasurement extends ResponseCounts {
   /** Those without any value are absent. Times are in nanoseconds. */
@@ -57,15 +51,11 @@ export function joinTokens(parts: readonly TokenMeasurement[]): TokenMeasurement
     const sketches = parts.flatMap((part) => part.metrics[metric] ?? []);
     return sketches.length === 0 ? [] : [[metric, joinSketches(sketches)] as const];
   });
-  const good = first.good.map(({ limits }) => {
-    const samples = parts.flatMap((part) => findGood(part, limits)?.sample ?? []);
-    return { limits, sample: joinSketches(samples) };
-  });
   return {
     ...joinCounts(parts),
     count: parts.reduce((sum, { count }) => sum + count, 0),
     metrics: Object.fromEntries(metrics),
-    good,
+    good: joinGood(parts.map(({ good }) => good)),
     inputTwice: addFields(parts.map(({ inputTwice }) => inputTwice)),
     outputTwice: addFields(parts.map(({ outputTwice }) => outputTwice)),
     lengths: addFields(parts.map(({ lengths }) => lengths)),
@@ -82,19 +72,7 @@ function addFields<T extends object>(parts: readonly T[]): T {
 
 /** Returns the requests that meet limits; undefined for limits that the plan does not judge. @param limits Default: the only ones that it judges */
 export function findGood({ good }: TokenMeasurement, limits?: GoodputPlan): GoodRequests | undefined {
-  if (limits === undefined) return good.length === 1 ? good[0] : undefined;
-  return good.find((one) => isSameLimits(one.limits, limits));
-}
-
-/** Returns the number of requests that meet the limits. */
-export function goodCountOf({ sample }: GoodRequests): number {
-  return Math.round(sumOfValues(sample));
-}
-
-/** Whether two goodputs have the same limits. */
-export function isSameLimits(one: GoodputPlan, other: GoodputPlan): boolean {
-  const names = Object.keys(one);
-  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+  return findLimits(good, limits);
 }
 
 /** Without the rate of more streams than this, the rest is not a fair sample: bunched streams are not like the others. */

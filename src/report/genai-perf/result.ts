@@ -1,8 +1,9 @@
+import { goodCountOf } from "../../measure/good-requests.ts";
 import { type StatisticName, summarize, sumOf } from "../../measure/numpy-statistics.ts";
 import type { ResponseFamily } from "../../measure/tokens/metrics.ts";
 import { systemMetrics } from "../../measure/tokens/row-measurement.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
-import { findGood, goodCountOf, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { findGood, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
 

@@ -1,8 +1,9 @@
+import { goodCountOf } from "../../measure/good-requests.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { measureRows } from "../../measure/tokens/row-measurement.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-columns.ts";
-import { findGood, goodCountOf, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { findGood, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";
 import type { RunResult } from "../../result/run-result.ts";
 

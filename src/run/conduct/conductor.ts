@@ -1,5 +1,5 @@
 import { canLanesWait, closedConcurrencyOf, isScheduled } from "../../load/drive.ts";
-import { goodputsOf } from "../../measure/tokens/goodput.ts";
+import { goodputsOf } from "../../measure/good-requests.ts";
 import { UserError } from "../../plan/problem.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";

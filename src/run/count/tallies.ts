@@ -1,3 +1,4 @@
+import { goodputsOf } from "../../measure/good-requests.ts";
 import { WindowTally } from "../../measure/tally/window-tally.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
@@ -23,6 +24,7 @@ export interface NewTallies {
 
 /** Returns what creates the tallies of a run's windows. @param isScheduled whether requests have due times */
 export function talliesOf({ plan, session, groups }: TallyParts, isScheduled: boolean): NewTallies {
+  const goodputs = goodputsOf(plan);
   const create = (service: ServiceTraits, isStreamed: boolean | undefined): WindowTally =>
     new WindowTally({
       isScheduled,
@@ -30,6 +32,7 @@ export function talliesOf({ plan, session, groups }: TallyParts, isScheduled: bo
       isDecoupled: service.isDecoupled || service.hasManyResponses === true,
       isStreamed,
       extractedNames: service.responseReader?.names,
+      goodputs,
     });
   return {
     all: () => create(session.service, tokensPlanOf(plan)?.isStreamed),

@@ -1,3 +1,4 @@
+import { goodCountOf } from "../../../src/measure/good-requests.ts";
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import { estimateMetric } from "../../../src/measure/metrics/read-metric.ts";
 import { forEachValue, type Sketch } from "../../../src/measure/sketch.ts";
@@ -7,7 +8,7 @@ import type { ResponseFamily } from "../../../src/measure/tokens/metrics.ts";
 import type { ResponseTimes } from "../../../src/measure/tokens/response-times.ts";
 import { measureRows } from "../../../src/measure/tokens/row-measurement.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
-import { findGood, goodCountOf, type TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
+import { findGood, type TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 
 /** Measured requests for tests. */
