@@ -36,13 +36,13 @@ export interface ErrorRateLimits<W extends string = never> {
 }
 
 /** Limits of goodput, in requests per second. @template K the metrics that it limits */
-export interface GoodputAssertions<K extends MetricName, W = never> {
+export interface GoodputAssertions<K extends MetricName, W extends string = never> {
   below(limit: number): AbortableAssertion<K | "goodput", W>;
   atMost(limit: number): AbortableAssertion<K | "goodput", W>;
   above(limit: number): AbortableAssertion<K | "goodput", W>;
   atLeast(limit: number): AbortableAssertion<K | "goodput", W>;
   /** The same of the requests with these tags. */
-  where<const X extends GivenTags>(tags: X): GoodputAssertions<K, X>;
+  where<const X extends GivenTags>(tags: X): GoodputAssertions<K, W | NamedTags<X>>;
   /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
   within(percent: Percent): Precision<K | "goodput", W>;
 }
