@@ -1,5 +1,5 @@
-import { fileSystem } from "../runtime/files.ts";
 import { collectGarbage } from "../runtime/machine.ts";
+import { TemporaryFile } from "../runtime/temporary-file.ts";
 
 const INITIAL_ROWS = 16;
 /** Above this many rows, earlier ones are moved to a temporary file. */
@@ -16,7 +16,7 @@ const READ_ROWS = 1 << 13;
 export class Column {
   /** Leading rows without a value, which are not stored, because most columns have none. */
   private skipped = 0;
-  private spilled: SpilledNumbers | undefined;
+  private spilled: TemporaryFile | undefined;
   private canSpill = true;
   /** The last rows. */
   private values: Float64Array<ArrayBuffer> = new Float64Array(0);
@@ -69,7 +69,7 @@ export class Column {
     // The copy made for the metric before is garbage by now.
     if (spilledCount >= MANY) collectGarbage();
     const all = new Float64Array(this.length).fill(Number.NaN, 0, skipped);
-    spilled?.read(0, all.subarray(skipped, skipped + spilledCount));
+    spilled?.read(0, toBytes(all.subarray(skipped, skipped + spilledCount)));
     all.set(held, skipped + spilledCount);
     return all;
   }
@@ -94,7 +94,7 @@ export class Column {
   }
 
   private get spilledCount(): number {
-    return this.spilled?.length ?? 0;
+    return (this.spilled?.length ?? 0) / Float64Array.BYTES_PER_ELEMENT;
   }
 
   private makeRoom(): void {
@@ -107,8 +107,8 @@ export class Column {
   /** Returns whether the rows were moved. */
   private spill(): boolean {
     try {
-      this.spilled ??= new SpilledNumbers();
-      this.spilled.append(this.values.subarray(0, this.count));
+      this.spilled ??= new TemporaryFile("columns");
+      this.spilled.append(toBytes(this.values.subarray(0, this.count)));
       this.count = 0;
       return true;
     } catch {
@@ -125,53 +125,12 @@ export class Column {
       const first = index - (index % READ_ROWS);
       const length = Math.min(READ_ROWS, spilledCount - first);
       if (block.values.length !== length) block.values = new Float64Array(length);
-      spilled?.read(first, block.values);
+      spilled?.read(first * Float64Array.BYTES_PER_ELEMENT, toBytes(block.values));
       block.first = first;
     }
     return block.values[index - block.first] as number;
   }
 }
-
-/** Numbers in a temporary file without a name, which is gone with the object or the process. All methods throw the system's error. */
-class SpilledNumbers {
-  private readonly fd: number;
-  private count = 0;
-
-  constructor() {
-    const { openSync, rmSync } = fileSystem();
-    const { join } = process.getBuiltinModule("node:path");
-    const { tmpdir } = process.getBuiltinModule("node:os");
-    const path = join(tmpdir(), `rampart-columns-${process.pid}-${crypto.randomUUID()}`);
-    this.fd = openSync(path, "wx+", 0o600);
-    rmSync(path);
-    closing.register(this, this.fd);
-  }
-
-  get length(): number {
-    return this.count;
-  }
-
-  append(values: Float64Array<ArrayBuffer>): void {
-    const bytes = toBytes(values);
-    const from = this.count * Float64Array.BYTES_PER_ELEMENT;
-    for (let at = 0; at < bytes.length; )
-      at += fileSystem().writeSync(this.fd, bytes, at, bytes.length - at, from + at);
-    this.count += values.length;
-  }
-
-  /** Fills the whole array with the numbers from an index on. */
-  read(index: number, into: Float64Array<ArrayBuffer>): void {
-    const bytes = toBytes(into);
-    const from = index * Float64Array.BYTES_PER_ELEMENT;
-    for (let at = 0; at < bytes.length; ) {
-      const count = fileSystem().readSync(this.fd, bytes, at, bytes.length - at, from + at);
-      if (count === 0) throw new RangeError("the file of numbers is too short");
-      at += count;
-    }
-  }
-}
-
-const closing = new FinalizationRegistry<number>((fd) => fileSystem().closeSync(fd));
 
 function toBytes({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer, byteOffset, byteLength);

@@ -15,16 +15,15 @@ export interface ErrorForm<S> {
 }
 
 interface Asked {
-  /** Absent when no reply is needed. */
-  readonly id?: number;
+  readonly id: number;
   readonly task: unknown;
 }
 
 type Reply<S> =
   /** The other side listens. Deno loses what is sent to a thread before. */
   | { readonly isReady: true }
-  | { readonly id?: number; readonly value: unknown }
-  | { readonly id?: number; readonly error: S };
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: S };
 
 /** Calls to another thread. Every call has one reply; tasks arrive in the order of sending. */
 export class WorkerCalls<S> {
@@ -49,19 +48,14 @@ export class WorkerCalls<S> {
     port.on("exit", () => this.fail(new WorkerError("it ended")));
   }
 
-  /** Resolves with the reply. Rejects with the error that the task threw, or with `WorkerError` when the thread ends. */
-  call<R>(task: unknown): Promise<R> {
+  /** Resolves with the reply. Rejects with the error that the task threw, or with `WorkerError` when the thread ends. @param transfer buffers to transfer */
+  call<R>(task: unknown, transfer: readonly ArrayBuffer[] = []): Promise<R> {
     if (this.end !== undefined) return Promise.reject(this.end);
     const id = this.nextId++;
     const waiting = Promise.withResolvers<unknown>();
     this.waiting.set(id, waiting);
-    this.send({ id, task }, []);
+    this.send({ id, task }, transfer);
     return waiting.promise as Promise<R>;
-  }
-
-  /** Sends a task that needs no reply. If it fails, every call fails. @param transfer buffers to transfer */
-  post(task: unknown, transfer: readonly ArrayBuffer[] = []): void {
-    if (this.end === undefined) this.send({ task }, transfer);
   }
 
   /** Rejects every pending and later call. Only the first failure counts. */
@@ -83,18 +77,16 @@ export class WorkerCalls<S> {
       for (const { asked, transfer } of queue) this.send(asked, transfer);
       return;
     }
-    const { id } = reply;
-    const waiting = id === undefined ? undefined : this.waiting.get(id);
-    if (id !== undefined) this.waiting.delete(id);
-    if (!("error" in reply)) waiting?.resolve(reply.value);
-    else if (waiting === undefined) this.fail(this.errors.receive(reply.error));
-    else waiting.reject(this.errors.receive(reply.error));
+    const waiting = this.waiting.get(reply.id);
+    this.waiting.delete(reply.id);
+    if ("error" in reply) waiting?.reject(this.errors.receive(reply.error));
+    else waiting?.resolve(reply.value);
   }
 }
 
 /**
  * Serves the calls of another thread.
- * @param handle runs a task; its result is the reply, if one is needed
+ * @param handle runs a task; its result is the reply
  * @param buffersOf the buffers of a reply to transfer. Default: none
  */
 export function serveCalls<T, S>(
@@ -104,13 +96,12 @@ export function serveCalls<T, S>(
   buffersOf: (value: unknown) => readonly ArrayBuffer[] = () => [],
 ): void {
   port.on("message", async ({ id, task }: Asked) => {
-    const to = id === undefined ? {} : { id };
     try {
       const result = handle(task as T);
       const value: unknown = result instanceof Promise ? await result : result;
-      if (id !== undefined) port.postMessage({ ...to, value } satisfies Reply<S>, buffersOf(value));
+      port.postMessage({ id, value } satisfies Reply<S>, buffersOf(value));
     } catch (error) {
-      port.postMessage({ ...to, error: errors.send(error) } satisfies Reply<S>);
+      port.postMessage({ id, error: errors.send(error) } satisfies Reply<S>);
     }
   });
   port.postMessage({ isReady: true } satisfies Reply<S>);

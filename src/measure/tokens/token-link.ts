@@ -10,6 +10,7 @@ import { startWorker } from "../../runtime/workers.ts";
 import { ResponsePacker } from "./packed-responses.ts";
 import { type RequestTokens, readTaken, type TakenTokens } from "./request-tokens.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "./run-tokens.ts";
+import { TaskLine, type TaskLineOptions } from "./task-line.ts";
 import { columnsOf } from "./token-columns.ts";
 import type { MeteredTokens } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
@@ -20,13 +21,13 @@ import type { MeteredRun, SentTokens, TokenTask, TokenThreadData } from "./token
 /** The caller's side: a run adds responses here and gets the token metrics of its levels. */
 export class TokenLink implements RunTokens {
   readonly responses: ResponsePacker;
-  private readonly calls: WorkerCalls<SentError>;
+  private readonly line: TaskLine;
   /** By group of requests. */
   private readonly packers: ResponsePacker[] = [];
 
   /** @param calls calls to the thread of the meter */
-  constructor(calls: WorkerCalls<SentError>) {
-    this.calls = calls;
+  constructor(calls: Pick<WorkerCalls<SentError>, "call" | "fail">, options?: TaskLineOptions) {
+    this.line = new TaskLine(calls, options);
     this.responses = this.responsesOf(0);
   }
 
@@ -116,8 +117,7 @@ export class TokenLink implements RunTokens {
 
   private createPacker(group: number): ResponsePacker {
     return new ResponsePacker((packed) => {
-      const task: TokenTask = { kind: "packed", packed, ...(group === 0 ? {} : { group }) };
-      this.calls.post(task, [packed.numbers.buffer, packed.bytes.buffer]);
+      this.line.pack({ kind: "packed", packed, ...(group === 0 ? {} : { group }) });
     });
   }
 
@@ -127,13 +127,13 @@ export class TokenLink implements RunTokens {
 
   private post(task: TokenTask): void {
     this.flush();
-    this.calls.post(task);
+    this.line.post(task);
   }
 
   /** Sends a task, which may be one that only this thread knows. Resolves with the reply. @throws RunError when the thread fails */
   call<R>(task: object): Promise<R> {
     this.flush();
-    return this.calls.call<R>(task).catch((error: unknown) => {
+    return this.line.call<R>(task).catch((error: unknown) => {
       throw error instanceof WorkerError ? failed(`failed: ${error.message}`) : error;
     });
   }

@@ -1,11 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { TemporaryFile, temporaryFolder } from "../../runtime/temporary-file.ts";
 
 /** Longest time for handling entries while messages wait. */
 const SLICE_NS = msToNs(2);
@@ -42,7 +39,7 @@ export class RequestJournal<T> {
   private entries: Entry<T>[] = [];
   private next = 0;
   private heldBytes = 0;
-  private store: { readonly fd: number; endBytes: number; entryCount: number } | undefined;
+  private store: { readonly file: TemporaryFile; entryCount: number } | undefined;
   private working: PromiseWithResolvers<void> | undefined;
   private isPaused = false;
 
@@ -136,36 +133,27 @@ export class RequestJournal<T> {
 
   private keep(batch: T): void {
     const bytes = serialize(batch);
-    this.store ??= openStore();
-    const { fd, endBytes: position } = this.store;
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, position + at);
+      this.store ??= { file: new TemporaryFile("requests"), entryCount: 0 };
+      const position = this.store.file.append(bytes);
+      this.store.entryCount++;
+      this.entries.push({ kind: "stored", position, byteCount: bytes.length });
     } catch (error) {
       throw notStored(error);
     }
-    this.store.endBytes += bytes.length;
-    this.store.entryCount++;
-    this.entries.push({ kind: "stored", position, byteCount: bytes.length });
   }
 
   private read({ position, byteCount }: { readonly position: number; readonly byteCount: number }): T {
     const { store } = this;
     if (store === undefined) throw new Error("the file of waiting requests is closed");
     const bytes = Buffer.alloc(byteCount);
-    for (let at = 0; at < byteCount; ) {
-      const count = readSync(store.fd, bytes, at, byteCount - at, position + at);
-      if (count === 0) throw new Error("the file of waiting requests is too short");
-      at += count;
-    }
+    store.file.read(position, bytes);
     store.entryCount--;
-    if (store.entryCount === 0) this.closeStore();
+    if (store.entryCount === 0) {
+      store.file.close();
+      this.store = undefined;
+    }
     return deserialize(bytes) as T;
-  }
-
-  private closeStore(): void {
-    if (this.store === undefined) return;
-    closeSync(this.store.fd);
-    this.store = undefined;
   }
 
   private guard(action: () => void): void {
@@ -177,19 +165,7 @@ export class RequestJournal<T> {
   }
 }
 
-/** Opens a file that is gone when it is closed. @throws RunError when it cannot be opened */
-function openStore(): { readonly fd: number; endBytes: number; entryCount: number } {
-  const path = join(tmpdir(), `rampart-requests-${process.pid}-${randomUUID()}`);
-  try {
-    const fd = openSync(path, "wx+", 0o600);
-    rmSync(path);
-    return { fd, endBytes: 0, entryCount: 0 };
-  } catch (error) {
-    throw notStored(error);
-  }
-}
-
 function notStored(error: unknown): RunError {
-  const message = `requests that wait to be written need a temporary file in ${tmpdir()}: ${messageOf(error)}`;
+  const message = `requests that wait to be written need a temporary file in ${temporaryFolder()}: ${messageOf(error)}`;
   return new RunError("output", message, "Set TMPDIR to a folder with more room, or send with fewer workers.");
 }

@@ -1,0 +1,53 @@
+import { fileSystem } from "./files.ts";
+
+/** A temporary file without a name, which is gone with the object or the process. All methods throw the system's error. */
+export class TemporaryFile {
+  private readonly fd: number;
+  private endBytes = 0;
+
+  /** @param subject what is in it, for those who see it in the moment in which it has a name */
+  constructor(subject: string) {
+    const { openSync, rmSync } = fileSystem();
+    const { join } = process.getBuiltinModule("node:path");
+    const path = join(temporaryFolder(), `rampart-${subject}-${process.pid}-${crypto.randomUUID()}`);
+    this.fd = openSync(path, "wx+", 0o600);
+    rmSync(path);
+    closing.register(this, this.fd, this);
+  }
+
+  /** Number of bytes that were appended. */
+  get length(): number {
+    return this.endBytes;
+  }
+
+  /** Returns the position of the bytes. */
+  append(bytes: Uint8Array): number {
+    const position = this.endBytes;
+    for (let at = 0; at < bytes.length; )
+      at += fileSystem().writeSync(this.fd, bytes, at, bytes.length - at, position + at);
+    this.endBytes += bytes.length;
+    return position;
+  }
+
+  /** Fills all of `into` with the bytes from a position on. */
+  read(position: number, into: Uint8Array): void {
+    for (let at = 0; at < into.length; ) {
+      const count = fileSystem().readSync(this.fd, into, at, into.length - at, position + at);
+      if (count === 0) throw new RangeError("the temporary file is too short");
+      at += count;
+    }
+  }
+
+  /** Closes it. Nothing may follow. */
+  close(): void {
+    closing.unregister(this);
+    fileSystem().closeSync(this.fd);
+  }
+}
+
+/** Returns the folder of temporary files. */
+export function temporaryFolder(): string {
+  return process.getBuiltinModule("node:os").tmpdir();
+}
+
+const closing = new FinalizationRegistry<number>((fd) => fileSystem().closeSync(fd));
