@@ -5,6 +5,8 @@ import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "./records.t
 const SHORTEST_LAST_RATIO = 0.5;
 /** What a time line is without options. */
 const MOST_COLUMNS = 60;
+/** With a known duration: what is in flight at its end may last much longer. */
+const MOST_COLUMNS_KNOWN = 20 * MOST_COLUMNS;
 const COLUMN_NS = 100e6; // 100 ms
 
 /** How a time line is divided. */
@@ -152,7 +154,7 @@ export class Timeline {
     const { mostColumns = MOST_COLUMNS, columnNs = COLUMN_NS, durationNs, whenFull, isStreamed = false } = options;
     this.startNs = startNs;
     this.lastNs = startNs;
-    this.mostColumns = durationNs === undefined ? mostColumns : Number.POSITIVE_INFINITY;
+    this.mostColumns = durationNs === undefined ? mostColumns : MOST_COLUMNS_KNOWN;
     this.columnNs = Math.max(columnNs, (durationNs ?? 0) / mostColumns);
     this.isForgetful = whenFull === "forget";
     this.isStreamed = isStreamed;

@@ -26,6 +26,20 @@ const inFlightNsOf = (buckets: readonly TimelineBucket[]): number =>
   sumOf(buckets, ({ meanOutstanding, startNs, endNs }) => meanOutstanding * (endNs - startNs));
 
 describe("a time of known length", () => {
+  test("has few columns and all requests when a response comes hours after its end", () => {
+    const rows = [
+      { sendStartNs: 1e9, endNs: 1.5e9 },
+      { sendStartNs: 1.2e9, endNs: 1e9 + 36_000e9 },
+    ];
+    const buckets = timelineOf(rows, 1e9, 1e9 + 36_000e9, 1e9);
+    assert.ok(buckets.length <= 1200, `${buckets.length}`);
+    assert.equal(
+      sumOf(buckets, ({ requestCount }) => requestCount),
+      2,
+    );
+    assert.ok(Math.abs(inFlightNsOf(buckets) / (0.5e9 + 35_999.8e9) - 1) < 1e-9);
+  });
+
   test("has 60 intervals, with the requests that ended in each", () => {
     const rows = [
       { sendStartNs: 1e9, endNs: 1.05e9 },
