@@ -1,3 +1,4 @@
+import { parseSequenceMix } from "../../../inputs/lengths.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { secToMs } from "../../../plan/units.ts";
 import { withValue } from "../../options/place.ts";
@@ -86,7 +87,7 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
   {
     names: ["--warmup-duration"],
     key: "rampart.warmup_duration",
-    ...sets("decimal", "rampart.warmupSec", null, { min: 0, unit: "seconds" }),
+    ...lands("decimal", "measurement.warmupMs", { min: 0, unit: "seconds" }),
     help: "Time of load before the measurement; with --warmup-request-count until both are reached.",
   },
   {
@@ -121,6 +122,8 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     names: ["--request-cancellation-rate"],
     key: "rampart.cancel_percentage",
     ...sets("decimal", "rampart.cancelPct", 0, { min: 0, max: 100, unit: "percent" }),
+    land: (plan, { prompts, rampart: { cancelPct: sharePct, cancelDelaySec } }) =>
+      withValue(plan, "cancellation", { sharePct, delayMs: secToMs(cancelDelaySec), seed: prompts.seed }),
     help: "Share of requests to cancel, drawn by --random-seed. They are counted apart from failures.",
   },
   {
@@ -133,6 +136,7 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     names: ["--more-urls"],
     key: "rampart.more_urls",
     ...sets("texts", "rampart.moreUrls", []),
+    land: (plan, { rampart }) => withValue(plan, "target.moreUrls", rampart.moreUrls),
     help: "More servers beside --url; each request goes to the next one in turn.",
   },
   {
@@ -145,6 +149,8 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     names: ["--sequence-distribution", "--seq-dist"],
     key: "rampart.sequence_mix",
     ...sets("text", "rampart.sequenceMix", ""),
+    land: (plan, { rampart }) =>
+      withValue(plan, "requests.prompts.mix", parseSequenceMix(rampart.sequenceMix, "--sequence-distribution")),
     help: "Mix of lengths, as ISL,OSL:PERCENT;…, for example 256,128:60;1024,64:40.",
   },
   {

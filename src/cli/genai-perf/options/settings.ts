@@ -52,7 +52,6 @@ export interface RampartSettings {
   scheduleSpeedRatio: number;
   durationSec: number | null;
   gracePeriodSec: number;
-  warmupSec: number | null;
   cancelPct: number;
   cancelDelaySec: number;
   moreUrls: string[];

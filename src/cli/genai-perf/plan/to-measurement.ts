@@ -16,7 +16,7 @@ const MAX_TRIALS = 10;
 
 /** Returns how a profile is measured. @throws UserError for an invalid path into responses */
 export function toMeasurement(settings: GenaiSettings, given: GivenSettings): MeasurementPlan {
-  const { durationSec, gracePeriodSec, warmupSec } = settings.rampart;
+  const { durationSec, gracePeriodSec } = settings.rampart;
   const mode: MeasurementPlan["mode"] =
     durationSec === null || isOverridden(given)
       ? toMode(settings)
@@ -26,7 +26,6 @@ export function toMeasurement(settings: GenaiSettings, given: GivenSettings): Me
     mode,
     // Like GenAI-Perf, which never warms up with sessions. A warning says so.
     warmupRequests: loadOf(stimulus.kind).holdsSessions ? 0 : warmupRequests,
-    ...(warmupSec === null || warmupSec === 0 ? {} : { warmupMs: secToMs(warmupSec) }),
     percentile: null,
     latencyLimitMs: null,
     tokens: toTokens(settings),

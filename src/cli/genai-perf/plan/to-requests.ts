@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { parseSequenceMix } from "../../../inputs/lengths.ts";
 import type { BodyPlan, RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../../inputs/prompts/settings.ts";
 import { defined } from "../../../plan/defined.ts";
@@ -33,7 +32,7 @@ export function toRequests(settings: GenaiSettings, given: GivenSettings, file: 
 }
 
 function toPrompts(settings: GenaiSettings, given: GivenSettings): PromptSettings {
-  const { endpoint, input, prompts, rampart } = settings;
+  const { endpoint, input, prompts } = settings;
   const { isRanking, isTextless, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
   const { outputTokens, prefix, systemTokens, sessions, images, ...always } = prompts;
   const { format, ...sizes } = images;
@@ -41,7 +40,6 @@ function toPrompts(settings: GenaiSettings, given: GivenSettings): PromptSetting
     ...always,
     source: toSource(settings),
     outputTokens: outputTokens.mean === null ? undefined : { ...outputTokens, mean: outputTokens.mean },
-    mix: rampart.sequenceMix === "" ? undefined : parseSequenceMix(rampart.sequenceMix, "--sequence-distribution"),
     // Image retrieval ignores text.
     textsPerRequest: isTextless ? 0 : prompts.textsPerRequest,
     images: hasMadeUpImages(settings) ? { ...sizes, ...(given.has("prompts.images.format") && { format }) } : undefined,

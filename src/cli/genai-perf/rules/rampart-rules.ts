@@ -64,7 +64,7 @@ function checkPhases(rules: RuleSet): void {
   const { stimulus } = settings.perfAnalyzer;
   if (!loadOf(stimulus.kind).sendsOnce) return;
   const why = `is not possible with ${flagOf(stimulus.kind)}, which sends each of its requests once`;
-  for (const at of ["rampart.durationSec", "rampart.warmupSec"] as const)
+  for (const at of ["rampart.durationSec", "rampart.plan.measurement.warmupMs"] as const)
     rules.refuse(rules.isChosen(at), at, `${nameOf(at)} ${why}`, "Leave it out.");
 }
 
