@@ -1,5 +1,4 @@
 import { parseSequenceMix } from "../../../inputs/lengths.ts";
-import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { secToMs } from "../../../plan/units.ts";
 import { withValue } from "../../options/place.ts";
 import { readLimits } from "./flag-readers.ts";
@@ -19,16 +18,7 @@ const PLOT_FORMATS = {
 /** The part of a payload file that is sent by its times. Without any of its options all of it is. */
 const OF_SCHEDULE: Pick<Entry, "needs" | "land"> = {
   needs: "fixed_schedule",
-  land: (plan, { rampart }) => {
-    const { hasScheduleAutoOffset, scheduleStartMs, scheduleEndMs, scheduleSpeedRatio } = rampart;
-    const part: SchedulePartPlan = {
-      startMs: scheduleStartMs,
-      endMs: scheduleEndMs,
-      startsAtFirst: hasScheduleAutoOffset,
-      speedRatio: scheduleSpeedRatio,
-    };
-    return withValue(plan, "load.part", part);
-  },
+  land: (plan, { schedule }) => withValue(plan, "load.part", schedule),
 };
 
 /** For all subcommands that measure. */
@@ -93,28 +83,28 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
   {
     names: ["--fixed-schedule-auto-offset"],
     key: "rampart.schedule_auto_offset",
-    ...sets("boolean", "rampart.hasScheduleAutoOffset", false),
+    ...sets("boolean", "schedule.startsAtFirst", false),
     ...OF_SCHEDULE,
     help: "Send the first request of a schedule at once, whenever it is due, and keep the gaps to the others.",
   },
   {
     names: ["--fixed-schedule-start-offset"],
     key: "rampart.schedule_start",
-    ...sets("decimal", "rampart.scheduleStartMs", null, { min: 0, unit: "milliseconds" }),
+    ...sets("decimal", "schedule.startMs", null, { min: 0, unit: "milliseconds" }),
     ...OF_SCHEDULE,
     help: "Leave out what is due before this time of a schedule, and start at this time.",
   },
   {
     names: ["--fixed-schedule-end-offset"],
     key: "rampart.schedule_end",
-    ...sets("decimal", "rampart.scheduleEndMs", null, { min: 0, unit: "milliseconds" }),
+    ...sets("decimal", "schedule.endMs", null, { min: 0, unit: "milliseconds" }),
     ...OF_SCHEDULE,
     help: "Leave out what is due after this time of a schedule.",
   },
   {
     names: ["--fixed-schedule-speed"],
     key: "rampart.schedule_speed",
-    ...sets("decimal", "rampart.scheduleSpeedRatio", 1, { min: 0.001 }),
+    ...sets("decimal", "schedule.speedRatio", 1, { min: 0.001 }),
     ...OF_SCHEDULE,
     help: "2 replays a schedule in half its time, 0.5 in twice its time.",
   },

@@ -56,7 +56,7 @@ function toSource({ endpoint, input, perfAnalyzer, rampart }: GenaiSettings): Pr
   // Commands are texts of a prompt file, whatever else its lines have.
   const format = ENDPOINT_TYPES[endpoint.type].callsMethod ? "jsonl" : rampart.inputFormat;
   const source = input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file, format);
-  const isMultiTurn = loadOf(perfAnalyzer.stimulus.kind).holdsSessions === true;
+  const isMultiTurn = loadOf(perfAnalyzer.stimulus.kind).holdsSessions;
   return source.kind === "conversations" ? { ...source, isMultiTurn } : source;
 }
 

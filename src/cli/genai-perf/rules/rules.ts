@@ -167,7 +167,7 @@ function checkLoad(rules: RuleSet): void {
   const { stimulus, measurement } = rules.settings.perfAnalyzer;
   const { followsTimes, sendsOnce, title } = loadOf(stimulus.kind);
   rules.refuse(
-    followsTimes === true && !isPayloadFile(rules.settings),
+    followsTimes && !isPayloadFile(rules.settings),
     "perfAnalyzer.stimulus",
     "a fixed schedule needs a payload file with a timestamp in each line",
     "Add --input-file payload:FILE, or --input-file FILE with --input-format payload, azure or burstgpt.",
