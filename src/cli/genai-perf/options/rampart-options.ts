@@ -147,7 +147,7 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     names: ["--input-format", "--custom-dataset-type"],
     setting: "inputs.format",
     key: "rampart.input_format",
-    ...sets("text", "rampart.inputFormat", "auto", {
+    ...sets("text", "input.format", "auto", {
       choices: ["auto", "jsonl", "payload", "sharegpt", "azure", "burstgpt"],
     }),
     help: "What --input-file holds; auto looks at it. Of sharegpt conversations the first question is sent, with --session-concurrency all.",

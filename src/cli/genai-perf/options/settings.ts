@@ -31,7 +31,7 @@ export type Sweep = { readonly type: SweepType } & (
 );
 
 /** The prompts as the plan has them, with the default of each option, such as a size or number of 0 for none. */
-interface GivenPrompts
+export interface GivenPrompts
   extends Omit<
     Required<PromptSettings>,
     "source" | "mix" | "userContextTokens" | "isRanking" | "outputTokens" | "audio"
@@ -54,7 +54,6 @@ export interface RampartSettings {
   cancelDelaySec: number;
   moreUrls: string[];
   sequenceMix: string;
-  inputFormat: InputFormat;
   isUsageLeftOut: boolean;
   searchLimits: Readonly<Record<string, number>> | null;
   plotFormats: string[];
@@ -104,6 +103,7 @@ export interface GenaiSettings {
     headers: string[];
     /** A path, `synthetic:a,b`, `payload:PATH`, or empty. */
     file: string;
+    format: InputFormat;
     /** Of the audio in `prompts`. */
     sampleRatesKhz: readonly number[];
   };

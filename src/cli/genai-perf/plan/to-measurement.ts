@@ -48,7 +48,7 @@ function toMode(settings: GenaiSettings): MeasurementPlan["mode"] {
     return { kind: "time-windows", windowMs, stabilityPct, maxTrials: MAX_TRIALS };
   }
   if (measurement.num !== null) return { kind: "requests", count: measurement.num };
-  if (isPayloadFile(settings)) return { kind: "requests", count: null };
+  if (isPayloadFile(settings.input)) return { kind: "requests", count: null };
   return { kind: "requests", count: Math.max(MIN_REQUESTS, isInFlight ? 2 * (stimulus.value ?? 1) : 0) };
 }
 
@@ -72,7 +72,7 @@ function toTokens(settings: GenaiSettings): TokensPlan {
 /** Reports whether requests ask for an exact response length, in the settings or in their file. A limit in a body is only a maximum. */
 function asksLength({ input, prompts, rampart }: GenaiSettings): boolean {
   const isAsked = prompts.outputTokens.mean !== null || rampart.sequenceMix !== "";
-  return isAsked || isPayloadFile({ input, rampart });
+  return isAsked || isPayloadFile(input);
 }
 
 /** Returns the location of the text in responses to a template's requests; undefined if it is detected. */
