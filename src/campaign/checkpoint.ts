@@ -8,7 +8,7 @@ import { writeReport } from "../report/output-file.ts";
 import type { PointParameters } from "../result/sweep.ts";
 import { loadFileText, readFileBytes } from "../runtime/files.ts";
 
-/** Results that are kept between commands: `checkpoint.json` in GenAI-Perf's layout, with an additional part of Rampart in each entry. */
+/** Results that are kept between commands, in the layout of a front door's `checkpoint.json`, with a part of Rampart in each entry. */
 
 /** A run whose result can be stored. */
 export interface KeepableRun<Result> {
@@ -16,13 +16,13 @@ export interface KeepableRun<Result> {
   fingerprint(): string;
   /** Returns the path of its JSON report. @param folder of its files */
   reportIn(folder: string): string;
-  /** Returns the parts of its entry that GenAI-Perf defines. */
+  /** Returns the other parts of its entry, which the layout defines. */
   toEntry(parameters: PointParameters, result: Result): Readonly<Record<string, unknown>>;
 }
 
 /** A result and its place. */
 export interface KeptResult<Result> {
-  /** For example `tiny_run_config_0`. */
+  /** Ends with its number, from 0. */
   readonly name: string;
   /** Folder of the run's files. */
   readonly folder: string;
@@ -31,8 +31,10 @@ export interface KeptResult<Result> {
 
 /** Where and how results are kept. */
 export interface CheckpointParts<Result> {
-  /** Begins the names of results. */
-  readonly model: string;
+  /** Begins the names of results, which end with their numbers: `run_`. */
+  readonly names: string;
+  /** Keys of the list of entries in the file, from the outermost to the innermost. */
+  readonly place: readonly string[];
   /** Undefined: results are named, and not stored. */
   readonly folder: string | undefined;
   /** Schema of a stored result, which returns the result. */
@@ -43,8 +45,7 @@ export interface CheckpointParts<Result> {
   note(text: string): void;
 }
 
-const ENTRY = v.looseObject({ name: v.string() });
-const DOCUMENT = v.object({ Results: v.object({ run_configs: v.array(ENTRY) }) });
+const ENTRIES = v.array(v.looseObject({ name: v.string() }));
 
 /** Returns the schema of Rampart's part of an entry. */
 function ownPart<Result>(result: v.GenericSchema<unknown, Result>) {
@@ -57,14 +58,14 @@ function ownPart<Result>(result: v.GenericSchema<unknown, Result>) {
   });
 }
 
-/** Finds and stores results in one folder. Entries of GenAI-Perf are kept unchanged and never used as results. Without a folder, only names results. */
+/** Finds and stores results in one folder. Entries of other tools are kept unchanged and never used as results. Without a folder, only names results. */
 export class Checkpoint<Result> {
   private readonly parts: CheckpointParts<Result>;
   /** Undefined without a folder. */
   private readonly path: string | undefined;
   /** Names of the results of this command. */
   private readonly names: string[] = [];
-  private entries: v.InferOutput<typeof ENTRY>[] = [];
+  private entries: v.InferOutput<typeof ENTRIES> = [];
 
   private constructor(parts: CheckpointParts<Result>) {
     this.parts = parts;
@@ -109,11 +110,11 @@ export class Checkpoint<Result> {
     return undefined;
   }
 
-  /** Names a result. @returns the name, with the next number after the highest, like in GenAI-Perf */
+  /** Names a result. @returns the name, with the next number after the highest */
   nameResult(): string {
     const names = [...this.names, ...this.entries.map(({ name }) => name)];
-    const ids = names.map((name) => Number(/_run_config_(\d+)$/.exec(name)?.[1] ?? -1));
-    const name = `${this.parts.model}_run_config_${Math.max(-1, ...ids) + 1}`;
+    const ids = names.map((name) => Number(/_(\d+)$/.exec(name)?.[1] ?? -1));
+    const name = `${this.parts.names}${Math.max(-1, ...ids) + 1}`;
     this.names.push(name);
     return name;
   }
@@ -137,7 +138,8 @@ export class Checkpoint<Result> {
       ({ rampart }) => (rampart as typeof own | undefined)?.fingerprint !== fingerprint,
     );
     const runs = [...others, { name, ...run.toEntry(parameters, result), rampart: own }];
-    writeReport(this.path, this.parts.format({ Results: { run_configs: runs } }), "checkpoint.folder");
+    const document = this.parts.place.reduceRight<object>((inner, key) => ({ [key]: inner }), runs);
+    writeReport(this.path, this.parts.format(document), "checkpoint.folder");
     await this.read();
   }
 
@@ -156,9 +158,14 @@ export class Checkpoint<Result> {
     } catch (error) {
       throw this.refuse(`is not JSON: ${messageOf(error)}`);
     }
-    const parsed = v.safeParse(DOCUMENT, document);
-    if (!parsed.success) throw this.refuse("is not a checkpoint: Results.run_configs is missing");
-    this.entries = parsed.output.Results.run_configs;
+    const { place } = this.parts;
+    const list = place.reduce<unknown>(
+      (outer, key) => (outer as Readonly<Record<string, unknown>> | null)?.[key],
+      document,
+    );
+    const parsed = v.safeParse(ENTRIES, list);
+    if (!parsed.success) throw this.refuse(`is not a checkpoint: ${place.join(".")} is missing`);
+    this.entries = parsed.output;
   }
 
   private refuse(message: string): UserError {

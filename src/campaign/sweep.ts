@@ -59,7 +59,7 @@ export interface SweepTask<Point extends MeasuredPoint> {
   note(text: string): void;
 }
 
-/** Returns all combinations of the axes' values. The last axis changes fastest, like in GenAI-Perf. */
+/** Returns all combinations of the axes' values. The last axis changes fastest. */
 export function combineAxes(axes: readonly SweepAxis[]): PointParameters[] {
   return axes.reduce<PointParameters[]>(
     (points, { name, values }) => points.flatMap((point) => values.map((value) => [...point, [name, value] as const])),

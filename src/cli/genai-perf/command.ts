@@ -116,7 +116,7 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
     io.out(`Template created: ${settings.templateFile}\n`);
     return EXIT.done;
   }
-  const resolved = await resolveInputFormat(settings);
+  const resolved = { ...settings, input: await resolveInputFormat(settings.input) };
   for (const warning of checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
   const run = async (peers?: Peers): Promise<number> =>
     (await runAsked(resolved, given, io, peers)) ? EXIT.done : EXIT.failed;

@@ -1,43 +1,56 @@
 import { detectFormat } from "../../inputs/prompts/detect-format.ts";
-import type { GenaiSettings } from "./options/settings.ts";
+import { DEFAULT_PROMPTS, type InputFormat, type PromptSource, parseInputFile } from "../../inputs/prompts/settings.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
+
+/** The input file as the user named it, or an empty text, and its format. */
+interface InputFile {
+  readonly file: string;
+  readonly format: InputFormat;
+}
+
+/** Returns the source of prompts. The word before a colon counts more than a format, which {@link checkInputFormat} then refuses. */
+export function sourceOf({ file, format }: InputFile): PromptSource {
+  return file === "" ? DEFAULT_PROMPTS.source : parseInputFile(file, hasPrefix(file) ? "auto" : format);
+}
+
+/** Reports whether prompts, and sessions with them, are generated. */
+export function hasMadeUpPrompts(input: InputFile): boolean {
+  return sourceOf(input).kind === "synthetic";
+}
 
 /**
  * Reports whether the file contains requests with timestamps. Like GenAI-Perf's payload files, these are sent once unless another setting
  * says otherwise.
  */
-export function isPayloadFile({ input, rampart }: Pick<GenaiSettings, "input" | "rampart">): boolean {
-  if (rampart.inputFormat !== "auto") return ["payload", "azure", "burstgpt"].includes(rampart.inputFormat);
-  return /^payload:|\.csv$/.test(input.file);
+export function isPayloadFile(input: InputFile): boolean {
+  return ["payload", "trace"].includes(sourceOf(input).kind);
 }
 
-/** Returns the settings with `auto` replaced by the format detected from the file. @throws UserError for an unknown format */
-export async function resolveInputFormat(settings: GenaiSettings): Promise<GenaiSettings> {
-  const { input, rampart } = settings;
-  const isOpen = rampart.inputFormat === "auto" && input.file !== "" && !hasPrefix(input.file);
+/** Reports whether the file can contain sessions. */
+export function canHaveSessions(input: InputFile): boolean {
+  return ["payload", "conversations"].includes(sourceOf(input).kind);
+}
+
+/** Returns the input with `auto` replaced by the format detected from the file. @throws UserError for an unknown format */
+export async function resolveInputFormat<T extends InputFile>(input: T): Promise<T> {
+  const { file, format } = input;
   // The trace readers support more headers than there are formats.
-  if (!isOpen || input.file.endsWith(".csv")) return settings;
-  return { ...settings, rampart: { ...rampart, inputFormat: await detectFormat(input.file) } };
+  const isOpen = format === "auto" && file !== "" && !hasPrefix(file) && !file.endsWith(".csv");
+  return isOpen ? { ...input, format: await detectFormat(file) } : input;
 }
 
 /** Checks `--input-format` against the input file. */
 export function checkInputFormat(rules: RuleSet): void {
-  const { input, rampart } = rules.settings;
-  const { inputFormat } = rampart;
-  const at = "rampart.inputFormat";
-  if (inputFormat === "auto") return;
+  const { file, format } = rules.settings.input;
+  const at = "input.format";
+  if (format === "auto") return;
   const hint = "Add --input-file FILE, or leave it out.";
-  rules.refuse(input.file === "", at, "--input-format needs --input-file", hint);
+  rules.refuse(file === "", at, "--input-format needs --input-file", hint);
   const isSame =
-    (inputFormat === "payload" && input.file.startsWith("payload:")) ||
-    (inputFormat === "sharegpt" && input.file.startsWith("conversations:"));
-  const message = `--input-format ${inputFormat} contradicts --input-file ${input.file}`;
-  rules.refuse(hasPrefix(input.file) && !isSame, at, message, "Leave out one, or the word before the colon.");
-}
-
-/** Reports whether prompts, and sessions with them, are generated. */
-export function hasMadeUpPrompts({ input }: Pick<GenaiSettings, "input">): boolean {
-  return input.file === "" || input.file.startsWith("synthetic:");
+    (format === "payload" && file.startsWith("payload:")) ||
+    (format === "sharegpt" && file.startsWith("conversations:"));
+  const message = `--input-format ${format} contradicts --input-file ${file}`;
+  rules.refuse(hasPrefix(file) && !isSame, at, message, "Leave out one, or the word before the colon.");
 }
 
 function hasPrefix(file: string): boolean {

@@ -1,24 +1,16 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
 import { formatFloat } from "../../report/genai-perf/python-format.ts";
 
 /** The loads of genai-perf: everything that the rest of the mode asks about one. */
 
 /** One load. Its flag is its name: `--request-rate`. */
-export interface GenaiLoad {
+interface Entry {
   /** Its flag of perf_analyzer, which can stand after `--`. */
   readonly passedFlag: string;
-  /** Kind of its number. Absent: it has none. */
-  readonly number?: "whole" | "decimal";
-  /** Name of its number in GenAI-Perf's table of a sweep and, in lower case, in messages. */
-  readonly title: "Concurrency" | "Request Rate";
-  /** Its number is the number of requests in flight, and of connections. */
-  readonly isInFlight?: true;
-  /** It sends each request of the data once. Absent: the measurement decides how many. */
-  readonly sendsOnce?: true;
-  /** It holds conversations: their turns in order, with their pauses. */
-  readonly holdsSessions?: true;
-  /** It sends requests at the times that a payload file gives. */
-  readonly followsTimes?: true;
+  /** Default: true. */
+  readonly hasNumber?: boolean;
   toPlan(value: number, seed: number): LoadPlan;
 }
 
@@ -26,15 +18,10 @@ export interface GenaiLoad {
 const LOADS = {
   concurrency: {
     passedFlag: "--concurrency-range",
-    number: "whole",
-    title: "Concurrency",
-    isInFlight: true,
     toPlan: (value) => ({ kind: "concurrency", levels: { kind: "list", values: [value] }, search: "linear" }),
   },
   request_rate: {
     passedFlag: "--request-rate-range",
-    number: "decimal",
-    title: "Request Rate",
     toPlan: (value, seed) => ({
       kind: "request-rate",
       levels: { kind: "list", values: [value] },
@@ -45,21 +32,10 @@ const LOADS = {
   },
   session_concurrency: {
     passedFlag: "--session-concurrency",
-    number: "whole",
-    title: "Concurrency",
-    isInFlight: true,
-    sendsOnce: true,
-    holdsSessions: true,
     toPlan: (value) => ({ kind: "session-concurrency", concurrency: value }),
   },
-  fixed_schedule: {
-    passedFlag: "--fixed-schedule",
-    title: "Concurrency",
-    sendsOnce: true,
-    followsTimes: true,
-    toPlan: () => ({ kind: "fixed-schedule" }),
-  },
-} satisfies Readonly<Record<string, GenaiLoad>>;
+  fixed_schedule: { passedFlag: "--fixed-schedule", hasNumber: false, toPlan: () => ({ kind: "fixed-schedule" }) },
+} satisfies Readonly<Record<string, Entry>>;
 
 export type LoadName = keyof typeof LOADS;
 
@@ -73,9 +49,36 @@ export interface Stimulus {
 /** Names of all loads. */
 export const LOAD_NAMES = Object.keys(LOADS) as LoadName[];
 
+/** A load and what its mode says of it. */
+export interface GenaiLoad extends Omit<Entry, "hasNumber"> {
+  /** Kind of its number. Undefined: it has none. */
+  readonly number: "whole" | "decimal" | undefined;
+  /** Name of its number in GenAI-Perf's table of a sweep and, in lower case, in messages; `Concurrency` without a number. */
+  readonly title: string;
+  /** Its number is the number of requests in flight, and of connections. */
+  readonly isInFlight: boolean;
+  /** It sends each request of the data once. Otherwise the measurement decides how many. */
+  readonly sendsOnce: boolean;
+  /** It holds conversations: their turns in order, with their pauses. */
+  readonly holdsSessions: boolean;
+  /** It sends requests at the times that a payload file gives. */
+  readonly followsTimes: boolean;
+}
+
 /** The load, which answers all questions about it. */
 export function loadOf(kind: LoadName): GenaiLoad {
-  return LOADS[kind];
+  const { hasNumber = true, ...load }: Entry = LOADS[kind];
+  const { unit, dataOrder, requestCount } = loadModeOf(load.toPlan(1, 0));
+  const { isWhole, title } = LEVEL_UNITS[hasNumber ? unit : "concurrency"];
+  return {
+    ...load,
+    title,
+    number: hasNumber ? (isWhole ? "whole" : "decimal") : undefined,
+    isInFlight: hasNumber && isWhole,
+    sendsOnce: requestCount !== undefined,
+    holdsSessions: dataOrder === "in-sessions",
+    followsTimes: dataOrder === "at-times",
+  };
 }
 
 /** Whether a name, such as that of a swept parameter, is that of a load. */

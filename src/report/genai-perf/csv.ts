@@ -3,10 +3,9 @@ import { formatStatistic, shownRequestMetrics, shownSystemMetrics } from "./cons
 import { metricLabel, telemetryLabel } from "./layout.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import type { GenAiPerfResult, TelemetryStatistics } from "./result.ts";
+import { gpuMetricOf } from "./telemetry/telemetry.ts";
 
 const STATISTICS = ["avg", "min", "max", "p99", "p95", "p90", "p75", "p50", "p25", "p10", "p5", "p1"] as const;
-/** GPU metrics that are constant. */
-const CONSTANTS: ReadonlySet<string> = new Set(["gpu_power_limit", "total_gpu_memory"]);
 
 /** Formats GenAI-Perf's CSV, `profile_export_genai_perf.csv`. Lines end with CR LF. */
 export function formatGenAiPerfCsv(result: GenAiPerfResult): string {
@@ -31,8 +30,8 @@ export function formatGenAiPerfCsv(result: GenAiPerfResult): string {
 function telemetryRows(telemetry: TelemetryStatistics): string[][] {
   const metrics = [...telemetry].map(([name, { unit, gpus }]) => ({ name, label: telemetryLabel(name, unit), gpus }));
   if (metrics.every(({ gpus }) => gpus.size === 0)) return [];
-  const changing = metrics.filter(({ name }) => !CONSTANTS.has(name));
-  const constant = metrics.filter(({ name }) => CONSTANTS.has(name));
+  const changing = metrics.filter(({ name }) => !gpuMetricOf(name)?.isConstant);
+  const constant = metrics.filter(({ name }) => gpuMetricOf(name)?.isConstant);
   return [
     [],
     ["Metric", "GPU", ...STATISTICS],

@@ -248,8 +248,8 @@ test("single rules", () => {
 
 test("a schedule may begin and end at the same time, and each option has its meaning", () => {
   const moment = ["--fixed-schedule-start-offset", "7", "--fixed-schedule-end-offset", "7"];
-  const { rampart } = readGood(...SCHEDULE, ...moment, "--fixed-schedule-speed", "2.5").settings;
-  assert.deepEqual([rampart.scheduleStartMs, rampart.scheduleEndMs, rampart.scheduleSpeedRatio], [7, 7, 2.5]);
+  const { schedule } = readGood(...SCHEDULE, ...moment, "--fixed-schedule-speed", "2.5").settings;
+  assert.deepEqual([schedule.startMs, schedule.endMs, schedule.speedRatio], [7, 7, 2.5]);
 });
 
 test("calls of a method need its name and a file of commands, and nothing that changes prompts", () => {

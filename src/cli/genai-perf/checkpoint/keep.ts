@@ -12,7 +12,7 @@ import { inputFilesOf, type ProfilePlan } from "../plan/to-plan.ts";
 import { type Profile, runProfile } from "../profile/run-profile.ts";
 import { toOriginalEntry } from "./original-entry.ts";
 
-/** Profiles with a checkpoint. */
+/** Profiles with a checkpoint, in GenAI-Perf's layout. */
 
 const VALUES = mapOf(v.number());
 const STATISTICS = mapOf(v.object({ unit: v.string(), values: VALUES }));
@@ -46,7 +46,8 @@ export function openCheckpoint(
   io: CommandIo,
 ): Promise<Checkpoint<GenAiPerfResult>> {
   return Checkpoint.open({
-    model,
+    names: `${model}_run_config_`,
+    place: ["Results", "run_configs"],
     folder,
     schema: STORED_RESULT,
     format: (document) => formatPythonJson(document as PythonJson),

@@ -1,4 +1,4 @@
-import type { SchedulePartPlan } from "../../../plan/load-options.ts";
+import { parseSequenceMix } from "../../../inputs/lengths.ts";
 import { secToMs } from "../../../plan/units.ts";
 import { withValue } from "../../options/place.ts";
 import { readLimits } from "./flag-readers.ts";
@@ -18,16 +18,7 @@ const PLOT_FORMATS = {
 /** The part of a payload file that is sent by its times. Without any of its options all of it is. */
 const OF_SCHEDULE: Pick<Entry, "needs" | "land"> = {
   needs: "fixed_schedule",
-  land: (plan, { rampart }) => {
-    const { hasScheduleAutoOffset, scheduleStartMs, scheduleEndMs, scheduleSpeedRatio } = rampart;
-    const part: SchedulePartPlan = {
-      startMs: scheduleStartMs,
-      endMs: scheduleEndMs,
-      startsAtFirst: hasScheduleAutoOffset,
-      speedRatio: scheduleSpeedRatio,
-    };
-    return withValue(plan, "load.part", part);
-  },
+  land: (plan, { schedule }) => withValue(plan, "load.part", schedule),
 };
 
 /** For all subcommands that measure. */
@@ -86,34 +77,34 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
   {
     names: ["--warmup-duration"],
     key: "rampart.warmup_duration",
-    ...sets("decimal", "rampart.warmupSec", null, { min: 0, unit: "seconds" }),
+    ...lands("decimal", "measurement.warmupMs", { min: 0, unit: "seconds" }),
     help: "Time of load before the measurement; with --warmup-request-count until both are reached.",
   },
   {
     names: ["--fixed-schedule-auto-offset"],
     key: "rampart.schedule_auto_offset",
-    ...sets("boolean", "rampart.hasScheduleAutoOffset", false),
+    ...sets("boolean", "schedule.startsAtFirst", false),
     ...OF_SCHEDULE,
     help: "Send the first request of a schedule at once, whenever it is due, and keep the gaps to the others.",
   },
   {
     names: ["--fixed-schedule-start-offset"],
     key: "rampart.schedule_start",
-    ...sets("decimal", "rampart.scheduleStartMs", null, { min: 0, unit: "milliseconds" }),
+    ...sets("decimal", "schedule.startMs", null, { min: 0, unit: "milliseconds" }),
     ...OF_SCHEDULE,
     help: "Leave out what is due before this time of a schedule, and start at this time.",
   },
   {
     names: ["--fixed-schedule-end-offset"],
     key: "rampart.schedule_end",
-    ...sets("decimal", "rampart.scheduleEndMs", null, { min: 0, unit: "milliseconds" }),
+    ...sets("decimal", "schedule.endMs", null, { min: 0, unit: "milliseconds" }),
     ...OF_SCHEDULE,
     help: "Leave out what is due after this time of a schedule.",
   },
   {
     names: ["--fixed-schedule-speed"],
     key: "rampart.schedule_speed",
-    ...sets("decimal", "rampart.scheduleSpeedRatio", 1, { min: 0.001 }),
+    ...sets("decimal", "schedule.speedRatio", 1, { min: 0.001 }),
     ...OF_SCHEDULE,
     help: "2 replays a schedule in half its time, 0.5 in twice its time.",
   },
@@ -121,6 +112,8 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     names: ["--request-cancellation-rate"],
     key: "rampart.cancel_percentage",
     ...sets("decimal", "rampart.cancelPct", 0, { min: 0, max: 100, unit: "percent" }),
+    land: (plan, { prompts, rampart: { cancelPct: sharePct, cancelDelaySec } }) =>
+      withValue(plan, "cancellation", { sharePct, delayMs: secToMs(cancelDelaySec), seed: prompts.seed }),
     help: "Share of requests to cancel, drawn by --random-seed. They are counted apart from failures.",
   },
   {
@@ -133,6 +126,7 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     names: ["--more-urls"],
     key: "rampart.more_urls",
     ...sets("texts", "rampart.moreUrls", []),
+    land: (plan, { rampart }) => withValue(plan, "target.moreUrls", rampart.moreUrls),
     help: "More servers beside --url; each request goes to the next one in turn.",
   },
   {
@@ -145,13 +139,15 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     names: ["--sequence-distribution", "--seq-dist"],
     key: "rampart.sequence_mix",
     ...sets("text", "rampart.sequenceMix", ""),
+    land: (plan, { rampart }) =>
+      withValue(plan, "requests.prompts.mix", parseSequenceMix(rampart.sequenceMix, "--sequence-distribution")),
     help: "Mix of lengths, as ISL,OSL:PERCENT;…, for example 256,128:60;1024,64:40.",
   },
   {
     names: ["--input-format", "--custom-dataset-type"],
     setting: "inputs.format",
     key: "rampart.input_format",
-    ...sets("text", "rampart.inputFormat", "auto", {
+    ...sets("text", "input.format", "auto", {
       choices: ["auto", "jsonl", "payload", "sharegpt", "azure", "burstgpt"],
     }),
     help: "What --input-file holds; auto looks at it. Of sharegpt conversations the first question is sent, with --session-concurrency all.",

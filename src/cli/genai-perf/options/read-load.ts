@@ -9,9 +9,7 @@ import type { GivenSetting, GivenSettings, LastFlag, SettingsBuilder } from "./s
 /** Reads the load from flags, files, and perf_analyzer's flags after `--`. */
 
 /** Loads in GenAI-Perf's order of precedence: the first given one is used. */
-const BY_PRECEDENCE = [...LOAD_NAMES].sort(
-  (a, b) => Number(loadOf(b).holdsSessions === true) - Number(loadOf(a).holdsSessions === true),
-);
+const BY_PRECEDENCE = [...LOAD_NAMES].sort((a, b) => Number(loadOf(b).holdsSessions) - Number(loadOf(a).holdsSessions));
 
 /** Reads the load from the flags. */
 export function readLoad(builder: SettingsBuilder, last: LastFlag): void {

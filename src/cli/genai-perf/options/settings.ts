@@ -1,13 +1,15 @@
 import type { AudioSettings } from "../../../inputs/media/synthetic-audio.ts";
 import type { ImageSettings } from "../../../inputs/media/synthetic-image.ts";
 import type { InputFormat, PromptSettings } from "../../../inputs/prompts/settings.ts";
+import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import type { LayoutSettings } from "../../../service/openai/payload.ts";
 import type { EndpointTypeName } from "../endpoints.ts";
 import type { Stimulus } from "../loads.ts";
 import type { PassedFlags } from "./passed-flags.ts";
 
 /**
- * The settings of a command line and a YAML file. `prompts` and `layout` are as in the plan's requests, and the others are grouped by the
+ * The settings of a command line and a YAML file. `prompts` and `layout` are as in the plan's requests, `schedule` is as the part in
+ * its load, and the others are grouped by the
  * YAML's top-level keys. The option tables have their defaults.
  */
 
@@ -29,7 +31,7 @@ export type Sweep = { readonly type: SweepType } & (
 );
 
 /** The prompts as the plan has them, with the default of each option, such as a size or number of 0 for none. */
-interface GivenPrompts
+export interface GivenPrompts
   extends Omit<
     Required<PromptSettings>,
     "source" | "mix" | "userContextTokens" | "isRanking" | "outputTokens" | "audio"
@@ -46,18 +48,12 @@ export interface RampartSettings {
   rateDistribution: "constant" | "poisson" | "gamma";
   rateSmoothness: number;
   rateRampSec: number | null;
-  hasScheduleAutoOffset: boolean;
-  scheduleStartMs: number | null;
-  scheduleEndMs: number | null;
-  scheduleSpeedRatio: number;
   durationSec: number | null;
   gracePeriodSec: number;
-  warmupSec: number | null;
   cancelPct: number;
   cancelDelaySec: number;
   moreUrls: string[];
   sequenceMix: string;
-  inputFormat: InputFormat;
   isUsageLeftOut: boolean;
   searchLimits: Readonly<Record<string, number>> | null;
   plotFormats: string[];
@@ -73,6 +69,7 @@ export type SharedSetting = string | number | boolean | null | readonly string[]
 /** All settings. Paths are as the user wrote them. */
 export interface GenaiSettings {
   prompts: GivenPrompts;
+  schedule: SchedulePartPlan;
   layout: Pick<LayoutSettings, "models" | "modelSelection" | "isStreaming" | "hasExactOutput">;
   subcommand: Subcommand;
   isVerbose: boolean;
@@ -106,6 +103,7 @@ export interface GenaiSettings {
     headers: string[];
     /** A path, `synthetic:a,b`, `payload:PATH`, or empty. */
     file: string;
+    format: InputFormat;
     /** Of the audio in `prompts`. */
     sampleRatesKhz: readonly number[];
   };

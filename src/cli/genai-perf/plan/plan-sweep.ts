@@ -1,6 +1,5 @@
 import type { SweepAxis } from "../../../campaign/sweep.ts";
 import { createLadder, type Ladder } from "../../../load/load-ladder.ts";
-import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import type { SweptRuns } from "../../../report/genai-perf/plots.ts";
 import type { PointParameters } from "../../../result/sweep.ts";
@@ -36,7 +35,7 @@ export interface SweepPlan {
   planRun(point: PointParameters, repeat: number): ProfilePlan;
 }
 
-/** Returns the sweep that the settings ask for. @throws UserError for invalid limits */
+/** Returns the sweep that the settings ask for. */
 export function planSweep(settings: GenaiSettings, given: GivenSettings): SweepPlan {
   const { analyze, layout, output, perfAnalyzer } = settings;
   const { endpointType, plotFormats } = toGenaiOutputs(settings, given, output.artifactDir);
@@ -63,14 +62,9 @@ function drawAgain(settings: GenaiSettings, repeat: number): GenaiSettings {
 function toSearch({ analyze, rampart }: GenaiSettings): SweepPlan["search"] {
   const load = findLoadSweep(analyze.sweeps);
   if (rampart.searchLimits === null || load === undefined) return undefined;
-  const limits: ResultLimit[] = [];
-  const problems: Problem[] = [];
-  for (const [name, value] of Object.entries(rampart.searchLimits)) {
-    const limit = parseLimit(name, value);
-    const hint = "Write for example request_latency.p99:300, or request_latency:300 for the average.";
-    if (typeof limit === "string") problems.push(problem("invalid-value", "--search-limits", limit, hint, name));
-    else limits.push(limit);
-  }
-  if (problems.length > 0) throw new UserError(problems);
+  // The rules between settings refuse what is no limit.
+  const limits = Object.entries(rampart.searchLimits)
+    .map(([name, value]) => parseLimit(name, value))
+    .filter((limit) => typeof limit !== "string");
   return { parameter: load.type, ladder: createLadder(load, !isDecimal(load.type)), limits };
 }

@@ -16,7 +16,7 @@ const MAX_TRIALS = 10;
 
 /** Returns how a profile is measured. @throws UserError for an invalid path into responses */
 export function toMeasurement(settings: GenaiSettings, given: GivenSettings): MeasurementPlan {
-  const { durationSec, gracePeriodSec, warmupSec } = settings.rampart;
+  const { durationSec, gracePeriodSec } = settings.rampart;
   const mode: MeasurementPlan["mode"] =
     durationSec === null || isOverridden(given)
       ? toMode(settings)
@@ -26,7 +26,6 @@ export function toMeasurement(settings: GenaiSettings, given: GivenSettings): Me
     mode,
     // Like GenAI-Perf, which never warms up with sessions. A warning says so.
     warmupRequests: loadOf(stimulus.kind).holdsSessions ? 0 : warmupRequests,
-    ...(warmupSec === null || warmupSec === 0 ? {} : { warmupMs: secToMs(warmupSec) }),
     percentile: null,
     latencyLimitMs: null,
     tokens: toTokens(settings),
@@ -49,7 +48,7 @@ function toMode(settings: GenaiSettings): MeasurementPlan["mode"] {
     return { kind: "time-windows", windowMs, stabilityPct, maxTrials: MAX_TRIALS };
   }
   if (measurement.num !== null) return { kind: "requests", count: measurement.num };
-  if (isPayloadFile(settings)) return { kind: "requests", count: null };
+  if (isPayloadFile(settings.input)) return { kind: "requests", count: null };
   return { kind: "requests", count: Math.max(MIN_REQUESTS, isInFlight ? 2 * (stimulus.value ?? 1) : 0) };
 }
 
@@ -73,7 +72,7 @@ function toTokens(settings: GenaiSettings): TokensPlan {
 /** Reports whether requests ask for an exact response length, in the settings or in their file. A limit in a body is only a maximum. */
 function asksLength({ input, prompts, rampart }: GenaiSettings): boolean {
   const isAsked = prompts.outputTokens.mean !== null || rampart.sequenceMix !== "";
-  return isAsked || isPayloadFile({ input, rampart });
+  return isAsked || isPayloadFile(input);
 }
 
 /** Returns the location of the text in responses to a template's requests; undefined if it is detected. */

@@ -64,7 +64,7 @@ function nameLoads(settings: GenaiSettings): string[] {
   if (!loadOf(stimulus.kind).sendsOnce) {
     const passed = passedLoadName(settings.passed);
     if (passed !== undefined) return [passed];
-    if (isPayloadFile(settings)) return [];
+    if (isPayloadFile(settings.input)) return [];
   }
   return [nameLoad(stimulus)];
 }

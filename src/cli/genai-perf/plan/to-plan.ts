@@ -1,12 +1,10 @@
 import { join } from "node:path";
 import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { COMPATIBLE_BEHAVIOUR } from "../../../plan/behaviour.ts";
-import type { CancellationPlan } from "../../../plan/cancellation.ts";
 import { DEFAULT_STALL_TIMEOUT_MS } from "../../../plan/defaults.ts";
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
 import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
-import { secToMs } from "../../../plan/units.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
 import type { RequestForm } from "../../../service/service.ts";
@@ -63,7 +61,7 @@ export function toProfilePlan(
   folder: string,
   headers: Headers,
 ): ProfilePlan {
-  const { layout, prompts, rampart } = settings;
+  const { layout, prompts } = settings;
   const { stimulus } = settings.perfAnalyzer;
   const target = toTarget(settings, given, headers);
   const measurement = toMeasurement(settings, given);
@@ -87,7 +85,6 @@ export function toProfilePlan(
       isMpi: false,
     },
     failures: { maxRatio: null },
-    ...(rampart.cancelPct > 0 ? { cancellation: toCancellation(settings) } : {}),
     telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
     assertions: [],
     outputs: toOutputs(settings, given, folder),
@@ -103,10 +100,6 @@ function landOwn(plan: Plan, settings: GenaiSettings): Plan {
   const { kind } = settings.perfAnalyzer.stimulus;
   const landing = OWN.filter(({ at, needs = kind }) => needs === kind && at !== undefined && !isDefault(settings, at));
   return landing.reduce((landed, { land }) => land?.(landed, settings) ?? landed, plan);
-}
-
-function toCancellation({ prompts, rampart }: GenaiSettings): CancellationPlan {
-  return { sharePct: rampart.cancelPct, delayMs: secToMs(rampart.cancelDelaySec), seed: prompts.seed };
 }
 
 /** GenAI-Perf's interval. */

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { parseSequenceMix } from "../../../inputs/lengths.ts";
 import type { BodyPlan, RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
-import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../../inputs/prompts/settings.ts";
+import type { PromptSettings } from "../../../inputs/prompts/settings.ts";
 import { defined } from "../../../plan/defined.ts";
 import { formatJson } from "../../../service/json-text.ts";
 import { formatOf } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
+import { sourceOf } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -33,7 +33,7 @@ export function toRequests(settings: GenaiSettings, given: GivenSettings, file: 
 }
 
 function toPrompts(settings: GenaiSettings, given: GivenSettings): PromptSettings {
-  const { endpoint, input, prompts, rampart } = settings;
+  const { endpoint, input, prompts } = settings;
   const { isRanking, isTextless, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
   const { outputTokens, prefix, systemTokens, sessions, images, ...always } = prompts;
   const { format, ...sizes } = images;
@@ -41,33 +41,30 @@ function toPrompts(settings: GenaiSettings, given: GivenSettings): PromptSetting
     ...always,
     source: toSource(settings),
     outputTokens: outputTokens.mean === null ? undefined : { ...outputTokens, mean: outputTokens.mean },
-    mix: rampart.sequenceMix === "" ? undefined : parseSequenceMix(rampart.sequenceMix, "--sequence-distribution"),
     // Image retrieval ignores text.
     textsPerRequest: isTextless ? 0 : prompts.textsPerRequest,
-    images: hasMadeUpImages(settings) ? { ...sizes, ...(given.has("prompts.images.format") && { format }) } : undefined,
-    audio: hasMadeUpAudio(settings) ? toAudioSettings(settings) : undefined,
+    images: hasMadeUpImages(prompts) ? { ...sizes, ...(given.has("prompts.images.format") && { format }) } : undefined,
+    audio: hasMadeUpAudio(prompts) ? toAudioSettings(settings) : undefined,
     prefix: prefix.count === 0 ? undefined : prefix,
     systemTokens: systemTokens === 0 ? undefined : systemTokens,
     sessions: sessions.count === 0 ? undefined : sessions,
-    isRanking: isRanking === true || (usesTemplate === true && hasRankingFiles(input.file)),
+    isRanking: isRanking === true || (usesTemplate === true && hasRankingFiles(sourceOf(input))),
   });
 }
 
 /** Without sessions, only the first turns of conversations are sent. */
-function toSource({ endpoint, input, perfAnalyzer, rampart }: GenaiSettings): PromptSettings["source"] {
+function toSource({ endpoint, input, perfAnalyzer }: GenaiSettings): PromptSettings["source"] {
   // Commands are texts of a prompt file, whatever else its lines have.
-  const format = ENDPOINT_TYPES[endpoint.type].callsMethod ? "jsonl" : rampart.inputFormat;
-  const source = input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file, format);
-  const isMultiTurn = loadOf(perfAnalyzer.stimulus.kind).holdsSessions === true;
+  const source = sourceOf(ENDPOINT_TYPES[endpoint.type].callsMethod ? { ...input, format: "jsonl" } : input);
+  const isMultiTurn = loadOf(perfAnalyzer.stimulus.kind).holdsSessions;
   return source.kind === "conversations" ? { ...source, isMultiTurn } : source;
 }
 
 /** Reports whether a template's requests have a query and passages: both are generated, or both are in the folder. */
-function hasRankingFiles(file: string): boolean {
-  const names = ["queries", "passages"];
-  const synthetic = /^synthetic:(.*)$/s.exec(file)?.[1];
-  if (synthetic !== undefined) return names.every((name) => synthetic.split(",").includes(name));
-  return file !== "" && names.every((name) => existsSync(join(file, `${name}.jsonl`)));
+function hasRankingFiles(source: PromptSettings["source"]): boolean {
+  const isThere = (name: string): boolean =>
+    source.kind === "synthetic" ? source.names.includes(name) : existsSync(join(source.path, `${name}.jsonl`));
+  return ["queries", "passages"].every(isThere);
 }
 
 function toBody({ endpoint, input, rampart }: GenaiSettings): BodyPlan {

@@ -52,20 +52,19 @@ const DEFAULT_HTTP_URL = "localhost:8000";
 
 /** Returns the target of the measurement. @param headers headers of every request: the user's and those of an API key */
 export function toTarget(settings: GenaiSettings, given: GivenSettings, headers: Headers): TargetPlan {
-  const { endpoint, rampart } = settings;
+  const { endpoint } = settings;
   const { models, isStreaming } = settings.layout;
   const { type, path } = endpoint;
-  const more = rampart.moreUrls.length === 0 ? {} : { moreUrls: rampart.moreUrls };
   const model = models[0] ?? "";
   if (ENDPOINT_TYPES[type].takesPayloads) {
     const base = { kind: "openai", protocol: "http", batchSize: 1, tls: DEFAULT_TLS } as const;
     const url = given.has("endpoint.url") ? endpoint.url : DEFAULT_HTTP_URL;
-    return { ...base, url, ...more, endpoint: endpointPath(type, path, model), model, isStreaming, headers };
+    return { ...base, url, endpoint: endpointPath(type, path, model), model, isStreaming, headers };
   }
   if (ENDPOINT_TYPES[type].callsMethod) {
     const base = { kind: "dynamic-grpc", protocol: "grpc", batchSize: 1, tls: DEFAULT_TLS } as const;
     const call = { method: endpoint.grpcMethod, protoFiles: [], importPaths: [], compression: "none" } as const;
-    return { ...base, ...call, url: endpoint.url, ...more, model, isStreaming: false, headers };
+    return { ...base, ...call, url: endpoint.url, model, isStreaming: false, headers };
   }
   if (ENDPOINT_TYPES[type].isInProcess) {
     const { batchSize, modelVersion, outputSharedMemoryBytes } = DEFAULT_TRITON_TARGET;
@@ -78,7 +77,6 @@ export function toTarget(settings: GenaiSettings, given: GivenSettings, headers:
   return {
     ...DEFAULT_TRITON_TARGET,
     url: endpoint.url,
-    ...more,
     protocol: "grpc",
     model,
     isStreaming: true,

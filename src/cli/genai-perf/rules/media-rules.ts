@@ -1,7 +1,7 @@
 import { type AudioSettings, checkAudio } from "../../../inputs/media/synthetic-audio.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
-import type { GenaiSettings, SettingPath } from "../options/settings.ts";
+import type { GenaiSettings, GivenPrompts, SettingPath } from "../options/settings.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
@@ -17,13 +17,13 @@ export function checkMedia(rules: RuleSet): void {
 }
 
 /** Reports whether images are generated. */
-export function hasMadeUpImages({ prompts: { images } }: GenaiSettings): boolean {
+export function hasMadeUpImages({ images }: Pick<GivenPrompts, "images">): boolean {
   return images.widthPx.mean > 0 && images.heightPx.mean > 0;
 }
 
 /** Reports whether audio is generated. */
-export function hasMadeUpAudio({ prompts }: GenaiSettings): boolean {
-  return prompts.audio.lengthS.mean > 0;
+export function hasMadeUpAudio({ audio }: Pick<GivenPrompts, "audio">): boolean {
+  return audio.lengthS.mean > 0;
 }
 
 /** Reports a problem that starts with the flag's name. */
@@ -34,7 +34,8 @@ function refuse(rules: RuleSet, at: SettingPath, message: string, hint: string):
 function checkImages(rules: RuleSet): void {
   const { images } = rules.settings.prompts;
   const hint = "Give both --image-width-mean and --image-height-mean.";
-  if (hasMadeUpImages(rules.settings)) checkTypes(rules, "prompts.images.widthPx.mean", "images", "takesImages");
+  if (hasMadeUpImages(rules.settings.prompts))
+    checkTypes(rules, "prompts.images.widthPx.mean", "images", "takesImages");
   else if (images.widthPx.mean > 0 || images.heightPx.mean > 0) {
     const at = images.widthPx.mean > 0 ? "prompts.images.widthPx.mean" : "prompts.images.heightPx.mean";
     refuse(rules, at, "an image has a width and a height", hint);
@@ -46,7 +47,7 @@ function checkImages(rules: RuleSet): void {
       "prompts.images.format",
     ] as const)
       if (rules.isChosen(at)) refuse(rules, at, message, hint);
-    if (ENDPOINT_TYPES[rules.settings.endpoint.type].isTextless && hasMadeUpPrompts(rules.settings))
+    if (ENDPOINT_TYPES[rules.settings.endpoint.type].isTextless && hasMadeUpPrompts(rules.settings.input))
       refuse(rules, "endpoint.type", "image_retrieval has no images to send", hint);
   }
 }
@@ -60,7 +61,7 @@ const AUDIO_DETAILS = [
 ] as const;
 
 function checkSounds(rules: RuleSet): void {
-  if (hasMadeUpAudio(rules.settings)) {
+  if (hasMadeUpAudio(rules.settings.prompts)) {
     rules.problems.push(...checkAudio(toAudioSettings(rules.settings)));
     checkTypes(rules, "prompts.audio.lengthS.mean", "audio clips", "takesSounds");
   } else
@@ -82,7 +83,7 @@ function checkTypes(rules: RuleSet, at: SettingPath, what: string, takes: Takes)
     const hint = `Leave it out, or use --endpoint-type ${types.join(", ")}.`;
     refuse(rules, at, `requests of the endpoint type ${endpoint.type} have no ${what}`, hint);
   }
-  if (!hasMadeUpPrompts(rules.settings))
+  if (!hasMadeUpPrompts(rules.settings.input))
     refuse(
       rules,
       at,

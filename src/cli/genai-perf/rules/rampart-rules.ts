@@ -12,22 +12,22 @@ export function checkOwn(rules: RuleSet): void {
   checkNeeds(rules);
   checkPhases(rules);
   checkRampartFiles(rules);
-  const { searchLimits, scheduleStartMs, scheduleEndMs, hasScheduleAutoOffset } = rules.settings.rampart;
+  const { startMs, endMs, startsAtFirst } = rules.settings.schedule;
   rules.refuse(
-    isDryRun(rules.settings) && searchLimits !== null,
+    isDryRun(rules.settings) && rules.settings.rampart.searchLimits !== null,
     "rampart.shared.dry-run",
     "--dry-run cannot predict what a search will measure, which depends on the server",
     "Leave out --search-limits to see the plans of the whole sweep.",
   );
   rules.refuse(
-    scheduleStartMs !== null && scheduleEndMs !== null && scheduleEndMs < scheduleStartMs,
-    "rampart.scheduleEndMs",
+    startMs !== null && endMs !== null && endMs < startMs,
+    "schedule.endMs",
     "the schedule ends before it starts",
-    `Give ${scheduleStartMs} or more.`,
+    `Give ${startMs} or more.`,
   );
   rules.refuse(
-    scheduleStartMs !== null && hasScheduleAutoOffset,
-    "rampart.hasScheduleAutoOffset",
+    startMs !== null && startsAtFirst,
+    "schedule.startsAtFirst",
     "the schedule begins either with its first request or at --fixed-schedule-start-offset",
     "Give one of them.",
   );
@@ -64,7 +64,7 @@ function checkPhases(rules: RuleSet): void {
   const { stimulus } = settings.perfAnalyzer;
   if (!loadOf(stimulus.kind).sendsOnce) return;
   const why = `is not possible with ${flagOf(stimulus.kind)}, which sends each of its requests once`;
-  for (const at of ["rampart.durationSec", "rampart.warmupSec"] as const)
+  for (const at of ["rampart.durationSec", "rampart.plan.measurement.warmupMs"] as const)
     rules.refuse(rules.isChosen(at), at, `${nameOf(at)} ${why}`, "Leave it out.");
 }
 

@@ -3,7 +3,7 @@ import { METHOD_NAME } from "../../../transport/request.ts";
 import { isDirectory } from "../../output-files.ts";
 import { isTokenless } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
-import { checkInputFormat, hasMadeUpPrompts, isPayloadFile } from "../input-format.ts";
+import { checkInputFormat, isPayloadFile, sourceOf } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
 import { passedValueOf } from "../options/passed-flags.ts";
 import { nameOf } from "../options/subcommands.ts";
@@ -57,7 +57,7 @@ const INPUT_HINT =
 
 /** Checks `--grpc-method`, and what calls of a method cannot use. */
 export function checkMethod(rules: RuleSet): void {
-  const { endpoint, input, rampart } = rules.settings;
+  const { endpoint, input } = rules.settings;
   const { grpcMethod, type } = endpoint;
   if (!ENDPOINT_TYPES[type].callsMethod) {
     const message = `--grpc-method cannot be used with the endpoint type ${type}`;
@@ -72,11 +72,11 @@ export function checkMethod(rules: RuleSet): void {
   const example = "Give the method to call, for example --grpc-method inference.GRPCInferenceService/ServerLive.";
   const named = grpcMethod === "" ? "needs --grpc-method" : `needs a --grpc-method of the form package.Service/Method`;
   rules.refuse(!METHOD_NAME.test(grpcMethod), "endpoint.grpcMethod", `the endpoint type ${type} ${named}`, example);
-  const isPlainFile = !hasMadeUpPrompts(rules.settings) && !/^[a-z]+:|\.csv$/.test(input.file);
-  const isLines = ["auto", "jsonl"].includes(rampart.inputFormat);
+  const isPlainFile = sourceOf({ ...input, format: "auto" }).kind === "file";
+  const isLines = ["auto", "jsonl"].includes(input.format);
   const inputMessage = `the endpoint type ${type} needs a file or folder of commands`;
   rules.refuse(!isPlainFile, "input.file", inputMessage, INPUT_HINT);
-  rules.refuse(!isLines, "rampart.inputFormat", inputMessage, INPUT_HINT);
+  rules.refuse(!isLines, "input.format", inputMessage, INPUT_HINT);
   const unused = [
     "input.extra",
     "prompts.prefix.count",
@@ -147,11 +147,11 @@ function checkInput(rules: RuleSet): void {
     "User Config: If output tokens deterministic is set, mean must also be set",
     needsMean,
   );
-  const payload = /^payload:(.*)$/s.exec(input.file)?.[1];
+  const source = sourceOf(input);
   rules.refuse(
-    payload !== undefined && (payload === "" || !isFileOrFolder(payload)),
+    source.kind === "payload" && !isFileOrFolder(source.path),
     "input.file",
-    `File not found: ${payload}`,
+    `File not found: ${"path" in source ? source.path : ""}`,
     "Give an existing file after payload:, with one JSON object per line.",
   );
   for (const header of input.headers)
@@ -167,7 +167,7 @@ function checkLoad(rules: RuleSet): void {
   const { stimulus, measurement } = rules.settings.perfAnalyzer;
   const { followsTimes, sendsOnce, title } = loadOf(stimulus.kind);
   rules.refuse(
-    followsTimes === true && !isPayloadFile(rules.settings),
+    followsTimes && !isPayloadFile(rules.settings.input),
     "perfAnalyzer.stimulus",
     "a fixed schedule needs a payload file with a timestamp in each line",
     "Add --input-file payload:FILE, or --input-file FILE with --input-format payload, azure or burstgpt.",

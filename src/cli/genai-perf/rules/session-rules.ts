@@ -1,15 +1,14 @@
 import { isTokenless } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
-import { hasMadeUpPrompts } from "../input-format.ts";
+import { canHaveSessions, hasMadeUpPrompts } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
-import type { GenaiSettings } from "../options/settings.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 /** Checks that sessions have a load that supports them, and requests that belong to them. */
 export function checkSessions(rules: RuleSet): void {
   const { input, prompts, perfAnalyzer, endpoint } = rules.settings;
   const { count } = prompts.sessions;
-  const isMadeUp = hasMadeUpPrompts(rules.settings);
+  const isMadeUp = hasMadeUpPrompts(rules.settings.input);
   const { value = 0 } = perfAnalyzer.stimulus;
   if (!loadOf(perfAnalyzer.stimulus.kind).holdsSessions) {
     const hint = "Add --session-concurrency N, the number of sessions at the same time.";
@@ -26,7 +25,7 @@ export function checkSessions(rules: RuleSet): void {
   const files = "--input-file payload:FILE with a session_id in each line, or conversations:FILE";
   refuse(isMadeUp && count === 0, "there are no sessions", `Add --num-sessions, or ${files}.`);
   refuse(
-    !isMadeUp && !hasSessionsIn(rules.settings),
+    !isMadeUp && !canHaveSessions(input),
     `there are no sessions in ${input.file}`,
     `Give ${files}; or leave out --input-file, so that --num-sessions are generated.`,
   );
@@ -43,11 +42,6 @@ export function checkSessions(rules: RuleSet): void {
   );
 }
 
-/** Reports whether the input file can contain sessions, by its name or its format. */
-function hasSessionsIn({ input, rampart }: GenaiSettings): boolean {
-  return /^(payload|conversations):/.test(input.file) || ["payload", "sharegpt"].includes(rampart.inputFormat);
-}
-
 /** Warns of flags that have no effect on sessions, or only on sessions. GenAI-Perf does not warn. */
 export function warnOfSessions(rules: RuleSet): void {
   const { prompts, perfAnalyzer } = rules.settings;
@@ -58,7 +52,7 @@ export function warnOfSessions(rules: RuleSet): void {
     rules.warnOfFlag("perfAnalyzer.stabilityPct", why, "--stability-percentage");
     rules.warnOfFlag("perfAnalyzer.warmupRequests", why);
   }
-  const isMadeUp = hasMadeUpPrompts(rules.settings);
+  const isMadeUp = hasMadeUpPrompts(rules.settings.input);
   if (isMadeUp) rules.warnOfFlag("prompts.delayRatio", "on pauses that are generated");
   if (isMadeUp && hasSessions) rules.warnOfFlag("prompts.entryCount", "on sessions: each has requests of its own");
   if (!isMadeUp) rules.warnOfFlag("prompts.sessions.count", "on sessions of a file");

@@ -25,7 +25,7 @@ export function checkSweep(rules: RuleSet): void {
     "Vary one of them.",
   );
   refuse(new Set(types).size < types.length, "a parameter is varied twice", "Name each parameter once.");
-  const isMadeUp = hasMadeUpPrompts(rules.settings);
+  const isMadeUp = hasMadeUpPrompts(rules.settings.input);
   refuse(
     types.includes("input_sequence_length") && !isMadeUp,
     "input_sequence_length is the length of synthetic prompts, and the input file has its own",

@@ -23,7 +23,7 @@ export function warnTogether(rules: RuleSet): void {
     return;
   }
   warn(
-    isPayloadFile(settings) && prompts.outputTokens.mean !== null,
+    isPayloadFile(input) && prompts.outputTokens.mean !== null,
     "--output-tokens-mean is ignored where a line of the payload file has an output_length.",
   );
   warn(
@@ -68,7 +68,7 @@ function warnOfLengths(rules: RuleSet): void {
   const { inputTokens, outputTokens } = prompts;
   if (rampart.sequenceMix !== "") return;
   const { isTextless } = ENDPOINT_TYPES[endpoint.type];
-  if (hasMadeUpPrompts(rules.settings) && !isTextless && inputTokens.mean === 0)
+  if (hasMadeUpPrompts(rules.settings.input) && !isTextless && inputTokens.mean === 0)
     rules.warnings.push(
       inputTokens.stddev === 0
         ? `${rules.placeOf("prompts.inputTokens.mean")} 0: synthetic prompts have no text of their own, like in GenAI-Perf; many servers refuse empty ones.`

@@ -35,11 +35,7 @@ export async function removeSweepFiles({ csv, json, plots }: SweepFiles): Promis
 }
 
 /** Writes the tables, or nothing if there are no points. @throws RunError when a file cannot be written */
-export function writeSweepFiles(
-  { csv, json }: SweepFiles,
-  sweep: SweepSummary<SweepRow>,
-  loadTitle: "Concurrency" | "Request Rate",
-): void {
+export function writeSweepFiles({ csv, json }: SweepFiles, sweep: SweepSummary<SweepRow>, loadTitle: string): void {
   if (sweep.points.length === 0) return;
   writeReport(csv, formatSweepCsv(sweep.points, loadTitle), "outputs.folder");
   writeReport(json, formatSweepJson(sweep), "outputs.folder");
@@ -121,7 +117,7 @@ const PAGE_METRICS: readonly Cell[] = [
  * Formats the text, with lines that end with CR LF. Rows are sorted by descending request throughput. Missing values are 0.00, like in
  * GenAI-Perf.
  */
-export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: "Concurrency" | "Request Rate"): string {
+export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: string): string {
   const ordered = rows.toSorted((a, b) => throughputOf(b) - throughputOf(a));
   const lines = [
     ["Config Name", loadHeader, "ISL", "Num Dataset Entries", ...METRICS.map(([header]) => header)],

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { StatisticName } from "../../../measure/numpy-statistics.ts";
 import { userError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../result.ts";
+import { gpuMetricOf } from "./telemetry.ts";
 
 /** Merges GPU metrics of several runs from the statistics in their JSON, which has no samples. */
 
@@ -9,8 +10,6 @@ const TELEMETRY = v.record(
   v.string(),
   v.objectWithRest({ unit: v.optional(v.string(), "") }, v.record(v.string(), v.number())),
 );
-/** GenAI-Perf uses the mean over hosts for these, and the maximum for the others. */
-const MEANS: ReadonlySet<string> = new Set(["gpu_power_usage", "gpu_utilization", "energy_consumption"]);
 
 /** Parses the text of `telemetry_stats`. @param path the file, for errors @throws UserError */
 export function parseTelemetry(text: string, path: string): TelemetryStatistics {
@@ -57,5 +56,7 @@ export function mergeTelemetry(runs: readonly TelemetryStatistics[]): TelemetryS
 }
 
 function combine(name: string, values: readonly number[]): number {
-  return MEANS.has(name) ? values.reduce((sum, value) => sum + value, 0) / values.length : Math.max(...values);
+  return gpuMetricOf(name)?.isMean
+    ? values.reduce((sum, value) => sum + value, 0) / values.length
+    : Math.max(...values);
 }

@@ -10,49 +10,63 @@ import { isNoise, toServerSeries } from "./server-metrics.ts";
 /** GPU metrics as GenAI-Perf reports them. */
 
 interface PageMetric {
+  /** GenAI-Perf's. */
   readonly name: string;
+  readonly field: string;
   readonly unit: string;
   /** Factor from the exporter's unit to this one. Default: 1. */
   readonly scale?: number;
   /** Constant: only its average is reported. */
-  readonly isConstant?: boolean;
+  readonly isConstant?: true;
+  /** Over several hosts GenAI-Perf has its mean. Absent: its maximum. */
+  readonly isMean?: true;
 }
 
 const MIB_TO_GB = 1.048576 * 1e-3;
 const BYTES_TO_KB = 1 / 1024;
 
-/** In the order of JSON and CSV. */
+/**
+ * In the order of JSON and CSV. The fields are those of DCGM exporters (https://docs.nvidia.com/datacenter/dcgm/latest/gpu-telemetry/dcgm-exporter.html).
+ */
 const PAGE_METRICS: readonly PageMetric[] = [
-  { name: "gpu_power_usage", unit: "W" },
-  { name: "gpu_power_limit", unit: "W", isConstant: true },
-  { name: "energy_consumption", unit: "MJ", scale: 1e-9 },
-  { name: "total_gpu_memory", unit: "GB", scale: MIB_TO_GB, isConstant: true },
-  { name: "gpu_memory_used", unit: "GB", scale: MIB_TO_GB },
-  { name: "gpu_memory_free", unit: "GB", scale: MIB_TO_GB },
-  { name: "gpu_utilization", unit: "%" },
-  { name: "sm_utilization", unit: "%", scale: 100 },
-  { name: "memory_copy_utilization", unit: "%" },
-  { name: "video_encoder_utilization", unit: "%" },
-  { name: "video_decoder_utilization", unit: "%" },
-  { name: "gpu_clock_sm", unit: "MHz" },
-  { name: "gpu_clock_memory", unit: "MHz" },
-  { name: "gpu_temperature", unit: "C" },
-  { name: "gpu_memory_temperature", unit: "C" },
-  { name: "total_ecc_sbe_volatile", unit: "errors" },
-  { name: "total_ecc_dbe_volatile", unit: "errors" },
-  { name: "total_ecc_sbe_aggregate", unit: "errors" },
-  { name: "total_ecc_dbe_aggregate", unit: "errors" },
-  { name: "xid_last_error", unit: "errors" },
-  { name: "power_throttle_duration", unit: "us" },
-  { name: "thermal_throttle_duration", unit: "us" },
-  { name: "retired_pages_sbe", unit: "pages" },
-  { name: "retired_pages_dbe", unit: "pages" },
-  { name: "total_nvlink_crc_flit_errors", unit: "errors" },
-  { name: "total_nvlink_crc_data_errors", unit: "errors" },
-  { name: "pcie_transmit_throughput", unit: "KB/s", scale: BYTES_TO_KB },
-  { name: "pcie_receive_throughput", unit: "KB/s", scale: BYTES_TO_KB },
-  { name: "pcie_replay_counter", unit: "retries" },
+  { name: "gpu_power_usage", field: "DCGM_FI_DEV_POWER_USAGE", unit: "W", isMean: true },
+  { name: "gpu_power_limit", field: "DCGM_FI_DEV_POWER_MGMT_LIMIT", unit: "W", isConstant: true },
+  { name: "energy_consumption", field: "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", unit: "MJ", scale: 1e-9, isMean: true },
+  { name: "total_gpu_memory", field: "DCGM_FI_DEV_FB_TOTAL", unit: "GB", scale: MIB_TO_GB, isConstant: true },
+  { name: "gpu_memory_used", field: "DCGM_FI_DEV_FB_USED", unit: "GB", scale: MIB_TO_GB },
+  { name: "gpu_memory_free", field: "DCGM_FI_DEV_FB_FREE", unit: "GB", scale: MIB_TO_GB },
+  { name: "gpu_utilization", field: "DCGM_FI_DEV_GPU_UTIL", unit: "%", isMean: true },
+  { name: "sm_utilization", field: "DCGM_FI_PROF_SM_ACTIVE", unit: "%", scale: 100 },
+  { name: "memory_copy_utilization", field: "DCGM_FI_DEV_MEM_COPY_UTIL", unit: "%" },
+  { name: "video_encoder_utilization", field: "DCGM_FI_DEV_ENC_UTIL", unit: "%" },
+  { name: "video_decoder_utilization", field: "DCGM_FI_DEV_DEC_UTIL", unit: "%" },
+  { name: "gpu_clock_sm", field: "DCGM_FI_DEV_SM_CLOCK", unit: "MHz" },
+  { name: "gpu_clock_memory", field: "DCGM_FI_DEV_MEM_CLOCK", unit: "MHz" },
+  { name: "gpu_temperature", field: "DCGM_FI_DEV_GPU_TEMP", unit: "C" },
+  { name: "gpu_memory_temperature", field: "DCGM_FI_DEV_MEMORY_TEMP", unit: "C" },
+  { name: "total_ecc_sbe_volatile", field: "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", unit: "errors" },
+  { name: "total_ecc_dbe_volatile", field: "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", unit: "errors" },
+  { name: "total_ecc_sbe_aggregate", field: "DCGM_FI_DEV_ECC_SBE_AGG_TOTAL", unit: "errors" },
+  { name: "total_ecc_dbe_aggregate", field: "DCGM_FI_DEV_ECC_DBE_AGG_TOTAL", unit: "errors" },
+  { name: "xid_last_error", field: "DCGM_FI_DEV_XID_ERRORS", unit: "errors" },
+  { name: "power_throttle_duration", field: "DCGM_FI_DEV_POWER_VIOLATION", unit: "us" },
+  { name: "thermal_throttle_duration", field: "DCGM_FI_DEV_THERMAL_VIOLATION", unit: "us" },
+  { name: "retired_pages_sbe", field: "DCGM_FI_DEV_RETIRED_SBE", unit: "pages" },
+  { name: "retired_pages_dbe", field: "DCGM_FI_DEV_RETIRED_DBE", unit: "pages" },
+  { name: "total_nvlink_crc_flit_errors", field: "DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL", unit: "errors" },
+  { name: "total_nvlink_crc_data_errors", field: "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", unit: "errors" },
+  { name: "pcie_transmit_throughput", field: "DCGM_FI_PROF_PCIE_TX_BYTES", unit: "KB/s", scale: BYTES_TO_KB },
+  { name: "pcie_receive_throughput", field: "DCGM_FI_PROF_PCIE_RX_BYTES", unit: "KB/s", scale: BYTES_TO_KB },
+  { name: "pcie_replay_counter", field: "DCGM_FI_DEV_PCIE_REPLAY_COUNTER", unit: "retries" },
 ];
+
+const BY_FIELD = new Map(PAGE_METRICS.map((metric) => [metric.field, metric]));
+const BY_NAME = new Map(PAGE_METRICS.map((metric) => [metric.name, metric]));
+
+/** Returns what is known of a GPU metric by GenAI-Perf's name; undefined for another one. */
+export function gpuMetricOf(name: string): Pick<PageMetric, "isConstant" | "isMean"> | undefined {
+  return BY_NAME.get(name);
+}
 
 /** Returns the metrics over time: GPU metrics in GenAI-Perf's units, then other server metrics that were not always 0. */
 export function toTelemetrySeries(scrape: ScrapeResult): TelemetryMetric[] {
@@ -122,41 +136,6 @@ function formatValue(name: string, value: number | undefined): string {
   return name === "gpu_utilization" ? String(roundHalfEven(value)) : formatTwoDecimals(value);
 }
 
-/**
- * GenAI-Perf's metric names by field of DCGM exporters (https://docs.nvidia.com/datacenter/dcgm/latest/gpu-telemetry/dcgm-exporter.html).
- */
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ["DCGM_FI_DEV_POWER_USAGE", "gpu_power_usage"],
-  ["DCGM_FI_DEV_POWER_MGMT_LIMIT", "gpu_power_limit"],
-  ["DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "energy_consumption"],
-  ["DCGM_FI_DEV_FB_TOTAL", "total_gpu_memory"],
-  ["DCGM_FI_DEV_FB_USED", "gpu_memory_used"],
-  ["DCGM_FI_DEV_FB_FREE", "gpu_memory_free"],
-  ["DCGM_FI_DEV_GPU_UTIL", "gpu_utilization"],
-  ["DCGM_FI_PROF_SM_ACTIVE", "sm_utilization"],
-  ["DCGM_FI_DEV_MEM_COPY_UTIL", "memory_copy_utilization"],
-  ["DCGM_FI_DEV_ENC_UTIL", "video_encoder_utilization"],
-  ["DCGM_FI_DEV_DEC_UTIL", "video_decoder_utilization"],
-  ["DCGM_FI_DEV_SM_CLOCK", "gpu_clock_sm"],
-  ["DCGM_FI_DEV_MEM_CLOCK", "gpu_clock_memory"],
-  ["DCGM_FI_DEV_GPU_TEMP", "gpu_temperature"],
-  ["DCGM_FI_DEV_MEMORY_TEMP", "gpu_memory_temperature"],
-  ["DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", "total_ecc_sbe_volatile"],
-  ["DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "total_ecc_dbe_volatile"],
-  ["DCGM_FI_DEV_ECC_SBE_AGG_TOTAL", "total_ecc_sbe_aggregate"],
-  ["DCGM_FI_DEV_ECC_DBE_AGG_TOTAL", "total_ecc_dbe_aggregate"],
-  ["DCGM_FI_DEV_XID_ERRORS", "xid_last_error"],
-  ["DCGM_FI_DEV_POWER_VIOLATION", "power_throttle_duration"],
-  ["DCGM_FI_DEV_THERMAL_VIOLATION", "thermal_throttle_duration"],
-  ["DCGM_FI_DEV_RETIRED_SBE", "retired_pages_sbe"],
-  ["DCGM_FI_DEV_RETIRED_DBE", "retired_pages_dbe"],
-  ["DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL", "total_nvlink_crc_flit_errors"],
-  ["DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "total_nvlink_crc_data_errors"],
-  ["DCGM_FI_PROF_PCIE_TX_BYTES", "pcie_transmit_throughput"],
-  ["DCGM_FI_PROF_PCIE_RX_BYTES", "pcie_receive_throughput"],
-  ["DCGM_FI_DEV_PCIE_REPLAY_COUNTER", "pcie_replay_counter"],
-]);
-
 /** Returns the GPU readings of DCGM exporters, in the exporter's units, by GenAI-Perf's metric name and then by GPU. */
 export function readGpus({ endpoints }: ScrapeResult): Map<string, Map<string, TelemetrySeries>> {
   const exporters = endpoints.filter(hasGpus);
@@ -198,8 +177,8 @@ function hasGpus(endpoint: ScrapedEndpoint): boolean {
 
 function* gpuSeries({ families }: ScrapedEndpoint): Generator<[name: string, series: ScrapedSeries]> {
   for (const family of families) {
-    const name = NAMES.get(family.name);
-    if (name !== undefined) for (const one of family.series) yield [name, one];
+    const metric = BY_FIELD.get(family.name);
+    if (metric !== undefined) for (const one of family.series) yield [metric.name, one];
   }
 }
 
