@@ -189,7 +189,7 @@ export function defineScenario<
   const G extends GivenTags = GivenTags,
   const X extends string = string,
 >(definition: ScenarioSource<P, S, A, D, R, G, X>): Scenario<ScenarioSource<P, S, A, D, R, G, X>> {
-  refuseMore("defineScenario(definition)", arguments);
+  refuseMore("defineScenario(definition)", arguments, 'Write the name inside: defineScenario({ name: "my test", … }).');
   const scenario = define(definition);
   const entry = entryModule();
   const frames = (new Error().stack ?? "").split("\n");

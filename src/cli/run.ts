@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AssertionPlan } from "../plan/assertions.ts";
 import { functionsOf } from "../plan/functions.ts";
@@ -14,7 +14,7 @@ import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.t
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
-import { isDataFile, type LoadedScenario, loadScenario, withReadFields } from "../scenario/load-module.ts";
+import { isDataFile, type LoadedScenario, loadedFrom, loadScenario } from "../scenario/load-module.ts";
 import {
   describeParameters,
   type GivenValues,
@@ -124,8 +124,6 @@ async function runFile(
     throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
   });
   return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
-    const { place } = loaded;
-    if (place !== undefined && error instanceof UserError) throw new UserError(error.problems.map(place));
     throw explainLater(error, loaded);
   });
 }
@@ -141,7 +139,7 @@ export async function runEntryScenario(
   const io = withNames(guardIo(rawIo), inScenario);
   const file = fileURLToPath(url);
   return explainErrors(file, io, async () => {
-    const loaded = { scenario: withReadFields(scenario), file, folder: dirname(file) };
+    const loaded = loadedFrom(scenario, file, file);
     const flags = parseFlags(FLAGS, args, 0);
     if (asksHelp(flags) && printsHelp(flags, scenarioPage(file, loaded), io)) return EXIT.passed;
     const problems: Problem[] = [...flags.problems];
@@ -153,8 +151,9 @@ export async function runEntryScenario(
 }
 
 /** A scenario that replaces functions of the language can throw anywhere. */
-function explainLater(error: unknown, { file }: LoadedScenario): unknown {
-  if (error instanceof UserError || error instanceof RunError) return error;
+function explainLater(error: unknown, { file, place }: LoadedScenario): unknown {
+  if (error instanceof UserError) return new UserError(error.problems.map(place));
+  if (error instanceof RunError) return error;
   return toLaterError(error, file, resolve(file)) ?? error;
 }
 

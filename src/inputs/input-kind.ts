@@ -23,6 +23,8 @@ export interface InputKind<P extends InputsPlan> {
   readonly lacksSessions?: Pick<Problem, "message" | "hint">;
   /** Whether each request takes the next step of the data, whichever lane sends it. Absent: no. */
   isInOrder?(plan: P): boolean;
+  /** Whether its entries can have tags. Absent: no. */
+  canHaveTags?(plan: P): boolean;
   /**
    * Returns how perf_analyzer takes such data: what its option for input data names, and what it cannot express. Absent: it takes none, or
    * makes random data.

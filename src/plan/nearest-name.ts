@@ -35,7 +35,10 @@ export function nearestDuration(typed: string): string | undefined {
 /** Returns how to correct a mistyped duration. @param otherwise the hint when no duration can be suggested */
 export function durationHint(typed: unknown, otherwise: string): string {
   const near = typeof typed === "string" ? nearestDuration(typed) : undefined;
-  return near === undefined ? otherwise : `Write "${near}".`;
+  if (near !== undefined) return `Write "${near}".`;
+  const number = typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed;
+  const isNumber = typeof number === "number" && number >= 0 && number < Infinity;
+  return isNumber ? `Add the unit: "${number} s" or "${number} ms".` : otherwise;
 }
 
 /** Suggests the percentage for a number without its sign, or for a ratio: `1 %` for 0.01 and for 1. Undefined when there is none. */

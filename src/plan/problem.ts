@@ -112,6 +112,11 @@ export function wordProblem({ path, message, hint, ...rest }: Problem, nameOf?: 
   };
 }
 
+/** Formats the keys of a path like code: `assert[0].where`. */
+export function formatKeys(keys: readonly string[]): string {
+  return keys.map((key, index) => (/^\d+$/.test(key) ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");
+}
+
 /** Changes the path of a problem that is about no setting of a plan. */
 export function movePath(found: Problem, change: (path: string) => string): Problem {
   return typeof found.path === "string" ? { ...found, path: change(found.path) } : found;

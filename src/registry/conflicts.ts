@@ -5,7 +5,7 @@ import { fieldOf } from "../plan/defined.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { TARGET_TAG } from "../plan/split/tags.ts";
+import { TARGET_TAG, type Tags, type TagsPlan, unknownTags } from "../plan/split/tags.ts";
 import type { RequestForm } from "../service/service.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { loadModeOf } from "./load-modes.ts";
@@ -22,6 +22,7 @@ export function findConflicts(plan: Plan): Problem[] {
     ...checkInputs(plan),
     ...checkExtracted(plan.target, plan.assertions, "assert"),
     ...checkExtracted(plan.target, plan.limits ?? [], "load.where"),
+    ...checkTags(plan),
     ...checkServerMetrics(plan),
     ...checkLimits(plan),
     ...checkClient(plan),
@@ -151,6 +152,42 @@ function checkExtracted(target: Plan["target"], assertions: Plan["assertions"], 
     const hint = names.length === 0 ? "Name it in extract, in the target's options." : `Use ${names.join(" or ")}.`;
     return [problem("unknown-name", path, "the target extracts no value of this name", hint, metric.name)];
   });
+}
+
+/** The tags of the requests of a target, as far as they are known before its inputs are read. */
+interface KnownTags {
+  readonly fixed: Tags;
+  /** Whether its inputs or a function can give others. */
+  readonly isOpen: boolean;
+}
+
+/** Returns assertions on tags that no request can have. */
+function checkTags(plan: Plan): Problem[] {
+  const known = knownTags(plan);
+  const canHave = ({ fixed, isOpen }: KnownTags, wanted: Tags): boolean =>
+    Object.entries(wanted).every(([name, value]) => fixed[name] === value || (isOpen && name !== TARGET_TAG));
+  return plan.assertions.flatMap(({ where }, index) => {
+    if (where === undefined || known.some((part) => canHave(part, where))) return [];
+    return [
+      unknownTags(
+        `assert.${index}`,
+        where,
+        known.map(({ fixed }) => fixed),
+      ),
+    ];
+  });
+}
+
+/** Returns the tags of each target. */
+function knownTags({ target, inputs, tags }: Plan): KnownTags[] {
+  const isOpen = (own: Plan["inputs"], functions: readonly (TagsPlan | undefined)[]): boolean =>
+    inputKindOf(own).canHaveTags?.(own) === true || functions.some((one) => one?.of !== undefined);
+  const members = membersOf(target);
+  if (members.length === 0) return [{ fixed: { ...tags?.fixed }, isOpen: isOpen(inputs, [tags]) }];
+  return members.map((member) => ({
+    fixed: { [TARGET_TAG]: member.name, ...member.tags?.fixed, ...tags?.fixed },
+    isOpen: isOpen(member.inputs, [member.tags, tags]),
+  }));
 }
 
 /** Returns assertions on metrics of the server that this run cannot have. */

@@ -5,14 +5,20 @@ import { showValue } from "../plan/show-value.ts";
 
 /**
  * Refuses more arguments than a builder takes. @param call the builder with the names of its arguments: `rate(perSec, options)`
- * @throws UserError
+ * @param hint how to correct it @throws UserError
  */
-export function refuseMore(call: string, given: IArguments | readonly unknown[]): void {
+export function refuseMore(call: string, given: IArguments | readonly unknown[], hint = "Remove what is more."): void {
   const [, names = ""] = /\((.*)\)/.exec(call) ?? [];
   const most = names === "" ? 0 : names.split(",").length;
   if (given.length <= most) return;
   const message = most === 0 ? "takes no arguments" : `takes ${most === 1 ? "1 argument" : `${most} arguments`}`;
-  throw userError("invalid-value", call, message, "Remove what is more.", showValue(given[most]));
+  throw userError("invalid-value", call, message, hint, showValue(given[most]));
+}
+
+/** Refuses a load where another argument belongs. @param hint the right order @throws UserError */
+export function refuseLoad(call: string, given: unknown, hint: string): void {
+  if (typeof given === "object" && given !== null && "pacing" in given)
+    throw userError("invalid-value", call, "begins with another argument, not with a load", hint);
 }
 
 /** Returns options with further fields. What is no object stays as it is, so that the schema refuses it. */

@@ -19,11 +19,16 @@ import { givenTagsSchema, toTexts } from "./tags.ts";
 
 /** Checks assertions of untyped callers, and converts assertions to those of plans. */
 
+/** The message for what is no assertion. */
+export const ASSERTION_RULE = "must be an assertion such as ";
+/** The message for a name that no metric has. */
+export const METRIC_RULE = "there is no metric of this name";
+
 const SIDES = COMPARISONS.filter((comparison) => comparison !== "is");
 
 /** Returns the schema of an assertion. */
 export function assertionSchema(): Schema<AnyAssertion> {
-  return schemaByMetric<AnyAssertion>('must be an assertion such as p99().below("25 ms")', (metric, entry) => {
+  return schemaByMetric<AnyAssertion>(`${ASSERTION_RULE}p99().below("25 ms")`, (metric, entry) => {
     const { quantity } = entry;
     const comparisons = quantity === "ratio" || quantity === "number" ? COMPARISONS : SIDES;
     return v.object({
@@ -59,10 +64,19 @@ function schemaByMetric<T>(
     const entry = findEntry(key);
     if (entry === undefined || entry.isOfReports === true) {
       const names = keysWith(statistic as Statistic | undefined);
-      return v.looseObject({ metric: v.looseObject({ key: v.picklist(names, `must be one of ${names.join(", ")}`) }) });
+      return v.looseObject({ metric: v.looseObject({ key: v.picklist(names, METRIC_RULE) }) });
     }
+    const missing = explainStatistic(key, entry, statistic as Statistic | undefined);
+    if (missing !== undefined) return v.never(missing);
     return build(metricSchemaOf(key, entry, goodputLimitsSchema()), entry);
   });
+}
+
+/** Explains that a metric needs a statistic, or has none; undefined when it has the given one, and for one that no metric has. */
+function explainStatistic(key: string, { statistics }: Metric, given: Statistic | undefined): string | undefined {
+  if (statistics === undefined && given !== undefined) return `${key} is one value: write metric("${key}")`;
+  if (statistics === undefined || given !== undefined) return undefined;
+  return `${key} has statistics: write ${statistics.includes("percentiles") ? "p99" : statistics[0]}("${key}")`;
 }
 
 /** The limit of a metric by what it counts. Only extracted numbers may be negative. */

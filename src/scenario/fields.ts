@@ -85,6 +85,7 @@ export function toMs(duration: Duration): number {
 export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.StrictObjectSchema<E, undefined> {
   const schema = v.strictObject(entries);
   const names = Object.keys(entries);
+  const needed = names.filter((name) => entries[name]?.type !== "optional");
   return {
     ...schema,
     "~run": (dataset, config) => {
@@ -92,6 +93,9 @@ export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.St
       // Valibot only reports the first one.
       const startsServer = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>
         type === "strict_object" && expected === "never" && path?.length === 1;
+      const [first] = result.issues ?? [];
+      if (first?.type === "strict_object" && first.expected === "Object" && first.path === undefined)
+        return { ...result, issues: [{ ...first, requirement: needed }] } as typeof result;
       const at = result.issues?.findIndex(startsServer) ?? -1;
       const issue = result.issues?.[at];
       const item = issue?.path?.[0];

@@ -9,6 +9,7 @@ import { guardExit } from "../runtime/process-end/exit-guard.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { defineScenario, isScenario, type Scenario, type ScenarioDefinition } from "./define.ts";
 import { BuiltIns, refuseChanges } from "./definition/built-ins.ts";
+import { placeInCode } from "./definition/code-places.ts";
 import { readFields } from "./plain-data.ts";
 import { describeExit, toLoadError } from "./scenario-error.ts";
 
@@ -28,8 +29,8 @@ export interface LoadedScenario {
   /** As the user typed it. */
   readonly file: string;
   readonly folder: string;
-  /** Adds line and column to a problem with a scenario that is data. Absent for code. */
-  place?(problem: Problem): Problem;
+  /** Adds line and column to a problem with a part of the scenario. */
+  place(problem: Problem): Problem;
 }
 
 interface BunPlugins {
@@ -92,11 +93,18 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     const hint = "Write `export default defineScenario({ … })`.";
     throw userError("invalid-value", file, "its default export is not a scenario", hint);
   }
-  return { scenario: withReadFields(loaded.default), file, folder: dirname(path) };
+  return loadedFrom(loaded.default, path, file);
+}
+
+/** Returns a scenario that is code. @param path absolute path of its file @param file as the user typed it */
+export function loadedFrom(scenario: Scenario, path: string, file: string): LoadedScenario {
+  const read = withReadFields(scenario);
+  const place = (found: Problem): Problem => placeInCode(found, path, file, read.definition);
+  return { scenario: read, file, folder: dirname(path), place };
 }
 
 /** Returns a scenario whose fields can be read again without calling code of the user. @throws UserError naming a field that throws */
-export function withReadFields({ definition }: Scenario): Scenario {
+function withReadFields({ definition }: Scenario): Scenario {
   return defineScenario(readFields(definition) as ScenarioDefinition);
 }
 

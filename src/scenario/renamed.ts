@@ -1,7 +1,46 @@
-/** Names that the language does not have: those that it once had, and those of other tools, each with what to write instead. */
+/**
+ * Names that the language does not have: those that it once had, and those of k6, Locust, AIPerf, GenAI-Perf, perf_analyzer and others, each with
+ * what to write instead.
+ */
+
+/** What to write: as code, and as data where that is different. */
+type Meant = string | readonly [code: string, data: string];
+
+const HOLD: Meant = ['load: hold(16, { for: "30 s" })', "load: { hold: { concurrency: 16, for: 30 s } }"];
+const RAMP: Meant = ['load: ramp(1, 64, { over: "2 min" })', "load: { ramp: { from: 1, to: 64, over: 2 min } }"];
+const STEPS: Meant = ["load: ramp(1, 8)", "load: { ramp: { from: 1, to: 8 } }"];
+const RATE: Meant = ['load: rate(100, { for: "30 s" })', "load: { rate: { perSec: 100, for: 30 s } }"];
+const RATES: Meant = ["load: rateRamp(10, 100, { step: 10 })", "load: { rateRamp: { from: 10, to: 100, step: 10 } }"];
+const LENGTH: Meant = ['for: "30 s" in the load', "for: 30 s in the load"];
+const COUNT: Meant = "requests: 1000 in the load";
+const LIMITS: Meant = ['assert: [p99("latency").below("50 ms")]', "assert: [p99(latency) < 50 ms]"];
+const SERVER: Meant = [
+  'target: openai("localhost:8000", { model: "NAME" }), or another target',
+  "target: { openai: { url: localhost:8000, model: NAME } }, or another target",
+];
+const PROMPTS: Meant = ["inputs: input.prompts({ isl: 550, osl: 128 })", "inputs: { prompts: { isl: 550, osl: 128 } }"];
+const SPREAD = "isl: { mean: 550, stddev: 50 }";
+const NAMED = "model";
+const REPORTS = "no file in the scenario: reports are options of rampart run";
+const ADDRESS: Meant = ["the address as the first argument, before the options", "url"];
+
+/** What to write for a field that is missing. */
+const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
+  ["name", ['name: "my test"', "name: my test"]],
+  ["target", SERVER],
+  ["load", HOLD],
+  ["model", ['model: "NAME"', "model: NAME"]],
+  ["where", ['where: [p99("latency").below("50 ms")]', "where: [p99(latency) < 50 ms]"]],
+]);
+
+/** The beginning of hints that are code, which data does not have. */
+export const CODE_HINT = "Write it like ";
+
+/** How a scenario is written. */
+export type Notation = "code" | "data";
 
 /** Options by their name, or by the field and their name. */
-const OPTIONS: ReadonlyMap<string, string> = new Map([
+const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["maxFailureRatio", 'maxErrorRate: "1 %"'],
   ["requestTimeout", 'timeout: "30 s"'],
   ["errorRatio", 'errorRate: "1 %"'],
@@ -15,10 +54,83 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ["serverTrace.rate", "oneIn: 10"],
   ["ttft", 'timeToFirstToken: "200 ms"'],
   ["itl", 'interTokenLatency: "20 ms"'],
-  ["thresholds", 'assert: [p99("latency").below("50 ms")]'],
-  ["vus", "load: hold(16)"],
-  ["duration", 'for: "30 s"'],
+  ["tpot", 'interTokenLatency: "20 ms"'],
+  ["requestLatency", 'latency: "2 s"'],
   ["apiKey", 'apiKeyEnv: "NAME", the environment variable that holds it'],
+  // k6
+  ["thresholds", LIMITS],
+  ["vus", HOLD],
+  ["duration", LENGTH],
+  ["iterations", COUNT],
+  ["stages", RAMP],
+  ["startVUs", RAMP],
+  ["scenarios", HOLD],
+  ["executor", HOLD],
+  ["rps", RATE],
+  ["startRate", RATES],
+  ["timeUnit", "the rate in requests per second, without timeUnit"],
+  ["preAllocatedVUs", "maxOutstanding: 64"],
+  ["maxVUs", "maxOutstanding: 64"],
+  ["checks", "check: (response) => true"],
+  ["insecureSkipTLSVerify", "tls: { verify: false } in the target's options"],
+  // Locust
+  ["users", HOLD],
+  ["spawnRate", ['rampUp: "10 s" in hold(…)', "rampUp: 10 s in hold"]],
+  ["runTime", LENGTH],
+  ["host", SERVER],
+  // AIPerf and GenAI-Perf
+  ["concurrency", HOLD],
+  ["requestRate", RATE],
+  ["requestCount", COUNT],
+  ["benchmarkDuration", LENGTH],
+  ["warmup", 'warmupFor: "10 s"'],
+  ["warmupDuration", 'warmupFor: "10 s"'],
+  ["warmupRequestCount", "warmupRequests: 10"],
+  ["url", SERVER],
+  ["target.url", ADDRESS],
+  ["target.baseUrl", ADDRESS],
+  ["model", SERVER],
+  ["endpoint", SERVER],
+  ["endpointType", 'endpoint: "chat"'],
+  ["target.modelName", NAMED],
+  ["islMean", "isl: 550"],
+  ["islStddev", SPREAD],
+  ["oslMean", "osl: 128"],
+  ["oslStddev", "osl: { mean: 128, stddev: 10 }"],
+  ["syntheticInputTokensMean", "isl: 550"],
+  ["syntheticInputTokensStddev", SPREAD],
+  ["promptInputTokensMean", "isl: 550"],
+  ["promptInputTokensStddev", SPREAD],
+  ["outputTokensMean", "osl: 128"],
+  ["maxTokens", "osl: 128"],
+  ["numPrompts", "count: 100"],
+  ["numDatasetEntries", "count: 100"],
+  ["isl", PROMPTS],
+  ["osl", PROMPTS],
+  ["prompts", PROMPTS],
+  ["inputFile", ['inputs: input.prompts({ file: "x.jsonl" })', "inputs: { prompts: { file: x.jsonl } }"]],
+  ["extraInputs", "extra: { temperature: 0 } in input.prompts(…)"],
+  ["randomSeed", "seed: 0"],
+  ["slo", LIMITS],
+  ["slos", LIMITS],
+  ["goodput", ['assert: [goodput({ latency: "1 s" }).atLeast(10)]', "assert: [goodput(latency <= 1 s) >= 10]"]],
+  ["profileExportFile", REPORTS],
+  ["artifactDir", REPORTS],
+  // perf_analyzer
+  ["concurrencyRange", STEPS],
+  ["requestRateRange", RATES],
+  ["measurementInterval", 'stability: { window: "5 s" }'],
+  ["stabilityPercentage", 'stability: { within: "10 %" }'],
+  ["maxTrials", "stability: { trials: 10 }"],
+  ["percentile", "stability: { percentile: 95 }"],
+  ["latencyThreshold", 'latencyLimit: "50 ms"'],
+  ["binarySearch", ["load: findMax({ over: ramp(1, 64), where: [ … ] })", "load: { findMax: { … } }"]],
+  ["inputData", ['inputs: input.json("data.json")', "inputs: { json: data.json }"]],
+  ["serviceKind", SERVER],
+  ["modelVersion", 'version: "1"'],
+  ["batch", "batchSize: 8"],
+  ["shape", "shapes: { INPUT0: [3, 224, 224] }"],
+  ["insecure", "verify: false"],
 ]);
 
 const MLPERF = ["multiStream", "offline", "server", "singleStream"] as const;
@@ -29,6 +141,16 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["requestRate", "rateRamp(10, 500), as in findMax({ over: rateRamp(10, 500), … })"],
   ["dynamicGrpc", "grpc(…)"],
   ["file", "fileBody(…)"],
+  ["p", "percentile(99)"],
+  ["avg", "average(…)"],
+  ["mean", "average(…)"],
+  ["lessThan", 'below("50 ms")'],
+  ["greaterThan", "above(100)"],
+  ["lt", 'below("50 ms")'],
+  ["lte", 'atMost("50 ms")'],
+  ["gt", "above(100)"],
+  ["gte", "atLeast(100)"],
+  ["equals", "is(0)"],
   ...MLPERF.map((name) => [name, `mlperf.${name}(…)`] as const),
   ...["choice", "duration", "flag", "integer", "number", "text"].map((name) => [name, `param.${name}(…)`] as const),
   ...["dir", "files", "generate", "json", "payloads", "prompts", "random", "zero"].map(
@@ -56,9 +178,28 @@ export function renamedFunction(name: string): string | undefined {
   return found === undefined ? undefined : `Write ${found}.`;
 }
 
-/** Returns how to write an option that the language does not have; undefined for a name that is just unknown. @param keys its path */
-export function renamedOption(keys: readonly string[]): string | undefined {
-  const name = keys.at(-1) ?? "";
+/**
+ * Returns how to write an option that the language does not have; undefined for a name that is just unknown.
+ * @param keys its path @param notation how the scenario is written. Default: code
+ */
+export function renamedOption(keys: readonly string[], notation: Notation = "code"): string | undefined {
+  const name = toCamelCase(keys.at(-1) ?? "");
   const found = OPTIONS.get(`${keys.at(-2)}.${name}`) ?? OPTIONS.get(name);
-  return found === undefined ? undefined : `Write ${found}.`;
+  return found === undefined ? undefined : formatMeant(found, notation);
+}
+
+/** Returns what to write for a field that is missing; undefined when there is no example. @param keys its path */
+export function exampleOf(keys: readonly string[], notation: Notation = "code"): string | undefined {
+  const found = EXAMPLES.get(keys.at(-1) ?? "");
+  return found === undefined ? undefined : formatMeant(found, notation);
+}
+
+function formatMeant(meant: Meant, notation: Notation): string {
+  const [code, data] = typeof meant === "string" ? [meant, meant] : meant;
+  return `Write ${notation === "code" ? code : data}.`;
+}
+
+/** The command lines of others have `request-count` and `request_count`. */
+function toCamelCase(name: string): string {
+  return name.replace(/[-_]+([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,4 +1,5 @@
-import { UserError } from "../plan/problem.ts";
+import { nearestName } from "../plan/nearest-name.ts";
+import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { type Scenario, scenarioOf } from "./define.ts";
 import type { ParameterValue } from "./params/parameter.ts";
 import { toFieldProblem, withPlace } from "./scenario-error.ts";
@@ -38,20 +39,50 @@ export function fieldsAfterSetup({ definition }: Scenario): string[] {
   return fields.flatMap(([name, field]) => (!OTHER_FIELDS.has(name) && needsSetup(name, field) ? [name] : []));
 }
 
+/** Returns the values of the parameters, where reading another name is an error. */
+function refuseUnknown(values: FieldContext["values"]): FieldContext["values"] {
+  return new Proxy(values, {
+    get: (given, name) => {
+      if (typeof name === "symbol" || Object.hasOwn(given, name) || name === "toJSON") return Reflect.get(given, name);
+      const names = Object.keys(given);
+      const near = nearestName(name, names);
+      const known = names.length === 0 ? "The scenario has no params." : `The parameters are ${names.join(", ")}.`;
+      const hint = near === undefined ? known : `Did you mean ${near}?`;
+      throw userError("unknown-name", `params.${name}`, "there is no parameter of this name", hint);
+    },
+  });
+}
+
+/** Whether an error is that of a builder, which stands there instead of its call and got the arguments of a field. */
+function refusesArguments({ problems: [first] }: UserError, field: unknown): boolean {
+  return String(first?.path).includes(`${(field as FieldFunction).name}(`);
+}
+
+function notCalled(name: string, field: unknown): Problem {
+  return problem(
+    "invalid-value",
+    name,
+    "is a function that is not called",
+    `Write ${(field as FieldFunction).name}(…).`,
+  );
+}
+
 /**
  * Calls the fields that are functions. Returns the scenario with their results; without `started`, without the fields that need it.
  * @throws UserError with an error of each field that throws
  */
 export function resolveFields({ definition }: Scenario, { values, started, file, path }: FieldContext): Scenario {
-  const problems = [];
+  const problems: Problem[] = [];
   const fields: [string, unknown][] = [];
+  const given = refuseUnknown(values);
   for (const [name, field] of Object.entries(definition) as [string, unknown][]) {
     if (OTHER_FIELDS.has(name) || (started === undefined && needsSetup(name, field))) continue;
     try {
-      fields.push([name, isCalled(name, field) ? field(values, started?.value) : field]);
+      fields.push([name, isCalled(name, field) ? field(given, started?.value) : field]);
     } catch (error) {
       // Builders, and the fields of scenarios in YAML and JSON, have problems of their own.
-      if (error instanceof UserError) problems.push(...withPlace(error, file, path));
+      if (error instanceof UserError && refusesArguments(error, field)) problems.push(notCalled(name, field));
+      else if (error instanceof UserError) problems.push(...withPlace(error, file, path));
       else problems.push(toFieldProblem(error, name, file, path));
     }
   }

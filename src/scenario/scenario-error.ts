@@ -47,10 +47,18 @@ const MISSING_EXPORT =
   /named '([\w$]+)' not found in module 'rampart'|'rampart(?::\w+)?' does not provide an export named '([\w$]+)'/;
 
 /** A call of what is no function, such as `rampart.server(1)`. */
-const NO_FUNCTION = /\b\w+\.([\w$]+) is not a function/;
+const NO_FUNCTION = /[\w)]\.([\w$]+) is not a function/;
+
+/** A package that is not installed: the words of Bun and Deno, and of Node. */
+const MISSING_PACKAGE = /Cannot find (?:package|module) '([^'./][^']*)'|bare specifier "([^"./][^"]*)"/;
 
 /** Returns how to correct a name; undefined when the error is another one. */
 function hintForName(message: string, names: readonly string[]): string | undefined {
+  const [, inMost, inDeno] = MISSING_PACKAGE.exec(message) ?? [];
+  const missing = inMost ?? inDeno;
+  if (missing !== undefined && /^k6\b/.test(missing))
+    return "Use the functions of Rampart instead, and write export default defineScenario({ … }).";
+  if (missing !== undefined) return `Install it beside the scenario: npm install ${missing}.`;
   const undefinedName = UNDEFINED_NAME.exec(message)?.[1];
   if (undefinedName !== undefined && names.includes(undefinedName))
     return `Add it to the import: import { ${undefinedName} } from "rampart".`;

@@ -18,7 +18,7 @@ import { toCancellationPlan } from "./cancel.ts";
 import type { Scenario } from "./define.ts";
 import { toCapacityPlan } from "./definition/capacity.ts";
 import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
-import { toProblem } from "./definition/to-problem.ts";
+import { toProblems } from "./definition/to-problem.ts";
 import { toMs, toPct, toRatio } from "./fields.ts";
 import { callOf } from "./form.ts";
 import { describeInputs } from "./inputs.ts";
@@ -47,7 +47,7 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
   registerGiven(given);
   const parsed = v.safeParse(definitionSchema(), given);
   if (!parsed.success)
-    throw new UserError([...parsed.issues.map(toProblem), ...checkLoadAlone(parsed.issues, parsed.output, folder)]);
+    throw new UserError([...toProblems(parsed.issues), ...checkLoadAlone(parsed.issues, parsed.output, folder)]);
   const load = convertLoads(parsed.output.load, folder);
   const definition = withInputsOf(load, parsed.output);
   const problems = checkTogether(definition, load, overrides);
@@ -63,7 +63,7 @@ export function checkFields({ definition }: Scenario, absent: readonly string[])
   registerGiven(given);
   const { issues = [] } = v.safeParse(definitionSchema(), given);
   const wrong = issues.filter(({ path }) => !absent.includes(String(path?.[0]?.key)));
-  if (wrong.length > 0) throw new UserError(wrong.map(toProblem));
+  if (wrong.length > 0) throw new UserError(toProblems(wrong));
 }
 
 /** Registers the secrets of a scenario before validation, because errors show values. */

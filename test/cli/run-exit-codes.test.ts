@@ -218,9 +218,9 @@ describe("rampart run exits with 64", () => {
     const { code, out, err } = await runText({ name: '""', load: 'hold(0, { for: "1 s" })', client: '"fetch"' });
     assert.equal(code, 64);
     assert.equal(out, "");
-    assert.match(err, /^rampart: name: must be a name \(got ""\)/m);
-    assert.match(err, /^rampart: load\.concurrency: must be 1 or more \(got 0\)/m);
-    assert.match(err, /^rampart: client: must be "own", "undici" or "grpc-js"/m);
+    assert.match(err, /^rampart: x\.ts:5:3, name: must be a name \(got ""\)/m);
+    assert.match(err, /^rampart: x\.ts:7:3, load\.concurrency: must be 1 or more \(got 0\)/m);
+    assert.match(err, /^rampart: x\.ts:8:3, client: must be "own", "undici" or "grpc-js"/m);
     assert.match(err, /^See rampart run --help\.$/m);
   });
 

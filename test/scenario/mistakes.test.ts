@@ -103,7 +103,7 @@ const fields: readonly Mistake[] = [
   [
     "a bare ratio",
     { assert: [untyped(errorRate().below)(0.01)] },
-    "assert.0.limit",
+    "assert.0",
     /must be a percentage with its sign, such as "1 %"/,
   ],
   ["more errors than requests", { maxErrorRate: "500 %" }, "maxErrorRate", /100 % or less/],
@@ -275,12 +275,12 @@ const others: readonly Mistake[] = [
   ["a limit that was not called", { assert: [p99().below] }, "assert.0", /must be an assertion/],
   ["nothing for an assertion", { assert: [undefined] }, "assert.0", /must be an assertion/],
   ["an unknown metric", { assert: [{ metric: { kind: "ttft" }, limit: 1 }] }, "assert.0", /must be an assertion/],
-  ["a bare limit of a latency", { assert: [untyped(p99().below)(25)] }, "assert.0.limit", /duration with its unit/],
+  ["a bare limit of a latency", { assert: [untyped(p99().below)(25)] }, "assert.0", /duration with its unit/],
   [
     "an unknown latency",
     { assert: [untyped(p99)("ttft")].map((m) => (m as MetricLimits<"latency">).below("1 s")) },
     "assert.0",
-    /scheduledLatency/,
+    /there is no metric of this name/,
   ],
   ["a percentile of 0", { assert: [untypedPercentile(0).below("1 s")] }, "assert.0", /1 or more, such as 99/],
   ["a percentile as a ratio", { assert: [untypedPercentile(0.99).below("1 s")] }, "assert.0", /did you mean 99\?/],
@@ -290,9 +290,9 @@ const others: readonly Mistake[] = [
     "assert.0",
     /it has average/,
   ],
-  ["a bare percentage", { assert: [untyped(errorRate().below)(5)] }, "assert.0.limit", /percentage with its sign/],
-  ["more than all", { assert: [errorRate().below("101 %")] }, "assert.0.limit", /must be 100 % or less/],
-  ["a throughput as text", { assert: [untyped(throughput().above)("9")] }, "assert.0.limit", /must be a number/],
+  ["a bare percentage", { assert: [untyped(errorRate().below)(5)] }, "assert.0", /percentage with its sign/],
+  ["more than all", { assert: [errorRate().below("101 %")] }, "assert.0", /must be 100 % or less/],
+  ["a throughput as text", { assert: [untyped(throughput().above)("9")] }, "assert.0", /must be a number/],
   [
     "the queue of a server without one",
     { target: http("http://h/"), assert: [average("serverQueue").below("1 s")] },
@@ -322,7 +322,7 @@ const others: readonly Mistake[] = [
     "a metric of reports",
     { assert: [untypedMetric("highestLoad").below(1)] },
     "assert.0",
-    /must be one of throughput, errorRate/,
+    /there is no metric of this name/,
   ],
   ["scheduledLatency of a closed load", { assert: [average("scheduledLatency").below("1 s")] }, "assert.0", /schedule/],
 ];
@@ -382,7 +382,7 @@ describe("mistakes are reported together", () => {
     });
     assert.deepEqual(problems.map((problem) => word(problem.path)).sort(), [
       "assert.0",
-      "assert.2.limit",
+      "assert.2",
       "client",
       "inputs.stringLength",
       "load.requests",

@@ -106,7 +106,7 @@ const mistakes: readonly (readonly [name: string, fields: object, problems: read
   [
     "all of a list at once",
     { load: [hold(0 as number), hold(1, { for: as("5") }), as({}), ramp(5, 1), rate(1, { smoothness: as(1) })] },
-    [/^load\.0\.concurrency: must be 1 or more/, /^load\.1\.for: must be a duration/, /^load\.2\.kind: must be ramp/],
+    [/^load\.0\.concurrency: must be 1 or more/, /^load\.1\.for: must be a duration/, /^load\.2: must be ramp/],
   ],
   [
     "rules of each load, by its place",

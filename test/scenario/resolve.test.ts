@@ -101,7 +101,7 @@ describe("rampart run with parameters", () => {
     await inFolder({ "x.ts": BASE.replace("hold(users,", "hold(-users,") }, async (cwd) => {
       const { code, err } = await runRampart(["run", "x.ts"], { cwd });
       assert.equal(code, 64, err);
-      assert.match(err, /^rampart: load\.concurrency: must be 1 or more \(got -2\)/);
+      assert.match(err, /^rampart: x\.ts:6:3, load\.concurrency: must be 1 or more \(got -2\)/);
     });
   });
 });

@@ -56,7 +56,7 @@ export async function readPodScenario(
   return withoutExitOf(file, async () => {
     const found: Problem[] = [];
     const scenario = readLoaded(loaded, flags, values, found);
-    problems.push(...found.map((one) => loaded.place?.(one) ?? one));
+    problems.push(...found.map((one) => loaded.place(one)));
     return scenario;
   });
 }

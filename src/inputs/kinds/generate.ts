@@ -32,6 +32,7 @@ function schemaOf<K extends MadeKind>(kind: K) {
 export const madeTensorInputs: InputKind<MadeInputsPlan<"made-tensors">> = {
   schema: () => schemaOf("made-tensors"),
   makes: "tensors",
+  canHaveTags: () => true,
   isInOrder: () => true,
   load: async (plan, model) => loadGeneratedTensors(plan, model),
 };
@@ -39,6 +40,7 @@ export const madeTensorInputs: InputKind<MadeInputsPlan<"made-tensors">> = {
 export const madePayloadInputs: InputKind<MadeInputsPlan<"made-payloads">> = {
   schema: () => schemaOf("made-payloads"),
   makes: "payloads",
+  canHaveTags: () => true,
   isInOrder: () => true,
   load: async (plan) => loadGeneratedPayloads(plan),
 };

@@ -29,6 +29,7 @@ export const jsonInputs: InputKind<JsonInputsPlan> = {
   schema,
   makes: "tensors",
   orders: () => ["in-turn", "at-times"],
+  canHaveTags: ({ readsTags }) => readsTags === true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
   perfAnalyzer: ({ files }) => ({ names: files }),
   load: async ({ files, readsTags, refusesShortFloats }, model, order, held) => {

@@ -38,6 +38,7 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   makes: "payloads",
   needsNoModel: true,
   orders: () => ["in-turn", "at-times", "in-sessions"],
+  canHaveTags: ({ readsTags }) => readsTags === true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
   perfAnalyzer: ({ file, moreFiles = [] }) => ({ names: [file, ...moreFiles] }),
   load: async ({ file, moreFiles = [], isFolder, readsTags, refusesLoadFields }, _model, order, held) => {

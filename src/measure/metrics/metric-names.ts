@@ -33,6 +33,44 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   itl: "interTokenLatency",
   error_rate: "errorRate",
 };
+
+/** Names that k6, GenAI-Perf, AIPerf and others give metrics, besides those that differ by their spelling only: a metric, or how to write it. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  ...SHORT_NAMES,
+  tpot: "interTokenLatency",
+  timePerOutputToken: "interTokenLatency",
+  e2e: "latency",
+  e2eLatency: "latency",
+  requestLatency: "latency",
+  responseTime: "latency",
+  httpReqDuration: "latency",
+  iterationDuration: "latency",
+  effectiveLatency: "scheduledLatency",
+  httpReqWaiting: "firstResponse",
+  httpReqs: "throughput().atLeast(100)",
+  httpReqFailed: 'errorRate().below("1 %")',
+  requestErrorRate: 'errorRate().below("1 %")',
+  errorRate: 'errorRate().below("1 %")',
+  throughput: "throughput().atLeast(100)",
+  rps: "throughput().atLeast(100)",
+  requestThroughput: "throughput().atLeast(100)",
+  outputTokenThroughput: "outputTokensPerSec().atLeast(100)",
+  outputTokenThroughputPerUser: "outputTokensPerSecPerUser",
+  totalTokenThroughput: 'metric("totalTokensPerSec").atLeast(100)',
+  outputSequenceLength: "outputTokens",
+  inputSequenceLength: "inputTokens",
+  osl: "outputTokens",
+  isl: "inputTokens",
+};
+
+/** Returns the metric that a name of another tool or spelling means, or how to write it; undefined for a name that is just unknown. */
+export function meantMetric(given: string): string | undefined {
+  const name = given.replace(/[-_\s]+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+  const known = findEntry(name);
+  if (known !== undefined && known.isOfReports !== true && known.statistics !== undefined) return name;
+  return Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+}
+
 const STATISTIC = "avg|average|mean|min|max|p\\d{1,2}(?:\\.\\d+)?";
 /**
  * Metrics as text, as a regular expression: a statistic of something, or a key with its statistic where it has several. What is in brackets is

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { functionSchema } from "../functions.ts";
+import { type Problem, problem } from "../problem.ts";
 import type { PlanOf, Schema } from "../schema.ts";
 
 /** Labels of a request, by name: `{ length: "long" }`. Requests with the same tags are a group, and reports split every metric by group. */
@@ -37,6 +38,15 @@ export function fixedTagsSchema(): Schema<Tags> {
 /** Whether a request has all of these tags. */
 export function hasTags(tags: Tags, wanted: Tags): boolean {
   return Object.entries(wanted).every(([name, value]) => tags[name] === value);
+}
+
+/** Returns the problem of an assertion on tags that no request has. @param known the tags of all requests, as far as they are known */
+export function unknownTags(path: string, wanted: Tags, known: readonly Tags[]): Problem {
+  const names = [...new Set(known.flatMap((tags) => Object.keys(tags)))];
+  const valuesOf = (name: string): string => [...new Set(known.flatMap((tags) => tags[name] ?? []))].join(", ");
+  const listed = names.map((name) => `${name}: ${valuesOf(name)}`).join("; ");
+  const hint = listed === "" ? "Give the inputs tags." : `The tags are ${listed}.`;
+  return problem("unknown-name", path, "no request has these tags", hint, describeTags(wanted));
 }
 
 /** Describes tags: `length is long and target is a`. */

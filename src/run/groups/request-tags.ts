@@ -2,9 +2,9 @@ import type { DataStep } from "../../inputs/dataset.ts";
 import { readTags, type TaggedInput, type TaggedTensor, type TagInput } from "../../inputs/tagged-input.ts";
 import { functionOf } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
-import { describeTags, hasTags, TARGET_TAG, type Tags } from "../../plan/split/tags.ts";
+import { hasTags, TARGET_TAG, type Tags, unknownTags } from "../../plan/split/tags.ts";
 import { readRequestText } from "../../service/openai/request-text.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";
@@ -148,14 +148,15 @@ function toTags(result: unknown, place: string): Tags {
 
 /** @throws UserError for assertions on tags that no request has */
 function checkAssertions({ assertions }: Plan, { list }: RequestGroups): void {
-  const problems = assertions.flatMap(({ where }, index): Problem[] => {
+  const problems = assertions.flatMap(({ where }, index) => {
     if (where === undefined || list.some(({ tags }) => hasTags(tags, where))) return [];
-    const names = [...new Set(list.flatMap(({ tags }) => Object.keys(tags)))];
-    const known = names.map(
-      (name) => `${name} ${[...new Set(list.flatMap(({ tags }) => tags[name] ?? []))].join(", ")}`,
-    );
-    const hint = known.length === 0 ? "Give the inputs tags." : `There are ${known.join("; ")}.`;
-    return [problem("unknown-name", `assert.${index}`, "no request has these tags", hint, describeTags(where))];
+    return [
+      unknownTags(
+        `assert.${index}`,
+        where,
+        list.map(({ tags }) => tags),
+      ),
+    ];
   });
   if (problems.length > 0) throw new UserError(problems);
 }

@@ -1,7 +1,8 @@
 import { type Document, type ErrorCode, isMap, isScalar, isSeq, type Node } from "yaml";
 import { readYaml, type YamlFault } from "../../plan/document/read-yaml.ts";
-import { messageOf, movePath, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { formatKeys, messageOf, movePath, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { copyPlainData } from "../plain-data.ts";
+import { CODE_HINT, exampleOf, renamedOption } from "../renamed.ts";
 import { type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
 
 /** The text of a scenario in YAML or JSON, and where its parts stand. */
@@ -83,13 +84,23 @@ const FIELD_PATH = /^[A-Za-z]\w*(?:\.[^\s.,/\\]+)*$/;
 const OF_KEYS: readonly Problem["code"][] = ["unknown-name", "unsupported"];
 
 function placeProblem(found: Problem, document: Document, positionAt: (offset: number) => string): Problem {
-  return movePath(found, (path) => {
+  const moved = movePath(found, (path) => {
     if (path === "the scenario") return positionAt(0);
     if (!FIELD_PATH.test(path)) return path;
     const { keys, keyOffset, valueOffset } = locate(document, path.split("."));
     const offset = OF_KEYS.includes(found.code) ? keyOffset : valueOffset;
-    return `${positionAt(offset)}, ${keys.join(".")}`;
+    return `${positionAt(offset)}, ${formatKeys(keys)}`;
   });
+  return { ...moved, hint: hintInData(found) };
+}
+
+/** Returns how to correct a problem in a scenario that is data. */
+function hintInData({ path, hint }: Problem): Problem["hint"] {
+  if (typeof path !== "string") return hint;
+  const keys = path.split(".");
+  if (hint === renamedOption(keys)) return renamedOption(keys, "data") ?? hint;
+  if (hint === exampleOf(keys)) return exampleOf(keys, "data") ?? hint;
+  return String(hint).startsWith(CODE_HINT) ? "Correct it in the scenario." : hint;
 }
 
 interface Location {

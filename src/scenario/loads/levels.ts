@@ -71,7 +71,7 @@ export type StepsOptions = {
  * steps([1, 2, 4, 8], { requests: 1000 })
  */
 export function steps(levels: readonly number[], options: StepsOptions = {}): Load<"closed"> {
-  refuseMore("steps(levels, options)", arguments);
+  refuseMore("steps(levels, options)", arguments, "Write the levels as a list: steps([1, 2, 4]).");
   return { kind: "steps", pacing: "closed", values: levels, options };
 }
 

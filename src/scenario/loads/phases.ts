@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { RecoveryPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Duration, Percent } from "../../plan/units.ts";
-import { refuseMore, withFields } from "../arguments.ts";
+import { refuseLoad, refuseMore, withFields } from "../arguments.ts";
 import { countSchema, nameSchema, percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
 import { during } from "./extent.ts";
 import { hold } from "./levels.ts";
@@ -53,6 +53,7 @@ export function warmup<S extends LoadKind>(
   load: Load<S>,
 ): Load<S, "list"> {
   refuseMore("warmup(extent, load)", arguments);
+  refuseLoad("warmup(extent, load)", extent, 'Write warmup("10 s", hold(4)).');
   const options = typeof extent === "string" ? { for: extent, load } : withFields(extent, { load });
   return { kind: "warmup", pacing: pacingOf(load), values: [], options };
 }
@@ -84,6 +85,7 @@ function checkWarmup(path: string, duration: Duration | undefined, requests: num
  */
 export function phase<S extends LoadKind>(name: string, load: PartLoad<S>): Load<S, "list"> {
   refuseMore("phase(name, load)", arguments);
+  refuseLoad("phase(name, load)", name, 'Write phase("steady", hold(16, { for: "1 min" })).');
   return { kind: "phase", pacing: pacingOf(load), values: [], options: { name, load } };
 }
 

@@ -109,7 +109,7 @@ export type RateStepsOptions = ArrivalOptions & Extent;
  * rateSteps([50, 100, 200], { for: "30 s" })
  */
 export function rateSteps(perSec: readonly number[], options: RateStepsOptions = {}): Load<"scheduled"> {
-  refuseMore("rateSteps(perSec, options)", arguments);
+  refuseMore("rateSteps(perSec, options)", arguments, "Write the rates as a list: rateSteps([50, 100]).");
   return { kind: "rate-steps", pacing: "scheduled", values: perSec, options };
 }
 

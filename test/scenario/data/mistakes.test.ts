@@ -97,12 +97,12 @@ const BUILDERS: readonly Mistake[] = [
   [
     "a wrong item",
     "name: x\ntarget: embedded\nload: { steps: [1, 0] }",
-    /^x.yaml:3:20, load.steps.1: must be 1 or more/,
+    /^x.yaml:3:20, load.steps\[1\]: must be 1 or more/,
   ],
   [
     "a wrong item by name",
     "name: x\ntarget: embedded\nload:\n  steps:\n    levels: [1, 0]\n    fro: 1",
-    /^x.yaml:5:17, load.steps.levels.1: must be 1 or more/,
+    /^x.yaml:5:17, load.steps.levels\[1\]: must be 1 or more/,
     /^x.yaml:6:5, load.steps.fro: is not an option here/,
   ],
   [
@@ -128,19 +128,19 @@ const BUILDERS: readonly Mistake[] = [
   [
     "a member",
     "name: x\ntarget:\n  mix:\n    - { name: a, target: embedded }\n    - { name: b, target: { embedded: { latency: 2 } } }\nload: { hold: 1 }",
-    /^x.yaml:5:49, target.mix.1.target.embedded.latency: must be a duration/,
+    /^x.yaml:5:49, target.mix\[1\].target.embedded.latency: must be a duration/,
   ],
   [
     "a phase",
     "name: x\ntarget: embedded\nload:\n  - { warmup: { for: 1 s, load: { hold: 0 } } }\n  - { hold: 1 }",
-    /^x.yaml:4:41, load.0.warmup.load.hold.concurrency: must be 1 or more/,
+    /^x.yaml:4:41, load\[0\].warmup.load.hold.concurrency: must be 1 or more/,
   ],
   [
     "conflicting options",
     "name: x\ntarget: embedded\nload:\n  hold: { concurrency: 1, for: 1 s, requests: 3 }",
     /^x.yaml:4:47, load.hold.requests: cannot be given together with for/,
   ],
-  ["an assertion", with_("assert:", "  - p99 < 1 s", "  - p99 > 5"), /^x.yaml:6:5, assert.1.limit: must be a duration/],
+  ["an assertion", with_("assert:", "  - p99 < 1 s", "  - p99 > 5"), /^x.yaml:6:5, assert\[1\]: must be a duration/],
 ];
 
 const PARAMETERS: readonly Mistake[] = [
@@ -204,16 +204,16 @@ describe("a mistake in YAML is said with its place", () => {
       "assert: [p98 < 3, errorRate == 5, foo > 1]",
       "setup: x",
     ].join("\n");
-    const places = mistakesOf(text).map((said) => /^x.yaml:(\d+):\d+, ([\w.]+):/.exec(said)?.slice(1).join(" "));
+    const places = mistakesOf(text).map((said) => /^x.yaml:(\d+):\d+, ([\w.[\]]+):/.exec(said)?.slice(1).join(" "));
     assert.deepEqual(places.sort(), [
       "1 nam",
       "3 target.triton.model",
       "3 target.triton.modle",
-      "4 load.0.hold.concurrency",
-      "4 load.1.rmp",
-      "5 assert.0.limit",
-      "5 assert.1.limit",
-      "5 assert.2",
+      "4 load[0].hold.concurrency",
+      "4 load[1].rmp",
+      "5 assert[0]",
+      "5 assert[1]",
+      "5 assert[2]",
       "6 setup",
     ]);
   });

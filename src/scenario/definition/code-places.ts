@@ -1,0 +1,171 @@
+import { basename } from "node:path";
+import { formatKeys, movePath, type Problem } from "../../plan/problem.ts";
+import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
+import { definitionSchema } from "./definition-schema.ts";
+
+/**
+ * Where the parts of a scenario stand in its code. Nothing is parsed but brackets and names of fields: what another file or a function makes
+ * has the place where this file uses it.
+ */
+
+/**
+ * Adds line and column to a problem with a field of a scenario, and names the field as code does: `assert[0].where`. Others stay.
+ * @param path absolute path of the file @param file as the user typed it @param given the fields of the scenario
+ */
+export function placeInCode(found: Problem, path: string, file: string, given: object): Problem {
+  return movePath(found, (field) => {
+    const keys = field.split(".");
+    const [name = ""] = keys;
+    if (field === basename(file)) return field;
+    if (!Object.hasOwn(given, name) && !Object.hasOwn(definitionSchema().entries, name)) return field;
+    const text = readText(path);
+    const offset = findPart(maskTexts(text), keys);
+    return `${file}${offset === undefined ? "" : `:${lineAndColumn(text, offset)}`}, ${formatKeys(keys)}`;
+  });
+}
+
+/** The file may be gone since it was loaded. */
+function readText(path: string): string {
+  try {
+    return readFileText(path, MOST_SETTINGS_BYTES);
+  } catch {
+    return "";
+  }
+}
+
+function lineAndColumn(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `${before.length}:${(before.at(-1) ?? "").length + 1}`;
+}
+
+/** A comment, a text, a template without those inside it, or a regular expression where one can begin. */
+const TEXTS =
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=(?:^|[=(,:[!&|?{};>]|return)\s*)\/(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//g;
+
+/** Replaces what is no code by blanks, so that only brackets and names of code are left, each where it was. Names of fields in quotes stay. */
+function maskTexts(text: string): string {
+  return text.replace(TEXTS, (part, at: number) => {
+    const isField = /^["']/.test(part) && /^\s*:/.test(text.slice(at + part.length));
+    if (isField) return ` ${part.slice(1, -1)} `;
+    const blank = part.replace(/[^\n]/g, " ");
+    return part.startsWith("/") ? blank : blank.replace(" ", '"');
+  });
+}
+
+/** A part of the code. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Returns where a part stands, or the nearest part around it; undefined when the file calls no `defineScenario`. */
+function findPart(code: string, keys: readonly string[]): number | undefined {
+  const call =
+    /\bexport\s+default\s+defineScenario\s*\(/.exec(code) ?? /(?<!function\s+)\bdefineScenario\s*\(/.exec(code);
+  if (call === null) return undefined;
+  const open = call.index + call[0].length;
+  let range: Range = { start: open, end: endOfPart(code, open, ")") };
+  let offset = call.index + call[0].search(/defineScenario/);
+  for (const key of keys) {
+    const found = /^\d+$/.test(key) ? findItem(code, range, Number(key)) : findField(code, range, key);
+    if (found === undefined) break;
+    offset = found.at;
+    range = resolveName(code, found.value);
+  }
+  return offset;
+}
+
+interface Found {
+  readonly at: number;
+  readonly value: Range;
+}
+
+/** Finds a field of an object, the one in the fewest brackets. */
+function findField(code: string, range: Range, name: string): Found | undefined {
+  const escaped = name.replace(/[^\w$]/g, "\\$&");
+  const pattern = new RegExp(`(?<![\\w$.])${escaped}(?![\\w$])(?=\\s*[:,}(])`, "g");
+  return nearest(code, range, pattern, (at) => {
+    if (!isInObject(code, range.start, at)) return undefined;
+    const end = at + name.length;
+    const colon = /^\s*:\s*/.exec(code.slice(end));
+    const start = colon === null ? at : end + colon[0].length;
+    return { at, value: { start, end: endOfPart(code, start, ",") } };
+  });
+}
+
+/** Finds an item of a list, the one in the fewest brackets. */
+function findItem(code: string, range: Range, index: number): Found | undefined {
+  return nearest(code, range, /(?<![\w$)\]]\s*)\[/g, (at) => {
+    let start = at + 1;
+    for (let count = 0; ; count++) {
+      start += /^\s*/.exec(code.slice(start))?.[0].length ?? 0;
+      const end = endOfPart(code, start, ",");
+      if (end === start && code[end] !== ",") return undefined;
+      if (count === index) return { at: start, value: { start, end } };
+      if (code[end] !== ",") return undefined;
+      start = end + 1;
+    }
+  });
+}
+
+/** Returns what is made of the match in the fewest brackets, of which something can be made. */
+function nearest(
+  code: string,
+  { start, end }: Range,
+  pattern: RegExp,
+  make: (at: number) => Found | undefined,
+): Found | undefined {
+  const matches = [...code.slice(start, end).matchAll(pattern)].map(({ index }) => start + index);
+  const ranked = matches.map((at) => ({ at, depth: depthAt(code, start, at) }));
+  for (const { at } of ranked.toSorted((a, b) => a.depth - b.depth)) {
+    const found = make(at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const OPEN = "([{";
+const CLOSE = ")]}";
+
+function depthAt(code: string, start: number, at: number): number {
+  let depth = 0;
+  for (let index = start; index < at; index++) {
+    const character = code[index] as string;
+    if (OPEN.includes(character)) depth++;
+    else if (CLOSE.includes(character)) depth--;
+  }
+  return depth;
+}
+
+/** Whether the innermost bracket around a position is that of an object. */
+function isInObject(code: string, start: number, at: number): boolean {
+  let depth = 0;
+  for (let index = at - 1; index >= start; index--) {
+    const character = code[index] as string;
+    if (CLOSE.includes(character)) depth++;
+    else if (OPEN.includes(character) && depth-- === 0) return character === "{";
+  }
+  return false;
+}
+
+/** Returns the end of an expression: a closing bracket around it, or the separator outside of its brackets. */
+function endOfPart(code: string, start: number, separator: string): number {
+  let depth = 0;
+  for (let index = start; index < code.length; index++) {
+    const character = code[index] as string;
+    if (depth === 0 && (character === separator || CLOSE.includes(character))) return index;
+    if (OPEN.includes(character)) depth++;
+    else if (CLOSE.includes(character)) depth--;
+  }
+  return code.length;
+}
+
+/** Returns what a name stands for when the file defines it, otherwise the range itself. */
+function resolveName(code: string, range: Range): Range {
+  const name = /^([A-Za-z_$][\w$]*)\s*$/.exec(code.slice(range.start, range.end))?.[1];
+  const found =
+    name === undefined ? null : new RegExp(`\\bconst\\s+${name.replaceAll("$", "\\$")}\\s*(?::[^=]*)?=\\s*`).exec(code);
+  if (found === null) return range;
+  const start = found.index + found[0].length;
+  return { start, end: endOfPart(code, start, ";") };
+}
