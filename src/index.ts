@@ -96,7 +96,7 @@ export type { Extent } from "./scenario/loads/extent.ts";
 export type { FindMaxOptions } from "./scenario/loads/find-max.ts";
 export { findMax } from "./scenario/loads/find-max.ts";
 export type { RampOptions } from "./scenario/loads/level-ramp.ts";
-export type { HoldOptions, PeriodicOptions } from "./scenario/loads/levels.ts";
+export type { HoldOptions, PeriodicOptions, StepsOptions, ThinkOptions } from "./scenario/loads/levels.ts";
 export { hold, periodic, ramp, sessions, steps } from "./scenario/loads/levels.ts";
 export type { Load, LoadKind, LoadList } from "./scenario/loads/load.ts";
 export type {

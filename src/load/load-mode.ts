@@ -41,6 +41,10 @@ export interface LoadMode<P extends LoadPlan> {
    * with conversations that pause, or due times from the data. Absent: the value of the level.
    */
   askedMean?(plan: P, level: number, overNs: number): number | undefined;
+  /** Whether a level is a number of users who pause between requests. Absent: it is one of requests. */
+  areUsers?(plan: P): boolean;
+  /** Returns the time that a level needs to become steady, in milliseconds, which is not measured. Absent: that of a few responses. */
+  leadMs?(plan: P): number;
   /** Returns the gaps between requests. Absent: determined by the data, a file, or responses. */
   arrivals?(plan: P): ArrivalsText;
   /** Returns the maximum number of outstanding requests, above which due requests wait. Absent or undefined: no limit. */

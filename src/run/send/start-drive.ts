@@ -29,7 +29,7 @@ export interface StartOptions {
 type Starter<D> = (host: DriveHost, drive: D, options: StartOptions) => Promise<void>;
 
 const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
-  closed: (host, { concurrency }) => host.use(host.closedLoad).hold(concurrency),
+  closed: (host, drive) => host.use(host.closedLoad).hold(drive),
   ramp: (host, drive) => host.use(host.closedLoad).ramp(drive),
   periodic: async (host, drive, { isCurrent }) => {
     const { PeriodicLoad } = await import("./groups/periodic-load.ts");

@@ -1,9 +1,10 @@
 import * as v from "valibot";
+import type { ThinkTimePlan } from "../../plan/load-options.ts";
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
-import { problem } from "../../plan/problem.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
-import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import { countSchema, type DurationSpread, spanSchema, spreadSchema, strictOptions, toMs } from "../fields.ts";
 import { checkExtent, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
 import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
@@ -11,12 +12,44 @@ import { loadBuilder } from "./load-builder.ts";
 
 /** Loads that keep a number of requests in flight. */
 
+/** How users pause between their requests. */
+export type ThinkOptions = {
+  /**
+   * Time between a response and the same user's next request: `"2 s"`, or `{ mean: "2 s", stddev: "500 ms" }` of a normal distribution. Levels
+   * are then numbers of users, and fewer requests are in flight. New users begin at random times within the mean, which is not measured.
+   * Default: none.
+   */
+  readonly thinkTime?: DurationSpread;
+};
+
+function thinkEntries() {
+  return { thinkTime: v.optional(spreadSchema()) };
+}
+
+type GivenThinking = { readonly thinkTime?: DurationSpread | undefined };
+
+function checkThinking({ thinkTime }: GivenThinking): Problem[] {
+  if (thinkTime === undefined || toThinkPlan(thinkTime).meanMs > 0) return [];
+  const path = typeof thinkTime === "string" ? "load.thinkTime" : "load.thinkTime.mean";
+  const mean = typeof thinkTime === "string" ? thinkTime : thinkTime.mean;
+  return [problem("invalid-value", path, "must be longer than 0", "Leave thinkTime out.", mean)];
+}
+
+function toThinkPlan(thinkTime: DurationSpread): ThinkTimePlan {
+  if (typeof thinkTime === "string") return { meanMs: toMs(thinkTime) };
+  return { meanMs: toMs(thinkTime.mean), stddevMs: toMs(thinkTime.stddev) };
+}
+
+function thinkingOf({ thinkTime }: GivenThinking): { thinkTime?: ThinkTimePlan; seed?: number } {
+  return thinkTime === undefined ? {} : { thinkTime: toThinkPlan(thinkTime), seed: 0 };
+}
+
 /**
  * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`).
  * @example
  * ramp(1, 50, { step: 7 })
  */
-export function ramp(start: number, end: number, options: RampOptions = {}): Load<"closed"> {
+export function ramp(start: number, end: number, options: RampOptions & ThinkOptions = {}): Load<"closed"> {
   refuseMore("ramp(start, end, options)", arguments);
   return { kind: "ramp", pacing: "closed", values: [start, end], options };
 }
@@ -24,12 +57,12 @@ export function ramp(start: number, end: number, options: RampOptions = {}): Loa
 export const rampBuilder = loadBuilder({
   form: { name: "ramp", args: FROM_TO },
   values: levelsSchema,
-  options: () => strictOptions(levelRampEntries(countSchema())),
-  check: (load) => checkLevelRamp("ramp", load),
-  toPlan: ({ values: [start = 1, end = 1], options: { over, step = 1 } }) =>
-    over === undefined
-      ? toConcurrency({ kind: "range", start, end, step })
-      : { kind: "concurrency-ramp", start, end, overMs: toMs(over) },
+  options: () => strictOptions({ ...levelRampEntries(countSchema()), ...thinkEntries() }),
+  check: (load) => [...checkLevelRamp("ramp", load), ...checkThinking(load.options)],
+  toPlan: ({ values: [start = 1, end = 1], options }) =>
+    options.over === undefined
+      ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)
+      : { kind: "concurrency-ramp", start, end, overMs: toMs(options.over), ...thinkingOf(options) },
   extent: rampExtent,
 });
 
@@ -37,7 +70,8 @@ export const rampBuilder = loadBuilder({
 export type HoldOptions = {
   /** Time in which the concurrency rises evenly from 1; it is measured too. Default: `"0 s"`. */
   readonly rampUp?: Duration;
-} & Extent;
+} & ThinkOptions &
+  Extent;
 
 /**
  * A constant concurrency.
@@ -52,19 +86,22 @@ export function hold(concurrency: number, options: HoldOptions = {}): Load<"clos
 export const holdBuilder = loadBuilder({
   form: { name: "hold", args: ["concurrency"] },
   values: () => v.array(countSchema("must be one number: steps([…]) takes several")),
-  options: () => strictOptions({ ...extentEntries(), rampUp: v.optional(spanSchema()) }),
-  check: ({ options }) => checkExtent(options),
-  toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options.rampUp),
+  options: () => strictOptions({ ...extentEntries(), ...thinkEntries(), rampUp: v.optional(spanSchema()) }),
+  check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
+  toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
   extent: toExtentPlan,
   isSteady: true,
 });
+
+/** Options of {@link steps}. */
+export type StepsOptions = ThinkOptions & Extent;
 
 /**
  * Each of these concurrencies in turn.
  * @example
  * steps([1, 2, 4, 8], { requests: 1000 })
  */
-export function steps(levels: readonly number[], options: Extent = {}): Load<"closed"> {
+export function steps(levels: readonly number[], options: StepsOptions = {}): Load<"closed"> {
   refuseMore("steps(levels, options)", arguments);
   return { kind: "steps", pacing: "closed", values: levels, options };
 }
@@ -72,14 +109,24 @@ export function steps(levels: readonly number[], options: Extent = {}): Load<"cl
 export const stepsBuilder = loadBuilder({
   form: { name: "steps", args: ["levels"], takes: "list" },
   values: levelsSchema,
-  options: () => strictOptions(extentEntries()),
-  check: ({ options }) => checkExtent(options),
-  toPlan: ({ values }) => toConcurrency({ kind: "list", values }),
+  options: () => strictOptions({ ...extentEntries(), ...thinkEntries() }),
+  check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
+  toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
   extent: toExtentPlan,
 });
 
-function toConcurrency(levels: LevelsPlan, rampUp?: Duration): LoadPlan {
-  return { kind: "concurrency", levels, search: "linear", ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }) };
+function toConcurrency(
+  levels: LevelsPlan,
+  options: GivenThinking & { readonly rampUp?: Duration | undefined },
+): LoadPlan {
+  const { rampUp } = options;
+  return {
+    kind: "concurrency",
+    levels,
+    search: "linear",
+    ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }),
+    ...thinkingOf(options),
+  };
 }
 
 /** Options of {@link periodic}. */
