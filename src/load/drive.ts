@@ -35,7 +35,9 @@ export type Drive =
   /** Groups of `size` requests, sent together. The next group is sent when every request of the previous one has ended. */
   | { readonly kind: "groups"; readonly size: number }
   /** A fixed number of concurrent sessions, each with one outstanding request or waiting for its next turn. */
-  | { readonly kind: "sessions"; readonly concurrency: number };
+  | { readonly kind: "sessions"; readonly concurrency: number; readonly repeats?: true }
+  /** Sessions that begin at due times. */
+  | { readonly kind: "session-arrivals"; readonly arrivals: Arrivals; readonly repeats?: true };
 
 /** A drive of one kind. */
 export type DriveOf<K extends Drive["kind"]> = Extract<Drive, { kind: K }>;
@@ -50,6 +52,7 @@ export function maxInFlightOf(drive: Drive): number | undefined {
     case "groups":
       return drive.size;
     case "scheduled":
+    case "session-arrivals":
       return undefined;
     default:
       return drive.concurrency;
@@ -63,7 +66,7 @@ export function leastInFlightOf(drive: Drive): number {
 
 /** Whether requests are sent at due times. */
 export function isScheduled(drive: Drive): boolean {
-  return drive.kind === "scheduled";
+  return drive.kind === "scheduled" || drive.kind === "session-arrivals";
 }
 
 /** Whether a lane may be without a request for other reasons than the client's own work. */

@@ -50,10 +50,10 @@ export interface LoadMode<P extends LoadPlan> {
   /** Returns the maximum number of outstanding requests, above which due requests wait. Absent or undefined: no limit. */
   maxOutstanding?(plan: P): number | undefined;
   /**
-   * Returns the number of requests if the load itself fixes it, which excludes warm-up requests; null: one per step of the data. Absent:
-   * the measurement decides.
+   * Returns the number of requests if the load itself fixes it, which excludes warm-up requests; null: one per step of the data. Absent or
+   * undefined: the measurement decides.
    */
-  requestCount?(plan: P): number | null;
+  requestCount?(plan: P): number | null | undefined;
   /** The order in which steps of the data are sent. Default: `in-turn`. */
   readonly dataOrder?: DataOrder;
   /** The problem to report for inputs without that order. */

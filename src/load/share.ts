@@ -59,6 +59,8 @@ export function divideDrive(drive: Drive, share: Share): Drive {
         concurrencyAt: (elapsedNs) => countOf(concurrencyAt(elapsedNs), share),
       };
     }
+    case "session-arrivals":
+      return { ...drive, arrivals: divideArrivals(drive.arrivals, share) };
     case "scheduled": {
       const { maxOutstanding } = drive;
       const limit = maxOutstanding === undefined ? {} : { maxOutstanding: countOf(maxOutstanding, share) };

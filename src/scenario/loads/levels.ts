@@ -165,21 +165,3 @@ export const periodicBuilder = loadBuilder({
     periodResponses: responses,
   }),
 });
-
-/**
- * Each conversation of the payloads once, `concurrency` of them at a time. A turn is sent with the turns before it and their responses, after
- * the last response and the pause that the data gives. A turn that fails ends its conversation.
- * @example
- * sessions(8)
- */
-export function sessions(concurrency: number): Load<"closed"> {
-  refuseMore("sessions(concurrency)", arguments);
-  return { kind: "sessions", pacing: "closed", values: [concurrency], options: {} };
-}
-
-export const sessionsBuilder = loadBuilder({
-  form: { name: "sessions", args: ["concurrency"] },
-  values: levelsSchema,
-  options: () => strictOptions({}),
-  toPlan: ({ values: [concurrency = 1] }) => ({ kind: "session-concurrency", concurrency }),
-});
