@@ -97,8 +97,8 @@ export type { Extent } from "./scenario/loads/extent.ts";
 export type { FindMaxOptions } from "./scenario/loads/find-max.ts";
 export { findMax } from "./scenario/loads/find-max.ts";
 export type { RampOptions } from "./scenario/loads/level-ramp.ts";
-export type { HoldOptions, PeriodicOptions, StepsOptions } from "./scenario/loads/levels.ts";
-export { hold, periodic, ramp, sessions, steps } from "./scenario/loads/levels.ts";
+export type { HoldOptions, PeriodicOptions, StepsOptions, ThinkOptions } from "./scenario/loads/levels.ts";
+export { hold, periodic, ramp, steps } from "./scenario/loads/levels.ts";
 export type { Load, LoadKind, LoadList, LoadPlace, PartLoad } from "./scenario/loads/load.ts";
 export type {
   LimitedServerOptions,
@@ -114,6 +114,8 @@ export type { ArrivalOptions, RateOptions, RateRampOptions, RateStepsOptions } f
 export { intervals, rate, rateRamp, rateSteps } from "./scenario/loads/rates.ts";
 export type { ScheduleOptions, TraceOptions } from "./scenario/loads/schedules.ts";
 export { fixedSchedule, trace } from "./scenario/loads/schedules.ts";
+export type { SessionOptions, SessionRateOptions } from "./scenario/loads/sessions.ts";
+export { sessionRate, sessions } from "./scenario/loads/sessions.ts";
 export { type MembersOf, type MixMember, type MixOf, mix } from "./scenario/mix.ts";
 export {
   type NumberParameterOptions,

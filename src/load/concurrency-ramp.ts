@@ -1,7 +1,9 @@
 import * as v from "valibot";
+import { type ThinkTimePlan, thinkingEntries } from "../plan/load-options.ts";
 import type { PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
-import type { Drive } from "./drive.ts";
+import { drawLoad } from "./draw-load.ts";
+import type { DriveOf, ThinkTime } from "./drive.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -20,24 +22,58 @@ const schema = () =>
     start: concurrencySchema(),
     end: concurrencySchema(),
     overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    ...thinkingEntries(),
   });
 
 /** Concurrency that changes linearly from one level to another, in one measurement. */
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
   schema,
-  prepare: ({ start, end, overMs }) => ({
-    level: Math.max(start, end),
-    drive: () => rampDrive(start, end, overMs),
+  prepare: (plan) => ({
+    level: Math.max(plan.start, plan.end),
+    drive: (_level, _, draw = 0) => ({
+      ...rampDrive(plan.start, plan.end, plan.overMs),
+      ...thinkTimeOf(drawLoad(plan, draw)),
+    }),
   }),
   unit: "concurrency",
-  describe: ({ start, end, overMs }) => `concurrency from ${start} to ${end} over ${formatDurationNs(msToNs(overMs))}`,
-  describeLevel: ({ start, end }) => `a ramp of concurrency from ${start} to ${end}`,
+  describe: (plan) => {
+    const { start, end, overMs } = plan;
+    const what = areThinking(plan) ? "users" : "concurrency";
+    return `${what} from ${start} to ${end} over ${formatDurationNs(msToNs(overMs))}${describeThinking(plan)}`;
+  },
+  describeLevel: (plan) => `a ramp of ${areThinking(plan) ? "users" : "concurrency"} from ${plan.start} to ${plan.end}`,
   ramp: ({ overMs }) => ({ overMs, isWhole: true }),
-  askedMean: ({ start, end, overMs }, _level, overNs) => meanRampConcurrency(start, end, msToNs(overMs), overNs),
+  askedMean: ({ start, end, overMs, thinkTime }, _level, overNs) =>
+    thinkTime === undefined ? meanRampConcurrency(start, end, msToNs(overMs), overNs) : undefined,
+  areUsers: areThinking,
 };
 
+/** A load of users who may think between their requests. */
+interface UsersPlan {
+  readonly thinkTime?: ThinkTimePlan;
+  readonly seed?: number;
+}
+
+/** Whether users think between their requests, so that fewer requests are in flight. */
+export function areThinking({ thinkTime }: UsersPlan): boolean {
+  return thinkTime !== undefined;
+}
+
+/** Returns the think time of a drive, if the load has one. */
+export function thinkTimeOf({ thinkTime, seed = 0 }: UsersPlan): { readonly thinkTime?: ThinkTime } {
+  return thinkTime === undefined ? {} : { thinkTime: { ...thinkTime, seed, userOf: (slot) => slot } };
+}
+
+/** Describes the think time: `, think time 2 s`; empty without one. */
+export function describeThinking({ thinkTime }: UsersPlan): string {
+  if (thinkTime === undefined) return "";
+  const { meanMs, stddevMs = 0 } = thinkTime;
+  const spread = stddevMs === 0 ? "" : ` ± ${formatDurationNs(msToNs(stddevMs))}`;
+  return `, think time ${formatDurationNs(msToNs(meanMs))}${spread}`;
+}
+
 /** Concurrency that changes linearly from one level to another, then stays constant. */
-export function rampDrive(start: number, end: number, overMs: number): Drive {
+export function rampDrive(start: number, end: number, overMs: number): DriveOf<"ramp"> {
   return {
     kind: "ramp",
     maxConcurrency: Math.max(start, end),

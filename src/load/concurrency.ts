@@ -1,8 +1,10 @@
 import * as v from "valibot";
+import { thinkingEntries } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
 import type { PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
-import { meanRampConcurrency, rampDrive } from "./concurrency-ramp.ts";
+import { areThinking, describeThinking, meanRampConcurrency, rampDrive, thinkTimeOf } from "./concurrency-ramp.ts";
+import { drawLoad } from "./draw-load.ts";
 import { concurrencySchema, describeLevels } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -22,21 +24,34 @@ const schema = () =>
     search: searchSchema(),
     /** Time in which each level rises linearly from 1, in milliseconds. Absent: none. */
     rampMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+    ...thinkingEntries(),
   });
 
 /** A fixed number of outstanding requests at each level, optionally with a ramp. */
 export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
   schema,
-  prepare: ({ rampMs }) => ({
-    drive: (level) => (rampMs === undefined ? { kind: "closed", concurrency: level } : rampDrive(1, level, rampMs)),
+  prepare: (plan) => ({
+    drive: (level, _, draw = 0) => {
+      const { rampMs } = plan;
+      const thinking = thinkTimeOf(drawLoad(plan, draw));
+      return rampMs === undefined
+        ? { kind: "closed", concurrency: level, ...thinking }
+        : { ...rampDrive(1, level, rampMs), ...thinking };
+    },
   }),
   unit: "concurrency",
   levels: ({ levels, search }) => ({ levels, search }),
-  describe: ({ levels, rampMs, search }) => {
+  describe: (plan) => {
+    const { levels, rampMs, search } = plan;
     const reached = rampMs === undefined ? "" : `, reached from 1 over ${formatDurationNs(msToNs(rampMs))}`;
-    return `concurrency ${describeLevels(levels, search)}${reached}`;
+    const what = areThinking(plan) ? "users" : "concurrency";
+    return `${what} ${describeLevels(levels, search)}${reached}${describeThinking(plan)}`;
   },
-  askedMean: ({ rampMs }, level, overNs) =>
-    rampMs === undefined ? level : meanRampConcurrency(1, level, msToNs(rampMs), overNs),
+  askedMean: ({ rampMs, thinkTime }, level, overNs) => {
+    if (thinkTime !== undefined) return undefined;
+    return rampMs === undefined ? level : meanRampConcurrency(1, level, msToNs(rampMs), overNs);
+  },
+  areUsers: areThinking,
+  leadMs: ({ thinkTime, rampMs }) => (rampMs === undefined ? (thinkTime?.meanMs ?? 0) : 0),
   ramp: ({ rampMs }) => (rampMs === undefined ? undefined : { overMs: rampMs }),
 };

@@ -1,11 +1,24 @@
+import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Arrivals } from "./arrivals.ts";
+
+/** The time between a response and the user's next request. */
+export interface ThinkTime extends ThinkTimePlan {
+  readonly seed: number;
+  /** Returns the number of a user among those of all senders, by the number of its slot. */
+  readonly userOf: (slot: number) => number;
+}
 
 /** How requests are sent at one level. */
 export type Drive =
-  /** A fixed number of outstanding requests. */
-  | { readonly kind: "closed"; readonly concurrency: number }
+  /** A fixed number of outstanding requests; with `thinkTime`, of users who each have one or think. */
+  | { readonly kind: "closed"; readonly concurrency: number; readonly thinkTime?: ThinkTime | undefined }
   /** A changing number of outstanding requests: `concurrencyAt(elapsedNs)`, with the maximum `maxConcurrency`. */
-  | { readonly kind: "ramp"; readonly maxConcurrency: number; readonly concurrencyAt: (elapsedNs: number) => number }
+  | {
+      readonly kind: "ramp";
+      readonly maxConcurrency: number;
+      readonly concurrencyAt: (elapsedNs: number) => number;
+      readonly thinkTime?: ThinkTime | undefined;
+    }
   /** Requests at due times. Requests wait while `maxOutstanding` requests are outstanding. */
   | { readonly kind: "scheduled"; readonly arrivals: Arrivals; readonly maxOutstanding?: number }
   /**
@@ -22,7 +35,9 @@ export type Drive =
   /** Groups of `size` requests, sent together. The next group is sent when every request of the previous one has ended. */
   | { readonly kind: "groups"; readonly size: number }
   /** A fixed number of concurrent sessions, each with one outstanding request or waiting for its next turn. */
-  | { readonly kind: "sessions"; readonly concurrency: number };
+  | { readonly kind: "sessions"; readonly concurrency: number; readonly repeats?: true }
+  /** Sessions that begin at due times. */
+  | { readonly kind: "session-arrivals"; readonly arrivals: Arrivals; readonly repeats?: true };
 
 /** A drive of one kind. */
 export type DriveOf<K extends Drive["kind"]> = Extract<Drive, { kind: K }>;
@@ -37,6 +52,7 @@ export function maxInFlightOf(drive: Drive): number | undefined {
     case "groups":
       return drive.size;
     case "scheduled":
+    case "session-arrivals":
       return undefined;
     default:
       return drive.concurrency;
@@ -50,17 +66,22 @@ export function leastInFlightOf(drive: Drive): number {
 
 /** Whether requests are sent at due times. */
 export function isScheduled(drive: Drive): boolean {
-  return drive.kind === "scheduled";
+  return drive.kind === "scheduled" || drive.kind === "session-arrivals";
 }
 
 /** Whether a lane may be without a request for other reasons than the client's own work. */
 export function canLanesWait(drive: Drive): boolean {
-  return drive.kind !== "closed";
+  return roundSizeOf(drive) === undefined;
+}
+
+/** Returns the number of lanes of a closed loop; undefined for other loads. */
+export function closedConcurrencyOf(drive: Drive): number | undefined {
+  return drive.kind === "closed" ? drive.concurrency : undefined;
 }
 
 /** Returns the number of requests that a closed loop keeps in flight all the time; undefined for other loads. */
-export function closedConcurrencyOf(drive: Drive): number | undefined {
-  return drive.kind === "closed" ? drive.concurrency : undefined;
+export function roundSizeOf(drive: Drive): number | undefined {
+  return drive.kind === "closed" && drive.thinkTime === undefined ? drive.concurrency : undefined;
 }
 
 /** Returns the drive of a given number of requests, which cannot all be in flight when the concurrency is higher. */

@@ -1,6 +1,6 @@
 import { formatCount } from "../plan/units.ts";
 
-export type LevelUnitName = "concurrency" | "request-rate";
+export type LevelUnitName = "concurrency" | "request-rate" | "session-rate";
 
 /** The unit of a level's value. */
 export interface LevelUnit {
@@ -13,7 +13,7 @@ export interface LevelUnit {
   /** Title of its axis in charts. */
   readonly axis: string;
   /** Name in profile exports. */
-  readonly exported: "concurrency" | "request_rate";
+  readonly exported: "concurrency" | "request_rate" | "session_rate";
   /** Whether requests have due times, independent of responses, so that each has two latencies. */
   readonly isScheduled: boolean;
   /** Whether levels are integers. */
@@ -50,5 +50,17 @@ export const LEVEL_UNITS: Readonly<Record<LevelUnitName, LevelUnit>> = {
     describe: (level) => `${formatCount(level)} requests/s`,
     announce: (level) => `Request Rate: ${level} inference requests per second`,
     describeLimit: (level) => `Request Rate limit: ${level} requests per seconds`,
+  },
+  "session-rate": {
+    name: "session rate",
+    title: "Session Rate",
+    column: "sessions/s",
+    axis: "Sessions/s asked for",
+    exported: "session_rate",
+    isScheduled: true,
+    isWhole: false,
+    describe: (level) => `${formatCount(level)} sessions/s`,
+    announce: (level) => `Session Rate: ${level} sessions per second`,
+    describeLimit: (level) => `Session Rate limit: ${level} sessions per second`,
   },
 };

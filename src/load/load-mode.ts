@@ -41,15 +41,19 @@ export interface LoadMode<P extends LoadPlan> {
    * with conversations that pause, or due times from the data. Absent: the value of the level.
    */
   askedMean?(plan: P, level: number, overNs: number): number | undefined;
+  /** Whether a level is a number of users who pause between requests. Absent: it is one of requests. */
+  areUsers?(plan: P): boolean;
+  /** Returns the time that a level needs to become steady, in milliseconds, which is not measured. Absent: that of a few responses. */
+  leadMs?(plan: P): number;
   /** Returns the gaps between requests. Absent: determined by the data, a file, or responses. */
   arrivals?(plan: P): ArrivalsText;
   /** Returns the maximum number of outstanding requests, above which due requests wait. Absent or undefined: no limit. */
   maxOutstanding?(plan: P): number | undefined;
   /**
-   * Returns the number of requests if the load itself fixes it, which excludes warm-up requests; null: one per step of the data. Absent:
-   * the measurement decides.
+   * Returns the number of requests if the load itself fixes it, which excludes warm-up requests; null: one per step of the data. Absent or
+   * undefined: the measurement decides.
    */
-  requestCount?(plan: P): number | null;
+  requestCount?(plan: P): number | null | undefined;
   /** The order in which steps of the data are sent. Default: `in-turn`. */
   readonly dataOrder?: DataOrder;
   /** The problem to report for inputs without that order. */

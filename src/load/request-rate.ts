@@ -6,7 +6,7 @@ import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
 import { drawLoad } from "./draw-load.ts";
 import { concurrencySchema, describeLevels } from "./levels.ts";
-import type { LoadMode } from "./load-mode.ts";
+import type { ArrivalsText, LoadMode } from "./load-mode.ts";
 
 /** Requests sent at a rate, independent of the server's responses. */
 export type RequestRateLoadPlan = PlanOf<typeof schema>;
@@ -24,17 +24,26 @@ function schema() {
     /** In requests per second. */
     levels: levelsSchema(positive),
     search: searchSchema(),
-    distribution: v.picklist(["constant", "poisson", "gamma"], "must be constant, poisson or gamma"),
-    /** Seed of random gaps. */
-    seed: v.pipe(v.number(), v.integer("must be a whole number")),
-    /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
-    smoothness: v.exactOptional(positive),
+    ...arrivalsEntries(),
     /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
     maxOutstanding: v.exactOptional(concurrencySchema()),
     /** Absent: the rate is constant. */
     ramp: v.exactOptional(rateRampSchema()),
   });
 }
+
+/** Entries of a load with a rate: the gaps between its arrivals. */
+export function arrivalsEntries() {
+  return {
+    distribution: v.picklist(["constant", "poisson", "gamma"], "must be constant, poisson or gamma"),
+    /** Seed of random gaps. */
+    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
+    smoothness: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+  };
+}
+
+type ArrivalsPlan = Pick<RequestRateLoadPlan, "distribution" | "seed" | "smoothness">;
 
 /** Requests at a rate: evenly spaced, as a Poisson process, or with gamma-distributed gaps. */
 export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
@@ -62,10 +71,7 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
     const rampedNs = Math.min(overNs, msToNs(ramp.overMs));
     return (((ramp.fromPerSec + reached) / 2) * rampedNs + level * (overNs - rampedNs)) / overNs;
   },
-  arrivals: ({ distribution, smoothness = 1 }) =>
-    distribution === "constant"
-      ? { distribution: "uniform", gapDeviationRatio: 0 }
-      : { distribution, gapDeviationRatio: 1 / Math.sqrt(smoothness) },
+  arrivals: describeArrivals,
   maxOutstanding: ({ maxOutstanding }) => maxOutstanding,
 };
 
@@ -75,7 +81,15 @@ function describeOptions({ ramp, maxOutstanding }: RequestRateLoadPlan): string 
   return `, reached from ${ramp.fromPerSec} over ${formatDurationNs(msToNs(ramp.overMs))}${most}`;
 }
 
-function steadyArrivals({ distribution, seed, smoothness = 1 }: RequestRateLoadPlan, ratePerSec: number): Arrivals {
+/** Describes the gaps of arrivals. */
+export function describeArrivals({ distribution, smoothness = 1 }: ArrivalsPlan): ArrivalsText {
+  return distribution === "constant"
+    ? { distribution: "uniform", gapDeviationRatio: 0 }
+    : { distribution, gapDeviationRatio: 1 / Math.sqrt(smoothness) };
+}
+
+/** Returns arrivals at a constant rate. */
+export function steadyArrivals({ distribution, seed, smoothness = 1 }: ArrivalsPlan, ratePerSec: number): Arrivals {
   if (distribution === "gamma") return gammaArrivals(ratePerSec, smoothness, seed);
   return distribution === "constant" ? constantArrivals(ratePerSec) : poissonArrivals(ratePerSec, seed);
 }

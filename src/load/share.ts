@@ -1,5 +1,5 @@
 import type { Arrivals } from "./arrivals.ts";
-import { type Drive, maxInFlightOf } from "./drive.ts";
+import { type Drive, maxInFlightOf, type ThinkTime } from "./drive.ts";
 
 /**
  * How a load is divided among senders, in closed form: sender `i` of `n` owns what is `i` modulo `n`, so that no sender needs to know what
@@ -47,16 +47,20 @@ export function divideDrive(drive: Drive, share: Share): Drive {
   if (share.count === 1 && share.index === 0) return drive;
   switch (drive.kind) {
     case "closed":
+      return { ...drive, ...divideThinking(drive, share), concurrency: countOf(drive.concurrency, share) };
     case "sessions":
       return { ...drive, concurrency: countOf(drive.concurrency, share) };
     case "ramp": {
       const { concurrencyAt, maxConcurrency } = drive;
       return {
         kind: "ramp",
+        ...divideThinking(drive, share),
         maxConcurrency: countOf(maxConcurrency, share),
         concurrencyAt: (elapsedNs) => countOf(concurrencyAt(elapsedNs), share),
       };
     }
+    case "session-arrivals":
+      return { ...drive, arrivals: divideArrivals(drive.arrivals, share) };
     case "scheduled": {
       const { maxOutstanding } = drive;
       const limit = maxOutstanding === undefined ? {} : { maxOutstanding: countOf(maxOutstanding, share) };
@@ -66,6 +70,12 @@ export function divideDrive(drive: Drive, share: Share): Drive {
       // One sender sends them all.
       return share.index === 0 ? drive : { kind: "closed", concurrency: 0 };
   }
+}
+
+function divideThinking({ thinkTime }: { readonly thinkTime?: ThinkTime | undefined }, share: Share) {
+  return thinkTime === undefined
+    ? {}
+    : { thinkTime: { ...thinkTime, userOf: (slot: number) => numberOf(slot, share) } };
 }
 
 /** Returns every `count`-th arrival, from that of the sender's index on. */

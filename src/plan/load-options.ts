@@ -15,6 +15,28 @@ export function rateRampSchema() {
   });
 }
 
+/** The time between a response and the user's next request. */
+export type ThinkTimePlan = PlanOf<typeof thinkTimeSchema>;
+
+/** Schema of a think time. */
+export function thinkTimeSchema() {
+  return v.object({
+    meanMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    /** Standard deviation of a normal distribution, whose values below 0 count as 0. Absent: the time is always the same. */
+    stddevMs: v.exactOptional(v.pipe(v.number(), v.minValue(0, "must be 0 or more"))),
+  });
+}
+
+/** Entries of a load of users who may think between their requests. */
+export function thinkingEntries() {
+  return {
+    /** Absent: the next request is sent at the response. */
+    thinkTime: v.exactOptional(thinkTimeSchema()),
+    /** Seed of think times. Default: 0. */
+    seed: v.exactOptional(v.pipe(v.number(), v.integer("must be a whole number"))),
+  };
+}
+
 /** A part of a schedule. Bounds are timestamps of the data in milliseconds. */
 export type SchedulePartPlan = PlanOf<typeof schedulePartSchema>;
 

@@ -125,7 +125,7 @@ function checkLoad(plan: Plan): Problem[] {
     problems.push(problem("conflict", "measurement.mode.count", message, hint));
   }
   problems.push(...checkOrder(plan));
-  if (mode.requestCount !== undefined) {
+  if (mode.requestCount?.(load) !== undefined) {
     for (const name of ["warmupRequests", "warmupMs"] as const) {
       const value = measurement[name] ?? 0;
       if (value === 0) continue;

@@ -28,8 +28,9 @@ function describeNumber(plan: NamedPlan, load: LoadPlan, level: number): string 
   return areUsers(plan) ? describeUsers(level) : LEVEL_UNITS[levelUnitOf(load)].describe(level);
 }
 
-/** Whether levels are numbers of users, who wait for a response before they send again. */
+/** Whether levels are numbers of users, who wait for a response before they send again, and may think. */
 function areUsers(plan: NamedPlan): boolean {
+  if (loadModeOf(plan.load).areUsers?.(plan.load) === true) return true;
   return !LEVEL_UNITS[levelUnitOf(plan.load)].isScheduled && tokensPlanOf(plan) !== undefined;
 }
 

@@ -10,7 +10,8 @@ import { mlperfServerMode } from "../load/mlperf-server.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
 import { createPhasesMode } from "../load/phases.ts";
 import { requestRateMode } from "../load/request-rate.ts";
-import { sessionConcurrencyMode } from "../load/session-concurrency.ts";
+import { sessionConcurrencyMode } from "../load/sessions/session-concurrency.ts";
+import { sessionRateMode } from "../load/sessions/session-rate.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 
@@ -23,6 +24,7 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   "fixed-schedule": fixedScheduleMode,
   "periodic-concurrency": periodicConcurrencyMode,
   "session-concurrency": sessionConcurrencyMode,
+  "session-rate": sessionRateMode,
   phases: createPhasesMode(
     loadModeOf,
     () => Object.values(LOAD_MODES) as readonly unknown[] as readonly LoadMode<LoadPlan>[],

@@ -29,12 +29,20 @@ export function estimateTime(plan: Plan): RunTime | undefined {
   const mode = loadModeOf(plan.load);
   const phases = mode.phases?.(plan.load);
   if (phases !== undefined) {
-    const times = phases.map((phase) => timeOfLoad(phase.load, phase.mode ?? plan.measurement.mode, 0));
+    // Only the first phase has to become steady by itself.
+    const times = phases.map((phase, index) =>
+      timeOfLoad(phase.load, phase.mode ?? plan.measurement.mode, index === 0 ? leadOf(phase.load) : 0),
+    );
     if (!times.every((time) => time !== undefined)) return undefined;
     const parts = phases.length === 1 ? "one phase" : `${phases.length} phases`;
     return { leastMs: sum(times.map(({ leastMs }) => leastMs)), mostMs: sum(times.map(({ mostMs }) => mostMs)), parts };
   }
-  return timeOfLoad(plan.load, plan.measurement.mode, plan.measurement.warmupMs ?? 0);
+  const { mode: measured, warmupMs = 0 } = plan.measurement;
+  return timeOfLoad(plan.load, measured, warmupMs + leadOf(plan.load));
+}
+
+function leadOf(load: LoadPlan): number {
+  return loadModeOf(load).leadMs?.(load) ?? 0;
 }
 
 /** Returns how long all runs of a plan take, when it is repeated; undefined when its data or the server decide. */

@@ -1,3 +1,4 @@
+import type { LevelUnitName } from "../load/level-units.ts";
 import type { TokenMetric } from "../measure/tokens/metrics.ts";
 import type { Tags } from "../plan/split/tags.ts";
 
@@ -26,7 +27,7 @@ export interface FinishedRequest {
   readonly tags: Tags;
   /** The level at which it ended; absent when it ended after the last phase. */
   readonly level?: {
-    readonly unit: "concurrency" | "request-rate";
+    readonly unit: LevelUnitName;
     /** The concurrency or rate. */
     readonly value: number;
     /** Whether it belongs to a warm-up, which is not measured. */

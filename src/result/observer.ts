@@ -1,3 +1,4 @@
+import type { LevelUnitName } from "../load/level-units.ts";
 import type { GaugeReading } from "../measure/gauge-readings.ts";
 import type { Measurement } from "../measure/measurement.ts";
 import type { RecordColumns } from "../measure/records.ts";
@@ -72,7 +73,7 @@ export interface PhasePlace {
 
 /** A level of a phase to which the load changes. */
 export interface PhaseStart extends PhasePlace {
-  readonly unit: "concurrency" | "request-rate";
+  readonly unit: LevelUnitName;
   readonly level: number;
   readonly isWarmup: boolean;
 }
@@ -91,7 +92,7 @@ export interface RunObserver {
   onMetrics?(reading: GaugeReading): void;
   onPrepared?(prepared: PreparedRun): void;
   /** @param phase absent if the load has no phases */
-  onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean, phase?: PhasePlace): void;
+  onLevelStart?(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void;
   /**
    * Called the moment the load changes to a phase or its next level: the requests that end from now on are counted there. Undefined after the
    * last phase. `onLevelEnd` of the level before it and its own `onLevelStart` follow later, because results take time.

@@ -1,4 +1,5 @@
 import type { Dataset } from "../inputs/dataset.ts";
+import type { LevelUnitName } from "../load/level-units.ts";
 import type { Instability } from "../measure/instability.ts";
 import type { LimitState, LimitVerdict } from "../measure/limits/judge-limits.ts";
 import type { Measurement } from "../measure/measurement.ts";
@@ -21,7 +22,7 @@ export interface PreparedRun {
   readonly plan: Plan;
   readonly service: ServiceTraits;
   readonly dataset: Dataset;
-  readonly levelUnit: "concurrency" | "request-rate";
+  readonly levelUnit: LevelUnitName;
   /** Total number of requests, if it is fixed. */
   readonly requestCount: number | undefined;
   /** Whether a lane waits for the response before it sends again. */
@@ -34,7 +35,7 @@ export interface PreparedRun {
 
 /** Result of a level. */
 export interface LevelResult {
-  readonly unit: "concurrency" | "request-rate";
+  readonly unit: LevelUnitName;
   /** Concurrency, or requests per second. */
   readonly level: number;
   /**

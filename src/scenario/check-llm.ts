@@ -140,18 +140,18 @@ function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[
 }
 
 function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load: Load["kind"]): Problem[] {
-  const isLoad = load === "sessions";
+  const isLoad = load === "sessions" || load === "session-rate";
   if (sessions === undefined) {
     if (!isLoad || (file !== undefined && fileFormat !== undefined)) return [];
     const hint =
       file === undefined
         ? "Write sessions: { count: 10, turns: 3 } in input.prompts(…)."
         : 'Add fileFormat: "mooncake" or "conversations" if the file has conversations.';
-    return [problem("missing", "inputs.sessions", "is required by the load sessions(…)", hint)];
+    return [problem("missing", "inputs.sessions", "is required by the loads sessions(…) and sessionRate(…)", hint)];
   }
   if (!isLoad) {
-    const hint = "Use sessions(…) as the load, or leave it out.";
-    return [problem("conflict", "inputs.sessions", "needs the load sessions(…)", hint, load)];
+    const hint = "Use sessions(…) or sessionRate(…) as the load, or leave it out.";
+    return [problem("conflict", "inputs.sessions", "needs the load sessions(…) or sessionRate(…)", hint, load)];
   }
   if ((count ?? file) === undefined) return [];
   const hint = "Leave count and file out.";

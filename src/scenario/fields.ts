@@ -23,6 +23,17 @@ export function spanSchema(): Schema<Duration> {
   );
 }
 
+/** A duration: always the same, or drawn from a normal distribution. */
+export type DurationSpread = Duration | { readonly mean: Duration; readonly stddev: Duration };
+
+/** Returns the schema of a duration, or of a normal distribution of durations. */
+export function spreadSchema() {
+  return v.union(
+    [durationSchema(), strictOptions({ mean: durationSchema(), stddev: durationSchema() })],
+    'must be a duration such as "3 s", or { mean, stddev }',
+  );
+}
+
 /** Returns the schema of an integer of 1 or more. @param rule what it must be. Default: a number */
 export function countSchema(rule = "must be a number"): Schema<number> {
   return v.pipe(v.number(rule), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));

@@ -3,11 +3,20 @@ import * as v from "valibot";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
-import type { Duration, Percent } from "../plan/units.ts";
+import type { Percent } from "../plan/units.ts";
 import { msToSec } from "../plan/units.ts";
 import { BUILT_IN_TOKENIZER } from "../tokenize/tiktoken-names.ts";
 import { refuseMore } from "./arguments.ts";
-import { countSchema, durationSchema, nameSchema, shareSchema, strictOptions, toMs, toPct } from "./fields.ts";
+import {
+  countSchema,
+  type DurationSpread,
+  nameSchema,
+  shareSchema,
+  spreadSchema,
+  strictOptions,
+  toMs,
+  toPct,
+} from "./fields.ts";
 import { inputBuilder } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
@@ -32,7 +41,7 @@ export interface AudioOptions {
   /** Clips per request. Default: 1. */
   readonly count?: number;
   /** Length of a clip, 0.1 s or more: `"3 s"`, or `{ mean: "3 s", stddev: "500 ms" }` of a normal distribution. */
-  readonly length: Duration | { readonly mean: Duration; readonly stddev: Duration };
+  readonly length: DurationSpread;
   /** Format of the files. Default: `"wav"`. */
   readonly format?: "wav" | "mp3";
   /** Bits per sample to draw from: 8, 16, 24 or 32. Default: `[16]`. */
@@ -64,7 +73,7 @@ export interface PromptOptions {
   readonly sessions?: {
     readonly count: number;
     readonly turns: Length;
-    readonly delay?: Duration | { readonly mean: Duration; readonly stddev: Duration };
+    readonly delay?: DurationSpread;
   };
   /** Tokens of a system message that all requests share. Default: 0. */
   readonly systemTokens?: number;
@@ -171,14 +180,6 @@ function promptsSchema() {
     usage: v.optional(v.boolean("must be true or false")),
     extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
   });
-}
-
-/** A duration, or a normal distribution of durations. */
-function spreadSchema() {
-  return v.union(
-    [durationSchema(), strictOptions({ mean: durationSchema(), stddev: durationSchema() })],
-    'must be a duration such as "3 s", or { mean, stddev }',
-  );
 }
 
 function audioSchema() {

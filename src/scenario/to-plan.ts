@@ -269,7 +269,7 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
   }
   for (const name of ["warmupRequests", "warmupFor"] as const) {
     const value = definition[name] ?? 0;
-    if (value === 0 || mode.requestCount === undefined) continue;
+    if (value === 0 || mode.requestCount?.(loadPlan) === undefined) continue;
     const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
     problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }

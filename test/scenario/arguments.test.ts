@@ -44,8 +44,8 @@ const anyLimits = (): Readonly<Record<string, Call>> => api.p99() as unknown as 
 const CALLS: readonly (readonly [name: string, call: () => unknown, expected: string])[] = [
   [
     "options of a builder without options",
-    () => (api.sessions as Call)(4, { for: "3 s" }),
-    'sessions(concurrency): takes 1 argument (got {"for":"3 s"}). Remove what is more.',
+    () => (api.p50 as Call)("latency", { for: "3 s" }),
+    'p50(of): takes 1 argument (got {"for":"3 s"}). Remove what is more.',
   ],
   [
     "a second limit",

@@ -128,8 +128,8 @@ describe("rampart run refuses", () => {
     ],
     [
       "options of a builder that takes none",
-      'import { sessions } from "rampart";\nsessions(4, { for: "3 s" });\n',
-      /^rampart: x\.ts:2:\d+: sessions\(concurrency\): takes 1 argument \(got \{"for":"3 s"\}\)\. Remove what is more\.$/m,
+      'import { p50 } from "rampart";\np50("latency", { for: "3 s" });\n',
+      /^rampart: x\.ts:2:\d+: p50\(of\): takes 1 argument \(got \{"for":"3 s"\}\)\. Remove what is more\.$/m,
     ],
     ["a file that throws nothing", `throw null;\n${SCENARIO}`, /x\.ts: does not load: null/],
     ["a file that throws no error", `throw "a text";\n${SCENARIO}`, /x\.ts: does not load: a text/],

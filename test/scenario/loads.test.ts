@@ -8,10 +8,11 @@ import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { json } from "../../src/scenario/inputs.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
-import { hold, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import type { Load, LoadKind, LoadPlace } from "../../src/scenario/loads/load.ts";
 import { rate, rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
+import { sessions } from "../../src/scenario/loads/sessions.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 

@@ -14,10 +14,11 @@ import {
 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import { soak, warmup } from "../../src/scenario/loads/phases.ts";
 import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
+import { sessions } from "../../src/scenario/loads/sessions.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { http } from "../../src/scenario/targets/http.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";

@@ -6,10 +6,11 @@ import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { errorRate, outputTokensPerSec, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import { phase, soak, spike, warmup } from "../../src/scenario/loads/phases.ts";
 import { rate, rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
+import { sessions } from "../../src/scenario/loads/sessions.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 

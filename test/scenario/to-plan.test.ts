@@ -12,11 +12,12 @@ import { average, errorRate, p50, p90, p95, p99, percentile, throughput } from "
 import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import type { Inputs } from "../../src/scenario/input-data.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold, periodic, ramp, sessions, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import type { Load, LoadKind, LoadPlace } from "../../src/scenario/loads/load.ts";
 import { multiStream, offline, server, singleStream } from "../../src/scenario/loads/mlperf.ts";
 import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
+import { sessions } from "../../src/scenario/loads/sessions.ts";
 import { convertLoads } from "../../src/scenario/loads/table.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";

@@ -35,7 +35,7 @@ export type RepeatJson = NonNullable<LevelJson["repeats"]>[number];
 export type TimelineJson = LevelJson["timeline"][number];
 
 /** What the number of a level counts: requests in flight, or requests per second. */
-export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate"]);
+export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate", "session-rate"]);
 
 /** The increase of a server's counters, and of the models that it calls. Durations are sums in nanoseconds. */
 export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta> {

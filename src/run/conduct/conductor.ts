@@ -1,4 +1,4 @@
-import { canLanesWait, closedConcurrencyOf, isScheduled } from "../../load/drive.ts";
+import { canLanesWait, isScheduled, roundSizeOf } from "../../load/drive.ts";
 import { goodputsOf } from "../../measure/good-requests.ts";
 import { UserError } from "../../plan/problem.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -176,7 +176,7 @@ export class Conductor implements LevelHost {
       isScheduled: isScheduled(drive),
       canLanesWait: canLanesWait(drive),
       isAsync: this.prepared.callMode === "async",
-      roundSize: closedConcurrencyOf(drive),
+      roundSize: roundSizeOf(drive),
       checkFailures: () => this.policy.checkRatio(),
       fail: (error) => this.fail(error),
       warnOfVersions: (model) => this.warnOfVersions(model),

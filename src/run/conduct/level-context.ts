@@ -1,3 +1,4 @@
+import type { LevelUnitName } from "../../load/level-units.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { LevelResult } from "../../result/run-result.ts";
@@ -35,7 +36,7 @@ export interface LevelContext {
   readonly hasTokens: boolean;
   /** Ends the run when an assertion does not hold; undefined when none is watched. */
   readonly abort: EarlyAbort | undefined;
-  readonly unit: "concurrency" | "request-rate";
+  readonly unit: LevelUnitName;
   /** Start of the run, monotonic. */
   readonly runStartNs: number;
   readonly isScheduled: boolean;

@@ -1,7 +1,8 @@
-import type { DriveOf } from "../../load/drive.ts";
+import type { DriveOf, ThinkTime } from "../../load/drive.ts";
 import type { Cancel } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { SendSlice } from "./send-slice.ts";
+import { isSameThinking, Thinking } from "./think-time.ts";
 
 const RAMP_STEP_MS = 20;
 
@@ -19,6 +20,8 @@ export class ClosedLoad implements ActiveLoad {
   /** Slots that send after the reads; without `readsFirst` those of a new load, as many as fit into a slice at once. */
   private waiting: number[] = [];
   private cancelTurn: Cancel | undefined;
+  /** Slots whose users think; undefined without a think time. */
+  private thinking: Thinking | undefined;
 
   constructor(sender: Sender) {
     this.sender = sender;
@@ -28,19 +31,22 @@ export class ClosedLoad implements ActiveLoad {
     return this.target;
   }
 
-  /** Changes the number of outstanding requests. Resolves when at most that many are outstanding. */
-  async hold(concurrency: number): Promise<void> {
+  /** Changes the number of outstanding requests. Resolves when at most that many are outstanding, and when all users have begun. */
+  async hold({ concurrency, thinkTime }: Omit<DriveOf<"closed">, "kind">): Promise<void> {
     this.stopRamp();
     this.sender.setActiveLanes(concurrency);
     await this.sender.reserve(concurrency);
     const before = this.target;
-    this.reach(concurrency);
+    this.think(thinkTime);
+    this.reach(concurrency, true);
     // At a lower level, the surplus must be answered before measuring.
     if (concurrency < before) await this.sender.waitForOutstanding(concurrency);
+    if (thinkTime !== undefined && concurrency > before) await this.untilBegun(thinkTime);
   }
 
   async ramp(drive: DriveOf<"ramp">): Promise<void> {
     this.stopRamp();
+    this.think(drive.thinkTime);
     await this.sender.reserve(drive.maxConcurrency);
     this.startRamp(drive);
   }
@@ -48,12 +54,42 @@ export class ClosedLoad implements ActiveLoad {
   /** Changes the number of outstanding requests at once. The connections must be open. */
   change(drive: DriveOf<"closed" | "ramp">): void {
     this.stopRamp();
+    this.think(drive.thinkTime);
     if (drive.kind === "ramp") {
       this.startRamp(drive);
       return;
     }
     this.sender.setActiveLanes(drive.concurrency);
-    this.reach(drive.concurrency);
+    this.reach(drive.concurrency, true);
+  }
+
+  /** New users begin within the mean think time. A run that ends before does not wait for it. */
+  private untilBegun({ meanMs }: ThinkTime): Promise<void> {
+    return new Promise((resolve) => {
+      this.sender.clock.after(meanMs, resolve, true);
+    });
+  }
+
+  private think(thinkTime: ThinkTime | undefined): void {
+    if (isSameThinking(this.thinking?.thinkTime, thinkTime)) return;
+    this.thinking?.clear();
+    const { clock } = this.sender;
+    this.thinking = thinkTime && new Thinking(thinkTime, clock, () => this.sender.guard(() => this.sendThought()));
+  }
+
+  /** Sends for the users whose think time is over. */
+  private sendThought(): void {
+    const { sender, thinking } = this;
+    if (thinking === undefined) return;
+    const slice = new SendSlice(sender.clock);
+    while (slice.takeOne()) {
+      const slot = thinking.take();
+      if (slot === undefined) break;
+      if (slot >= this.target || sender.quota <= 0) this.endSequence(slot);
+      else if (sender.isIdle(slot)) sender.send(slot, slot, Number.NaN, false);
+    }
+    sender.flush();
+    thinking.arm();
   }
 
   private startRamp(drive: DriveOf<"ramp">): void {
@@ -67,6 +103,7 @@ export class ClosedLoad implements ActiveLoad {
 
   next(slot: number): void {
     if (slot >= this.target || this.sender.quota <= 0) this.endSequence(slot);
+    else if (this.thinking !== undefined) this.thinking.rest(slot);
     else if (this.readsFirst) {
       this.waiting.push(slot);
       this.scheduleWaiting();
@@ -98,6 +135,7 @@ export class ClosedLoad implements ActiveLoad {
     this.stopRamp();
     this.clearTurn();
     this.waiting = [];
+    this.think(undefined);
     this.reach(0);
   }
 
@@ -106,14 +144,19 @@ export class ClosedLoad implements ActiveLoad {
     this.cancelTurn = undefined;
   }
 
-  private reach(wanted: number): void {
+  /** @param isTogether whether all new users begin at this time, not one after the other */
+  private reach(wanted: number, isTogether = false): void {
     const before = this.target;
     // One above the limit, which ends the load.
     const target = Math.min(wanted, this.sender.maxOutstanding + 1);
     this.target = target;
     // Waiting slots are idle, so the loop below finds them again.
     this.waiting = [];
-    for (let slot = 0; slot < target; slot++) if (this.sender.isIdle(slot)) this.waiting.push(slot);
+    for (let slot = 0; slot < target; slot++) {
+      if (!this.sender.isIdle(slot) || this.thinking?.has(slot) === true) continue;
+      if (isTogether && this.thinking !== undefined) this.thinking.begin(slot);
+      else this.waiting.push(slot);
+    }
     if (this.waiting.length > 0) this.sendWaiting();
     for (let slot = target; slot < before; slot++) if (this.sender.isIdle(slot)) this.endSequence(slot);
     this.sender.flush();

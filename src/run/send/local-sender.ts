@@ -1,4 +1,4 @@
-import { closedConcurrencyOf, isScheduled, leastInFlightOf } from "../../load/drive.ts";
+import { closedConcurrencyOf, isScheduled, leastInFlightOf, roundSizeOf } from "../../load/drive.ts";
 import { countOf, type Share, WHOLE } from "../../load/share.ts";
 import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
 import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
@@ -182,7 +182,7 @@ export class LocalSender implements LoadSender {
 
   untilRoundEnds(): Promise<void> {
     const { startNs, endedCount } = this.counter;
-    const size = this.owned && closedConcurrencyOf(this.owned.drive);
+    const size = this.owned && roundSizeOf(this.owned.drive);
     return untilRoundEnds(this.driver, { size, startNs, endedCount });
   }
 

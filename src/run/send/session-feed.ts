@@ -33,19 +33,28 @@ interface ReadyTurn {
   readonly bytes: Uint8Array;
 }
 
+/** A turn that was sent. */
+interface SentTurn {
+  readonly session: ActiveSession;
+  readonly step: number;
+  readonly sent: Payload;
+}
+
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held once, on one slot, and its responses become
- * part of the next turns. Turns are encoded separately from sending, because that takes time.
+ * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held on one slot, and its responses become part of
+ * the next turns. Turns are encoded separately from sending, because that takes time.
  */
 export class SessionFeed extends RequestFeed {
   /** Number of turns in all sessions. */
   readonly turnCount: number;
   private readonly open: () => Conversation;
   private readonly active: (ActiveSession | undefined)[] = [];
-  /** By step: turns that were sent and not judged. */
-  private readonly inFlight = new Map<number, { readonly session: ActiveSession; readonly sent: Payload }>();
+  /** By the slot of their session: turns that were sent and not judged. The same turn may be in flight in several sessions. */
+  private readonly inFlight = new Map<number, SentTurn>();
+  /** The turn that is judged. */
+  private judged: SentTurn | undefined;
   private onTurn: OnTurn = () => {};
   private begunCount = 0;
   private cutCount = 0;
@@ -72,7 +81,8 @@ export class SessionFeed extends RequestFeed {
   get tally(): SessionTally {
     const { cutCount, unsentCount, unreadReason } = this;
     const reason = unreadReason === undefined ? {} : { unreadReason };
-    return { sessionCount: countOf(this.dataset.streams.length, this.share), cutCount, unsentCount, ...reason };
+    const sessionCount = Math.max(this.begunCount, countOf(this.dataset.streams.length, this.share));
+    return { sessionCount, cutCount, unsentCount, ...reason };
   }
 
   /** Sets the callback for judged turns. */
@@ -83,16 +93,24 @@ export class SessionFeed extends RequestFeed {
   /** Wraps a judge so that sessions continue from judged responses. */
   follow(judge: DriverWork["judge"]): DriverWork["judge"] {
     return (call, slots) => {
+      const owner = slots.sequences[call.slot] as number;
+      this.judged = this.inFlight.get(owner);
       const failure = judge(call, slots);
-      this.endTurn(slots.steps[call.slot] as number, call, failure !== undefined);
+      this.judged = undefined;
+      this.endTurn(owner, call, failure !== undefined);
       return failure;
     };
   }
 
-  /** Starts the next session on the slot and encodes its first turn. Returns false when no session is left. */
-  begin(slot: number): boolean {
-    const stream = numberOf(this.begunCount, this.share);
-    if (stream >= this.dataset.streams.length) return false;
+  /**
+   * Starts the next session on the slot and encodes its first turn. Returns false when no session is left.
+   * @param repeats whether the sessions begin again when all have begun
+   */
+  begin(slot: number, repeats = false): boolean {
+    const count = this.dataset.streams.length;
+    const number = numberOf(this.begunCount, this.share);
+    if (number >= count && !repeats) return false;
+    const stream = number % count;
     this.begunCount++;
     const session: ActiveSession = { slot, conversation: this.open(), stream, turn: 0, ready: undefined, reads: [] };
     this.active[slot] = session;
@@ -106,13 +124,13 @@ export class SessionFeed extends RequestFeed {
     const { request, bytes } = session.ready as ReadyTurn;
     session.ready = undefined;
     this.step = (this.streamStarts[session.stream] ?? 0) + session.turn;
-    this.inFlight.set(this.step, { session, sent: this.toRecord(session, bytes) });
+    this.inFlight.set(slot, { session, step: this.step, sent: this.toRecord(session, bytes) });
     return request;
   }
 
-  /** Returns what was sent for a turn in flight, with its session and delay, as perf_analyzer records them. */
+  /** Returns what was sent for the turn that is judged, with its session and delay, as perf_analyzer records them. */
   override contentOf(step: number): RequestContent {
-    return this.inFlight.get(step)?.sent ?? super.contentOf(step);
+    return this.judged?.step === step ? this.judged.sent : super.contentOf(step);
   }
 
   /** Returns the delay between the current turn's response and the next turn, in nanoseconds. */
@@ -148,10 +166,10 @@ export class SessionFeed extends RequestFeed {
     return unsent;
   }
 
-  private endTurn(step: number, { body, responses, endNs, failure }: Call, hasFailed: boolean): void {
-    const { session } = this.inFlight.get(step) ?? {};
+  private endTurn(owner: number, { body, responses, endNs, failure }: Call, hasFailed: boolean): void {
+    const { session } = this.inFlight.get(owner) ?? {};
     if (session === undefined) return;
-    this.inFlight.delete(step);
+    this.inFlight.delete(owner);
     session.reads =
       responses.length > 0 ? responses.map((response) => response.body) : body === undefined ? [] : [body];
     this.onTurn(session.slot, failure !== undefined ? "lost" : hasFailed ? "refused" : "answered", endNs);

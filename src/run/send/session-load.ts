@@ -1,3 +1,4 @@
+import type { Arrivals } from "../../load/arrivals.ts";
 import { DueHeap } from "../../load/due-heap.ts";
 import type { Cancel } from "../../runtime/clock.ts";
 import { DueTimer } from "../../runtime/clock.ts";
@@ -14,7 +15,7 @@ interface JudgedTurn {
 }
 
 /**
- * Holds conversations: each slot holds one session after the other. It sends a turn, waits for the response and the following delay, and
+ * Holds conversations: each slot holds one session after the other, or each session begins at its due time on a free slot. It sends a turn, waits for the response and the following delay, and
  * sends the next turn with the response. A failed turn ends its session. Responses are decoded separately from socket reads, so that no
  * measured time includes it.
  */
@@ -31,16 +32,26 @@ export class SessionLoad implements ActiveLoad {
   /** Slots whose turn got no response. */
   private readonly lost = new Set<number>();
   private concurrency = 0;
+  private readonly repeats: boolean;
+  /** Sessions that begin at due times; undefined when each slot begins its next session by itself. */
+  private arrivals: Arrivals | undefined;
+  private arrivalsStartNs = 0;
+  private nextArrivalNs = Number.POSITIVE_INFINITY;
+  /** With arrivals: slots without a session, and the number of slots. */
+  private readonly free: number[] = [];
+  private slotCount = 0;
 
-  constructor(sender: Sender, sessions: SessionFeed) {
+  /** @param repeats whether the sessions of the data begin again when all have begun */
+  constructor(sender: Sender, sessions: SessionFeed, repeats = false) {
     this.sender = sender;
     this.sessions = sessions;
+    this.repeats = repeats;
     this.timer = new DueTimer(() => sender.guard(() => this.tick()), sender.clock);
     sessions.listen((slot, outcome, endNs) => this.endTurn(slot, outcome, endNs));
   }
 
   get activeLanes(): number {
-    return this.concurrency;
+    return this.arrivals === undefined ? this.concurrency : this.sender.laneCount;
   }
 
   /** Starts this number of sessions. */
@@ -49,6 +60,19 @@ export class SessionLoad implements ActiveLoad {
     this.concurrency = concurrency;
     await this.sender.reserve(concurrency);
     this.beginFrom(0);
+  }
+
+  /** Starts sessions at these times. @param atNs start of the times. Default: now */
+  arrive(arrivals: Arrivals, atNs = this.sender.clock.nowNs()): void {
+    this.sender.setActiveLanes(this.sender.laneCount);
+    this.arrivals = arrivals;
+    this.arrivalsStartNs = atNs;
+    this.awaitArrival();
+    this.tick();
+  }
+
+  private awaitArrival(): void {
+    this.nextArrivalNs = this.arrivalsStartNs + (this.arrivals?.() ?? Number.POSITIVE_INFINITY);
   }
 
   private beginFrom(first: number): void {
@@ -64,11 +88,13 @@ export class SessionLoad implements ActiveLoad {
 
   /** Continues only after a request without a response; other responses are judged later. */
   next(slot: number): void {
-    if (this.lost.delete(slot)) this.begin(slot);
+    if (this.lost.delete(slot)) this.endSession(slot);
   }
 
   stop(): void {
     this.concurrency = 0;
+    this.arrivals = undefined;
+    this.nextArrivalNs = Number.POSITIVE_INFINITY;
     this.timer.clear();
     this.cancelPrepare?.();
     this.cancelPrepare = undefined;
@@ -77,12 +103,36 @@ export class SessionLoad implements ActiveLoad {
     this.judged = [];
   }
 
+  private get isStopped(): boolean {
+    return this.activeLanes === 0;
+  }
+
+  /** The session of a slot has ended. */
+  private endSession(slot: number): void {
+    if (this.arrivals === undefined) this.begin(slot);
+    else this.free.push(slot);
+  }
+
   private begin(slot: number): void {
-    if (this.concurrency > 0 && this.sessions.begin(slot)) this.sender.send(slot, 0, Number.NaN, false);
+    if (this.concurrency > 0 && this.sessions.begin(slot, this.repeats))
+      this.sender.send(slot, slot, Number.NaN, false);
+  }
+
+  /** Begins the session that is due. */
+  private beginDue(): void {
+    const { nextArrivalNs: dueNs } = this;
+    const slot = this.free.pop() ?? this.slotCount++;
+    if (this.sessions.begin(slot, this.repeats)) {
+      this.sendTurn(slot, dueNs);
+      this.awaitArrival();
+    } else {
+      this.free.push(slot);
+      this.nextArrivalNs = Number.POSITIVE_INFINITY;
+    }
   }
 
   private endTurn(slot: number, outcome: TurnOutcome, endNs: number): void {
-    if (this.concurrency === 0) return;
+    if (this.isStopped) return;
     if (outcome === "lost") {
       this.lost.add(slot);
       this.sender.skipRemaining(this.sessions.cut(slot));
@@ -107,20 +157,26 @@ export class SessionLoad implements ActiveLoad {
         continue;
       }
       if (next === "unreadable") this.sender.skipRemaining(sessions.cut(slot));
-      this.begin(slot);
+      this.endSession(slot);
     }
     this.tick();
   }
 
   /** Sends what is due. The timer fires again at once if that is too much for one slice. */
   private tick(): void {
-    if (this.concurrency === 0) return;
+    if (this.isStopped) return;
     const { due, sender } = this;
     const { clock } = sender;
     const slice = new SendSlice(clock);
     for (let dueNs = due.firstDueNs; dueNs <= clock.nowNs() && slice.takeOne(); dueNs = due.firstDueNs)
-      sender.send(due.pop(), 0, dueNs, clock.nowNs() - dueNs > DELAY_TOLERANCE_NS);
+      this.sendTurn(due.pop(), dueNs);
+    while (this.nextArrivalNs <= clock.nowNs() && sender.quota > 0 && slice.takeOne()) this.beginDue();
     sender.flush();
-    this.timer.set(due.firstDueNs);
+    this.timer.set(Math.min(due.firstDueNs, sender.quota > 0 ? this.nextArrivalNs : Number.POSITIVE_INFINITY));
+  }
+
+  private sendTurn(slot: number, dueNs: number): void {
+    const { sender } = this;
+    sender.send(slot, slot, dueNs, sender.clock.nowNs() - dueNs > DELAY_TOLERANCE_NS);
   }
 }

@@ -4,6 +4,7 @@ import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { ClosedLoad } from "./closed-load.ts";
 import type { Feed } from "./feed.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
+import type { SessionLoad } from "./session-load.ts";
 
 /** The way each kind of drive starts: one entry per kind. */
 
@@ -28,8 +29,13 @@ export interface StartOptions {
 
 type Starter<D> = (host: DriveHost, drive: D, options: StartOptions) => Promise<void>;
 
+async function createSessionLoad(host: DriveHost, repeats: boolean): Promise<SessionLoad> {
+  const { SessionLoad } = await import("./session-load.ts");
+  return new SessionLoad(host, sessionsOf(host.feed) as SessionFeed, repeats);
+}
+
 const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
-  closed: (host, { concurrency }) => host.use(host.closedLoad).hold(concurrency),
+  closed: (host, drive) => host.use(host.closedLoad).hold(drive),
   ramp: (host, drive) => host.use(host.closedLoad).ramp(drive),
   periodic: async (host, drive, { isCurrent }) => {
     const { PeriodicLoad } = await import("./groups/periodic-load.ts");
@@ -41,10 +47,16 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
     if (!isCurrent()) return;
     return host.use(new GroupLoad(host, size)).start();
   },
-  sessions: async (host, { concurrency }, { isCurrent }) => {
-    const { SessionLoad } = await import("./session-load.ts");
+  sessions: async (host, { concurrency, repeats = false }, { isCurrent }) => {
+    const load = await createSessionLoad(host, repeats);
+    if (isCurrent()) return host.use(load).start(concurrency);
+  },
+  "session-arrivals": async (host, { arrivals, repeats = false }, { isCurrent, atNs }) => {
+    const load = await createSessionLoad(host, repeats);
     if (!isCurrent()) return;
-    return host.use(new SessionLoad(host, sessionsOf(host.feed) as SessionFeed)).start(concurrency);
+    await host.halt();
+    await host.reserve(host.laneCount);
+    if (isCurrent()) host.use(load).arrive(arrivals, atNs);
   },
   scheduled: async (host, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
     const { createScheduledLoad } = await import("./scheduled-load.ts");

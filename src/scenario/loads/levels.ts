@@ -1,9 +1,10 @@
 import * as v from "valibot";
+import type { ThinkTimePlan } from "../../plan/load-options.ts";
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
-import { problem } from "../../plan/problem.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
 import type { Count, Duration } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
-import { countSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import { countSchema, type DurationSpread, spanSchema, spreadSchema, strictOptions, toMs } from "../fields.ts";
 import { checkExtent, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
 import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
@@ -11,12 +12,44 @@ import { loadBuilder } from "./load-builder.ts";
 
 /** Loads that keep a number of requests in flight. */
 
+/** How users pause between their requests. */
+export type ThinkOptions = {
+  /**
+   * Time between a response and the same user's next request: `"2 s"`, or `{ mean: "2 s", stddev: "500 ms" }` of a normal distribution. Levels
+   * are then numbers of users, and fewer requests are in flight. New users begin at random times within the mean, which is not measured.
+   * Default: none.
+   */
+  readonly thinkTime?: DurationSpread;
+};
+
+function thinkEntries() {
+  return { thinkTime: v.optional(spreadSchema()) };
+}
+
+type GivenThinking = { readonly thinkTime?: DurationSpread | undefined };
+
+function checkThinking({ thinkTime }: GivenThinking): Problem[] {
+  if (thinkTime === undefined || toThinkPlan(thinkTime).meanMs > 0) return [];
+  const path = typeof thinkTime === "string" ? "load.thinkTime" : "load.thinkTime.mean";
+  const mean = typeof thinkTime === "string" ? thinkTime : thinkTime.mean;
+  return [problem("invalid-value", path, "must be longer than 0", "Leave thinkTime out.", mean)];
+}
+
+function toThinkPlan(thinkTime: DurationSpread): ThinkTimePlan {
+  if (typeof thinkTime === "string") return { meanMs: toMs(thinkTime) };
+  return { meanMs: toMs(thinkTime.mean), stddevMs: toMs(thinkTime.stddev) };
+}
+
+function thinkingOf({ thinkTime }: GivenThinking): { thinkTime?: ThinkTimePlan; seed?: number } {
+  return thinkTime === undefined ? {} : { thinkTime: toThinkPlan(thinkTime), seed: 0 };
+}
+
 /**
  * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`).
  * @example
  * ramp(1, 50, { step: 7 })
  */
-export function ramp(start: number, end: number, options: RampOptions = {}): Load<"closed"> {
+export function ramp(start: number, end: number, options: RampOptions & ThinkOptions = {}): Load<"closed"> {
   refuseMore("ramp(start, end, options)", arguments);
   return { kind: "ramp", pacing: "closed", values: [start, end], options };
 }
@@ -24,12 +57,12 @@ export function ramp(start: number, end: number, options: RampOptions = {}): Loa
 export const rampBuilder = loadBuilder({
   form: { name: "ramp", args: FROM_TO },
   values: levelsSchema,
-  options: () => strictOptions(levelRampEntries(countSchema())),
-  check: (load) => checkLevelRamp("ramp", load),
-  toPlan: ({ values: [start = 1, end = 1], options: { over, step = 1 } }) =>
-    over === undefined
-      ? toConcurrency({ kind: "range", start, end, step })
-      : { kind: "concurrency-ramp", start, end, overMs: toMs(over) },
+  options: () => strictOptions({ ...levelRampEntries(countSchema()), ...thinkEntries() }),
+  check: (load) => [...checkLevelRamp("ramp", load), ...checkThinking(load.options)],
+  toPlan: ({ values: [start = 1, end = 1], options }) =>
+    options.over === undefined
+      ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)
+      : { kind: "concurrency-ramp", start, end, overMs: toMs(options.over), ...thinkingOf(options) },
   extent: rampExtent,
 });
 
@@ -37,7 +70,8 @@ export const rampBuilder = loadBuilder({
 export type HoldOptions = {
   /** Time in which the concurrency rises evenly from 1; it is measured too. Default: `"0 s"`. */
   readonly rampUp?: Duration;
-} & Extent;
+} & ThinkOptions &
+  Extent;
 
 /**
  * A constant concurrency.
@@ -52,9 +86,9 @@ export function hold<const N extends number>(concurrency: N & Count<N>, options:
 export const holdBuilder = loadBuilder({
   form: { name: "hold", args: ["concurrency"] },
   values: () => v.array(countSchema("must be one number: steps([…]) takes several")),
-  options: () => strictOptions({ ...extentEntries(), rampUp: v.optional(spanSchema()) }),
-  check: ({ options }) => checkExtent(options),
-  toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options.rampUp),
+  options: () => strictOptions({ ...extentEntries(), ...thinkEntries(), rampUp: v.optional(spanSchema()) }),
+  check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
+  toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
   extent: toExtentPlan,
   isSteady: true,
 });
@@ -63,7 +97,8 @@ export const holdBuilder = loadBuilder({
 export type StepsOptions = {
   /** `"knee"`: end when throughput stops growing: at the second level above the lowest one that reaches 90 % of the highest throughput. Default: all levels. */
   readonly until?: "knee";
-} & Extent;
+} & ThinkOptions &
+  Extent;
 
 /**
  * Each of these concurrencies in turn.
@@ -78,18 +113,29 @@ export function steps(levels: readonly number[], options: StepsOptions = {}): Lo
 export const stepsBuilder = loadBuilder({
   form: { name: "steps", args: ["levels"], takes: "list" },
   values: levelsSchema,
-  options: () => strictOptions({ ...extentEntries(), until: v.optional(v.literal("knee", 'must be "knee"')) }),
-  check: ({ options }) => checkExtent(options),
-  toPlan: ({ values, options: { until = "linear" as const } }) => ({
-    kind: "concurrency",
-    levels: { kind: "list", values },
-    search: until,
-  }),
+  options: () =>
+    strictOptions({
+      ...extentEntries(),
+      ...thinkEntries(),
+      until: v.optional(v.literal("knee", 'must be "knee"')),
+    }),
+  check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
+  toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
   extent: toExtentPlan,
 });
 
-function toConcurrency(levels: LevelsPlan, rampUp?: Duration): LoadPlan {
-  return { kind: "concurrency", levels, search: "linear", ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }) };
+function toConcurrency(
+  levels: LevelsPlan,
+  options: GivenThinking & { readonly rampUp?: Duration | undefined; readonly until?: "knee" | undefined },
+): LoadPlan {
+  const { rampUp, until: search = "linear" } = options;
+  return {
+    kind: "concurrency",
+    levels,
+    search,
+    ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }),
+    ...thinkingOf(options),
+  };
 }
 
 /** Options of {@link periodic}. */
@@ -127,22 +173,4 @@ export const periodicBuilder = loadBuilder({
     step,
     periodResponses: responses,
   }),
-});
-
-/**
- * Each conversation of the payloads once, `concurrency` of them at a time. A turn is sent with the turns before it and their responses, after
- * the last response and the pause that the data gives. A turn that fails ends its conversation.
- * @example
- * sessions(8)
- */
-export function sessions<const N extends number>(concurrency: N & Count<N>): Load<"closed", "alone"> {
-  refuseMore("sessions(concurrency)", arguments);
-  return { kind: "sessions", pacing: "closed", values: [concurrency], options: {} };
-}
-
-export const sessionsBuilder = loadBuilder({
-  form: { name: "sessions", args: ["concurrency"] },
-  values: levelsSchema,
-  options: () => strictOptions({}),
-  toPlan: ({ values: [concurrency = 1] }) => ({ kind: "session-concurrency", concurrency }),
 });

@@ -35,7 +35,7 @@ export type ArrivalOptions = {
 );
 
 /** Returns the schemas of these options. */
-function arrivalEntries() {
+export function arrivalEntries() {
   const names = 'must be "constant", "poisson" or "gamma"';
   return {
     distribution: v.optional(v.picklist(["constant", "poisson", "gamma"], names)),
@@ -46,27 +46,31 @@ function arrivalEntries() {
 }
 
 type Arrivals = EntriesOf<typeof arrivalEntries>;
+type Gaps = Omit<Arrivals, "maxOutstanding">;
 
 /** Returns conflicts between these options. */
-function checkArrivals({ smoothness, distribution }: Arrivals): Problem[] {
+export function checkArrivals({ smoothness, distribution }: Gaps): Problem[] {
   if (smoothness === undefined || distribution === "gamma") return [];
   const hint = 'Add distribution: "gamma", or leave it out.';
   return [problem("conflict", "load.smoothness", "belongs to the gamma distribution", hint)];
 }
 
+/** Converts the gaps between arrivals to those of a plan. */
+export function toArrivalsPlan({ distribution = "constant", seed = 0, smoothness }: Gaps) {
+  return { distribution, seed, ...(smoothness === undefined ? {} : { smoothness }) };
+}
+
 /** Converts a load to that of a plan. @param levels requests per second */
 function toRatePlan(
   levels: LevelsPlan,
-  { distribution = "constant", seed = 0, smoothness, maxOutstanding }: Arrivals,
+  { maxOutstanding, ...gaps }: Arrivals,
   ramp: RateRampPlan | undefined,
 ): RequestRateLoadPlan {
   return {
     kind: "request-rate",
     levels,
     search: "linear",
-    distribution,
-    seed,
-    ...(smoothness === undefined ? {} : { smoothness }),
+    ...toArrivalsPlan(gaps),
     ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
     ...(ramp === undefined ? {} : { ramp }),
   };

@@ -10,7 +10,7 @@ import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import { findMaxBuilder } from "./find-max.ts";
-import { holdBuilder, periodicBuilder, rampBuilder, sessionsBuilder, stepsBuilder } from "./levels.ts";
+import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
 import type {
   AnyLoad,
   ConvertedPhases,
@@ -24,6 +24,7 @@ import { multiStreamBuilder, offlineBuilder, serverBuilder, singleStreamBuilder 
 import { phaseBuilder, soakBuilder, spikeBuilder, warmupBuilder } from "./phases.ts";
 import { intervalsBuilder, rateBuilder, rateRampBuilder, rateStepsBuilder } from "./rates.ts";
 import { fixedScheduleBuilder, traceBuilder } from "./schedules.ts";
+import { sessionRateBuilder, sessionsBuilder } from "./sessions.ts";
 
 /** The builders of loads by the `kind` of what they return. To add one, add it to a file of this folder and a line here. */
 const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {
@@ -38,6 +39,7 @@ const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {
   trace: traceBuilder,
   periodic: periodicBuilder,
   sessions: sessionsBuilder,
+  "session-rate": sessionRateBuilder,
   "single-stream": singleStreamBuilder,
   "multi-stream": multiStreamBuilder,
   server: serverBuilder,

@@ -1,10 +1,11 @@
 import { errorRate, p99 } from "../../scenario/assertions.ts";
 import { input } from "../../scenario/inputs.ts";
 import { findMax } from "../../scenario/loads/find-max.ts";
-import { hold, ramp, sessions, steps } from "../../scenario/loads/levels.ts";
+import { hold, ramp, steps } from "../../scenario/loads/levels.ts";
 import { soak, spike } from "../../scenario/loads/phases.ts";
 import { intervals, rate, rateRamp, rateSteps } from "../../scenario/loads/rates.ts";
 import { fixedSchedule } from "../../scenario/loads/schedules.ts";
+import { sessions } from "../../scenario/loads/sessions.ts";
 import { mix } from "../../scenario/mix.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";
 import { grpc } from "../../scenario/targets/grpc.ts";

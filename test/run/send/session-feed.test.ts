@@ -8,8 +8,9 @@ import { makeSessionFeed } from "./make-sessions.ts";
 function turn(feed: SessionFeed, slot: number, answer: number, failure?: Call["failure"]): readonly number[] {
   const { payload } = feed.next(0, 0, slot);
   const call = Object.assign(new Call(slot), { body: Uint8Array.of(answer), endNs: 77, failure });
-  const slots = { steps: [] as number[] };
+  const slots = { steps: [] as number[], sequences: [] as number[] };
   slots.steps[slot] = feed.step;
+  slots.sequences[slot] = slot;
   feed.follow((judged) => judged.failure)(call, slots as never);
   return [...(payload as Uint8Array)];
 }
@@ -52,7 +53,7 @@ test("the outcome of each turn is reported with its time", () => {
   feed.begin(0);
   const call = Object.assign(new Call(0), { endNs: 88 });
   feed.next(0, 0, 0);
-  feed.follow(() => ({ kind: "model", message: "no memory" }))(call, { steps: [feed.step] } as never);
+  feed.follow(() => ({ kind: "model", message: "no memory" }))(call, { steps: [feed.step], sequences: [0] } as never);
   assert.deepEqual(told, [
     [1, "answered", 77],
     [0, "lost", 77],
@@ -69,12 +70,37 @@ test("an unreadable response ends a session; its unsent turns are counted", () =
   assert.deepEqual(feed.tally, { sessionCount: 1, cutCount: 1, unsentCount: 3, unreadReason: "unreadable" });
 });
 
-test("a turn under way is recorded with its session and its delay", () => {
+test("a turn is judged as it was sent, with its session and its delay, also when the same turn is in flight twice", () => {
   const feed = makeSessionFeed(2);
-  feed.begin(0);
-  feed.next(0, 0, 0);
-  assert.deepEqual(feed.contentOf(feed.step), { bytes: Uint8Array.of(0), session: { id: "s0", delayMs: 5 } });
-  assert.equal(feed.delayNs(0), 5e6);
+  assert.equal(feed.begin(0, true), true);
+  turn(feed, 0, 9);
+  feed.advance(0);
+  assert.equal(feed.begin(1, true), true);
+  turn(feed, 1, 8);
+  feed.advance(1);
+  for (const slot of [0, 1]) feed.next(0, 0, slot);
+  const contents = [1, 0].map((slot) => {
+    let content: unknown;
+    const call = Object.assign(new Call(slot), { endNs: 88 });
+    const slots = { steps: [feed.step, feed.step], sequences: [0, 1] };
+    const read = (): undefined => {
+      content = feed.contentOf(feed.step);
+    };
+    feed.follow(read)(call, slots as never);
+    return content;
+  });
+  const session = { id: "s0", delayMs: undefined };
+  assert.deepEqual(contents, [
+    { bytes: Uint8Array.of(1, 8), session },
+    { bytes: Uint8Array.of(1, 9), session },
+  ]);
+});
+
+test("sessions begin again, as often as they are asked for", () => {
+  const feed = makeSessionFeed(1, 1);
+  for (let slot = 0; slot < 5; slot++) assert.equal(feed.begin(slot, true), true);
+  assert.equal(feed.begin(5), false);
+  assert.equal(feed.tally.sessionCount, 5);
 });
 
 test("only a feed of sessions is one", () => {

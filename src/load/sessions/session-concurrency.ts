@@ -1,14 +1,14 @@
 import * as v from "valibot";
-import type { Dataset } from "../inputs/dataset.ts";
-import { userError } from "../plan/problem.ts";
-import type { PlanOf } from "../plan/schema.ts";
-import { concurrencySchema } from "./levels.ts";
-import type { LoadMode } from "./load-mode.ts";
+import type { Dataset } from "../../inputs/dataset.ts";
+import { userError } from "../../plan/problem.ts";
+import type { PlanOf } from "../../plan/schema.ts";
+import { concurrencySchema } from "../levels.ts";
+import type { LoadMode } from "../load-mode.ts";
 
-/** Every session of the data once, its turns in order. */
+/** Sessions of the data, their turns in order: each once, or over and over. */
 export type SessionConcurrencyLoadPlan = PlanOf<typeof schema>;
 
-declare module "../plan/load-plan.ts" {
+declare module "../../plan/load-plan.ts" {
   interface LoadPlans {
     readonly "session-concurrency": SessionConcurrencyLoadPlan;
   }
@@ -19,19 +19,28 @@ const schema = () =>
     kind: v.literal("session-concurrency"),
     /** Number of concurrent sessions. */
     concurrency: concurrencySchema(),
+    ...repeatingEntries(),
   });
 
-/** A fixed number of concurrent conversations, until every one in the data has been held once. */
+/** Entries of a load of sessions. */
+export function repeatingEntries() {
+  return {
+    /** Set: when all sessions of the data have begun, they begin again. Absent: each is held once, and the load ends with the last one. */
+    repeats: v.exactOptional(v.literal(true)),
+  };
+}
+
+/** A fixed number of concurrent conversations, until every one in the data has been held once, or as long as the load lasts. */
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   schema,
-  prepare: ({ concurrency }) => ({
+  prepare: ({ concurrency, repeats }) => ({
     level: concurrency,
-    drive: () => ({ kind: "sessions", concurrency }),
+    drive: () => ({ kind: "sessions", concurrency, ...(repeats === undefined ? {} : { repeats }) }),
   }),
   unit: "concurrency",
   describe: ({ concurrency }) => `conversations, ${concurrency} at a time`,
   askedMean: () => undefined,
-  requestCount: () => null,
+  requestCount: ({ repeats }) => (repeats === true ? undefined : null),
   dataOrder: "in-sessions",
   lacksOrder: {
     code: "conflict",
@@ -44,9 +53,9 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
 };
 
 /** In perf_analyzer's words. */
-function requireSessions({ concurrency }: SessionConcurrencyLoadPlan, data: Dataset): Dataset {
+function requireSessions({ concurrency, repeats }: SessionConcurrencyLoadPlan, data: Dataset): Dataset {
   const count = data.streams.length;
-  if (count >= concurrency) return data;
+  if (count >= concurrency || repeats === true) return data;
   const message = `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`;
   const hint = "Please add more unique session IDs to the file or lower the session concurrency level.";
   throw userError("mismatch", { setting: "load.concurrency" }, message, hint);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { prepareWith } from "../../src/load/levels.ts";
-import { sessionConcurrencyMode } from "../../src/load/session-concurrency.ts";
+import { prepareWith } from "../../../src/load/levels.ts";
+import { sessionConcurrencyMode } from "../../../src/load/sessions/session-concurrency.ts";
 
 test("sessions are one level of concurrent conversations", () => {
   const load = prepareWith(sessionConcurrencyMode, { kind: "session-concurrency", concurrency: 3 });
@@ -19,3 +19,13 @@ for (const [name, isAccepted, change] of SCHEMAS)
   test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
     assert.equal(v.is(sessionConcurrencyMode.schema(), { ...VALID, ...change }), isAccepted);
   });
+
+test("sessions that repeat have no number of requests of their own", () => {
+  const load = { kind: "session-concurrency", concurrency: 3, repeats: true } as const;
+  assert.equal(sessionConcurrencyMode.requestCount?.(load), undefined);
+  assert.deepEqual(prepareWith(sessionConcurrencyMode, load).drive(3, []), {
+    kind: "sessions",
+    concurrency: 3,
+    repeats: true,
+  });
+});

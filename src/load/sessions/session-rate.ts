@@ -1,0 +1,46 @@
+import * as v from "valibot";
+import type { PlanOf } from "../../plan/schema.ts";
+import { formatCount } from "../../plan/units.ts";
+import { drawLoad } from "../draw-load.ts";
+import type { LoadMode } from "../load-mode.ts";
+import { arrivalsEntries, describeArrivals, steadyArrivals } from "../request-rate.ts";
+import { repeatingEntries, sessionConcurrencyMode } from "./session-concurrency.ts";
+
+/** Sessions of the data that begin at a rate, whatever the others do. */
+export type SessionRateLoadPlan = PlanOf<typeof schema>;
+
+declare module "../../plan/load-plan.ts" {
+  interface LoadPlans {
+    readonly "session-rate": SessionRateLoadPlan;
+  }
+}
+
+const schema = () =>
+  v.object({
+    kind: v.literal("session-rate"),
+    /** Sessions that begin per second. */
+    perSec: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    ...arrivalsEntries(),
+    ...repeatingEntries(),
+  });
+
+/** Conversations that begin at a rate, each with its turns in order: every one of the data once, or as long as the load lasts. */
+export const sessionRateMode: LoadMode<SessionRateLoadPlan> = {
+  schema,
+  prepare: (plan) => ({
+    level: plan.perSec,
+    drive: (level, _, draw = 0) => ({
+      kind: "session-arrivals",
+      arrivals: steadyArrivals(drawLoad(plan, draw), level),
+      ...(plan.repeats === undefined ? {} : { repeats: plan.repeats }),
+    }),
+  }),
+  unit: "session-rate",
+  describe: ({ distribution, perSec }) => `${distribution} rate of ${formatCount(perSec)} conversations/s`,
+  // Requests are as many as the conversations have turns.
+  askedMean: () => undefined,
+  arrivals: describeArrivals,
+  requestCount: ({ repeats }) => (repeats === true ? undefined : null),
+  dataOrder: "in-sessions",
+  ...(sessionConcurrencyMode.lacksOrder === undefined ? {} : { lacksOrder: sessionConcurrencyMode.lacksOrder }),
+};

@@ -1,0 +1,85 @@
+import * as v from "valibot";
+import type { Count, Duration } from "../../plan/units.ts";
+import { refuseMore } from "../arguments.ts";
+import { countSchema, positiveSchema, spanSchema, strictOptions } from "../fields.ts";
+import { toExtentPlan } from "./extent.ts";
+import type { Load } from "./load.ts";
+import { loadBuilder } from "./load-builder.ts";
+import { type ArrivalOptions, arrivalEntries, checkArrivals, toArrivalsPlan } from "./rates.ts";
+
+/** Loads that hold conversations. */
+
+/** Options of {@link sessions}. */
+export type SessionOptions = {
+  /**
+   * Time to measure. Conversations of the inputs then begin again when all have begun, and there can be a warm-up. Default: until each was
+   * held once.
+   */
+  readonly for?: Duration;
+};
+
+function sessionEntries() {
+  return { for: v.optional(spanSchema()) };
+}
+
+/** Conversations that are measured for a time begin again. */
+function repeatsOf({ for: duration }: { readonly for?: Duration | undefined }): { repeats?: true } {
+  return duration === undefined ? {} : { repeats: true };
+}
+
+/**
+ * Conversations of the inputs, `concurrency` of them at a time: each once, or for a time. A turn is sent with the turns before it and their
+ * responses, after the last response and the pause that the data gives. A turn that fails ends its conversation.
+ * @example
+ * sessions(8, { for: "1 min" })
+ */
+export function sessions<const N extends number>(
+  concurrency: N & Count<N>,
+  options: SessionOptions = {},
+): Load<"closed", "alone"> {
+  refuseMore("sessions(concurrency, options)", arguments);
+  return { kind: "sessions", pacing: "closed", values: [concurrency], options };
+}
+
+export const sessionsBuilder = loadBuilder({
+  form: { name: "sessions", args: ["concurrency"] },
+  values: () => v.array(countSchema("must be one number")),
+  options: () => strictOptions(sessionEntries()),
+  toPlan: ({ values: [concurrency = 1], options }) => ({
+    kind: "session-concurrency",
+    concurrency,
+    ...repeatsOf(options),
+  }),
+  extent: toExtentPlan,
+});
+
+/** Options of {@link sessionRate}. */
+export type SessionRateOptions = SessionOptions & Omit<ArrivalOptions, "maxOutstanding">;
+
+/**
+ * Conversations of the inputs that begin at a rate per second, whatever the others do: each once, or for a time. The turns of each follow as
+ * with `sessions`.
+ * @example
+ * sessionRate(2, { distribution: "poisson", for: "1 min" })
+ */
+export function sessionRate(perSec: number, options: SessionRateOptions = {}): Load<"scheduled", "alone"> {
+  refuseMore("sessionRate(perSec, options)", arguments);
+  return { kind: "session-rate", pacing: "scheduled", values: [perSec], options };
+}
+
+export const sessionRateBuilder = loadBuilder({
+  form: { name: "sessionRate", args: ["perSec"] },
+  values: () => v.array(positiveSchema("must be one rate")),
+  options: () => {
+    const { maxOutstanding: _, ...entries } = arrivalEntries();
+    return strictOptions({ ...sessionEntries(), ...entries });
+  },
+  check: ({ options }) => checkArrivals(options),
+  toPlan: ({ values: [perSec = 1], options }) => ({
+    kind: "session-rate",
+    perSec,
+    ...toArrivalsPlan(options),
+    ...repeatsOf(options),
+  }),
+  extent: toExtentPlan,
+});

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { makeFolder, runRampart, runWithReport } from "./command.ts";
+
+/** Conversations for a time and at a rate, beside a server that sees which turns come, and when. */
+
+const LIMIT = { timeout: 120_000 };
+const LATENCY_MS = 100;
+const TURNS = 3;
+
+interface Seen {
+  /** Number of messages before the question: 0 for the first turn. */
+  readonly before: number;
+  readonly first: string;
+  readonly arrivedMs: number;
+  readonly openCount: number;
+}
+
+let folder: string;
+let server: Server;
+let url: string;
+let seen: Seen[] = [];
+let openCount = 0;
+before(async () => {
+  folder = makeFolder();
+  server = createServer(async (request, response) => {
+    const arrivedMs = performance.now();
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    const { messages } = JSON.parse(Buffer.concat(pieces).toString()) as { messages: { content: string }[] };
+    seen.push({ before: messages.length - 1, first: messages[0]?.content ?? "", arrivedMs, openCount: ++openCount });
+    setTimeout(() => {
+      openCount--;
+      response.end(JSON.stringify({ object: "chat.completion", choices: [{ message: { content: "yes" } }] }));
+    }, LATENCY_MS);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+beforeEach(() => {
+  seen = [];
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function writeScenario(name: string, load: string, more = ""): string {
+  const file = join(folder, `${name}.ts`);
+  const inputs = `input.prompts({ isl: 4, sessions: { count: 2, turns: ${TURNS}, delay: "10 ms" } })`;
+  writeFileSync(
+    file,
+    `import { defineScenario, errorRate, input, openai, sessionRate, sessions } from "rampart";
+export default defineScenario({
+  name: "${name}", target: openai("${url}", { model: "m", tokenizer: "o200k_base" }), inputs: ${inputs}, load: ${load},
+  assert: [errorRate().is(0)],${more}
+});
+`,
+  );
+  return file;
+}
+
+interface Level {
+  readonly unit: string;
+  readonly level: number;
+  readonly requests: number;
+  readonly durationSec: number;
+}
+
+const BOTH = [[], ["--workers", "2"]] as const;
+
+describe("sessions", () => {
+  for (const args of BOTH)
+    test(
+      `for a time begin again, after a warm-up, ${args.length === 0 ? "in one thread" : "in two"}`,
+      LIMIT,
+      async () => {
+        const file = writeScenario("time", `sessions(2, { for: "2 s" })`, ` warmupFor: "500 ms"`);
+        const { code, stdout, report } = await runWithReport(["run", file, ...args]);
+        assert.equal(code, 0, stdout);
+        // Two at a time, 2.5 s and more: far more than the two conversations of the data, which both come again.
+        assert.equal(Math.max(...seen.map((one) => one.openCount)), 2);
+        const begun = seen.filter((one) => one.before === 0);
+        assert.ok(begun.length > 4, String(begun.length));
+        assert.equal(new Set(begun.map(({ first }) => first)).size, 2);
+        // Each turn has the ones before it with their responses, and follows its response by the pause.
+        assert.deepEqual([...new Set(seen.map((one) => one.before))].sort(), [0, 2, 4]);
+        const level = report.levels[0] as unknown as Level;
+        assert.ok(level.durationSec > 1.9 && level.durationSec < 2.5);
+        assert.ok(level.requests < seen.length, "the warm-up is not measured");
+      },
+    );
+
+  for (const args of BOTH)
+    test(`at a rate begin when they are due, ${args.length === 0 ? "in one thread" : "in two"}`, LIMIT, async () => {
+      const file = writeScenario("rate", `sessionRate(10, { for: "2 s" })`);
+      const { code, stdout, report } = await runWithReport(["run", file, ...args]);
+      assert.equal(code, 0, stdout);
+      const begun = seen.filter((one) => one.before === 0).map((one) => one.arrivedMs);
+      const spanMs = (begun.at(-1) ?? 0) - (begun[0] ?? 0);
+      // 10 each second, though each takes 0.3 s and the data has two: about three are held at a time.
+      assert.ok(Math.abs(begun.length - 1 - spanMs / 100) <= 1.5, `${begun.length} in ${spanMs} ms`);
+      assert.ok(begun.length >= 18);
+      const second = seen.filter((one) => one.before === 2).length;
+      assert.ok(Math.abs(second - begun.length) <= 3);
+      const level = report.levels[0] as unknown as Level & { readonly load: { readonly unit: string } };
+      assert.deepEqual([level.load.unit, level.level], ["session-rate", 10]);
+      assert.match(stdout, /sessions\/s/);
+    });
+
+  test("at a rate without a time are held once", LIMIT, async () => {
+    const { code, stdout, report } = await runWithReport(["run", writeScenario("once", "sessionRate(20)")]);
+    assert.equal(code, 0, stdout);
+    assert.equal(seen.length, 2 * TURNS);
+    assert.equal(report.requests.completed, 2 * TURNS);
+  });
+
+  test("of a whole are held once, and a warm-up is refused for them", LIMIT, async () => {
+    const { code, stderr } = await runRampart(["run", writeScenario("warm", "sessions(2)", ` warmupFor: "1 s"`)]);
+    assert.equal(code, 64);
+    assert.match(stderr, /warmupFor: this load already fixes the number of requests/);
+    assert.equal(seen.length, 0);
+  });
+
+  test("the scheduled latency of a first turn counts from its due time", LIMIT, async () => {
+    const file = writeScenario("scheduled", `sessionRate(10, { for: "1 s", distribution: "poisson" })`);
+    const { code, report } = await runWithReport(["run", file]);
+    assert.equal(code, 0);
+    assert.ok("scheduledLatencyUs" in (report.levels[0]?.metrics ?? {}));
+  });
+});
