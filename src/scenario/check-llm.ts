@@ -9,6 +9,7 @@ import { callOf } from "./form.ts";
 import type { Inputs } from "./input-data.ts";
 import { canBe, describeInputs, isPlain, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
+import { holdsSessions } from "./loads/table.ts";
 import { type PromptsData, toAudioPlan } from "./prompts.ts";
 import { responseTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
@@ -140,7 +141,7 @@ function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[
 }
 
 function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load: Load["kind"]): Problem[] {
-  const isLoad = load === "sessions" || load === "session-rate";
+  const isLoad = holdsSessions(load);
   if (sessions === undefined) {
     if (!isLoad || (file !== undefined && fileFormat !== undefined)) return [];
     const hint =

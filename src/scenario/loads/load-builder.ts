@@ -49,6 +49,8 @@ export interface LoadBuilder<O extends object = object> extends CommonBuilder<O>
   extent?(options: NoInfer<O>): MeasurementModePlan | undefined;
   /** Whether it can stay the same for any time when it has one level. Absent: no. */
   readonly isSteady?: true;
+  /** Whether it holds conversations of prompts. Absent: no. */
+  readonly holdsSessions?: true;
   /** Returns how the load searches for its level. Absent: it does not search. */
   search?(options: NoInfer<O>): SearchOfLoad;
   /** Returns the requests that it brings. Absent: none. */

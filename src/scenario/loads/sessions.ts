@@ -51,6 +51,7 @@ export const sessionsBuilder = loadBuilder({
     ...repeatsOf(options),
   }),
   extent: toExtentPlan,
+  holdsSessions: true,
 });
 
 /** Options of {@link sessionRate}. */
@@ -82,4 +83,5 @@ export const sessionRateBuilder = loadBuilder({
     ...repeatsOf(options),
   }),
   extent: toExtentPlan,
+  holdsSessions: true,
 });

@@ -56,8 +56,17 @@ export type AnyLoads = AnyLoad | readonly AnyLoad[];
 
 /** Reports whether a load of this kind has `for` and `requests`, which say how long each level is measured. */
 export function takesExtent(kind: string): boolean {
+  return plainBuilderOf(kind)?.extent !== undefined;
+}
+
+/** Reports whether a load of this kind holds conversations of prompts. */
+export function holdsSessions(kind: string): boolean {
+  return plainBuilderOf(kind)?.holdsSessions === true;
+}
+
+function plainBuilderOf(kind: string): LoadBuilder | undefined {
   const builder = Object.hasOwn(LOADS, kind) ? LOADS[kind] : undefined;
-  return builder !== undefined && !isOfPhases(builder) && builder.extent !== undefined;
+  return builder === undefined || isOfPhases(builder) ? undefined : builder;
 }
 
 function isOfPhases(builder: LoadBuilder | PhasesBuilder): builder is PhasesBuilder {
