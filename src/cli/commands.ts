@@ -34,6 +34,7 @@ const MAX_GUIDE_COLUMNS = 110;
 /** Where summaries begin in the list of commands. */
 const SUMMARY_COLUMN = 17;
 
+const loadByUrl = () => import("./by-url/command.ts");
 const loadShell = () => import("./shell/command.ts");
 
 const loadRun = async (): Promise<LoadedCommand> => (await import("./run.ts")).COMMAND;
@@ -56,6 +57,18 @@ export const COMMANDS: readonly Command[] = [
     group: "Measure",
     summary: "measure any HTTP server by its URL, without a scenario",
     load: async () => (await import("./http/command.ts")).COMMAND,
+  },
+  {
+    name: "llm",
+    group: "Measure",
+    summary: "measure a language model by its address, without a scenario",
+    load: async () => (await loadByUrl()).urlCommand("llm"),
+  },
+  {
+    name: "triton",
+    group: "Measure",
+    summary: "measure a model on Triton by its address, without a scenario",
+    load: async () => (await loadByUrl()).urlCommand("triton"),
   },
   {
     name: "chat",

@@ -1,6 +1,6 @@
-import type { SettingPath, Text } from "../plan/messages.ts";
+import type { NameOf, SettingPath, Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { FailureFacts } from "../plan/problem.ts";
+import { type FailureFacts, RunError, wordError } from "../plan/problem.ts";
 import { SERVICE_KINDS, type ServerTargetPlan, serviceKindOf } from "../registry/service-kinds.ts";
 import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
 
@@ -11,6 +11,14 @@ export async function findHint(plan: Plan, failure: FailureFacts): Promise<Text 
   const diagnosis = await diagnose(plan, failure);
   const target = plan.target as ServerTargetPlan;
   return diagnosis && describeDiagnosis(diagnosis, target.protocol, hasGrpc(target));
+}
+
+/** Returns an error of a query with what to change, if that is known, in words. @param plan of the server */
+export async function explainQuery(plan: Plan, error: unknown, nameOf: NameOf | undefined): Promise<unknown> {
+  if (!(error instanceof RunError)) return error;
+  const { failure } = error.facts;
+  const hint = failure && (await findHint(plan, failure));
+  return hint === undefined ? error : wordError(error.reword(error.text, hint), nameOf);
 }
 
 /** Reports whether servers of this kind speak gRPC too. */

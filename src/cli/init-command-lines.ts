@@ -74,6 +74,6 @@ function describeHttp(answers: Answers, { firstLevel }: Goal): string {
 }
 
 /** Quotes for a POSIX shell. */
-function quote(word: string): string {
+export function quote(word: string): string {
   return /^[\w./:=,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

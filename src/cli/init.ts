@@ -1,9 +1,6 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
-import { messageOf, RunError, userError } from "../plan/problem.ts";
+import { userError } from "../plan/problem.ts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
-import { writeOutput } from "../report/output-file.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import type { Answers } from "../wizard/answers.ts";
 import { Interview, type InterviewMode } from "../wizard/interview.ts";
@@ -18,6 +15,7 @@ import { type HelpPage, printsHelp } from "./help/page.ts";
 import { describeCommandLine } from "./init-command-lines.ts";
 import { sharedOptions } from "./options/shared-options.ts";
 import { runScenarioCommand } from "./run.ts";
+import { writeNewScenario } from "./scenarios/new-scenario.ts";
 
 /** `rampart init`: asks questions, writes a scenario, prints equivalent flags, and offers to run it. */
 
@@ -88,7 +86,7 @@ function readFlags(flags: FlagValues): Answers {
 
 async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const files = filesOf(answers);
-  for (const { path, text } of files) write(path, text);
+  for (const { path, text } of files) writeNewScenario(path, text, "--out");
   for (const { path, text } of files) io.out(`\nwrote ${path}:\n\n${text}`);
   const commandLine = describeCommandLine(answers);
   if (commandLine !== "") io.out(`\n${commandLine}`);
@@ -120,19 +118,6 @@ function describeRuns(runs: readonly (readonly string[])[], follow: readonly str
 function runsOf(files: readonly WrittenFile[]): string[][] {
   if (files.length === 1) return files.map(({ path }) => [path]);
   return files.map(({ path }) => [path, "--json", path.replace(/\.m?ts$/, ".json")]);
-}
-
-/** Writes a new scenario. */
-function write(file: string, text: string): void {
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    // Do not overwrite a file that was created in the meantime.
-    writeOutput(file, text, { isNew: true, mode: 0o755 });
-  } catch (error) {
-    const isDiskFull = ["ENOSPC", "EDQUOT", "EIO"].includes((error as { code?: string }).code ?? "");
-    if (isDiskFull) throw new RunError("output", `${file} cannot be written: ${messageOf(error)}`, "Is the disk full?");
-    throw userError("unwritable", "--out", messageOf(error), "Choose a file in a folder that can be written.", file);
-  }
 }
 
 function helpPage(command: string): HelpPage {

@@ -43,7 +43,7 @@ function toFlag(option: SharedOption, hasScenario: boolean): Flag {
     ...(value === undefined ? {} : { value }),
     ...(choices === undefined ? {} : { choices }),
     ...(meant === undefined ? {} : { meant }),
-    ...(isCommon === undefined ? {} : { isCommon }),
+    ...(isCommon === true ? { isCommon } : {}),
     ...(option.default === undefined || option.setting !== undefined ? {} : { default: String(option.default) }),
     ...(text === undefined || defaultText === undefined ? {} : { defaultText }),
   };

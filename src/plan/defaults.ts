@@ -9,3 +9,7 @@ export const DEFAULT_WINDOWS: {
 
 /** A request without a byte for this long has failed. */
 export const DEFAULT_STALL_TIMEOUT_MS = 60_000;
+
+/** Lengths of prompts and responses of language models, in tokens. */
+export const DEFAULT_ISL = 550;
+export const DEFAULT_OSL = 128;

@@ -110,6 +110,8 @@ export const MESSAGES = {
   "give-data": "Give data for it in <inputs.data>.",
   "give-values": "Give its values in a JSON file, and name that in <inputs.data>.",
   "give-tokenizer": "Give a tokenizer, or give the prompts with <inputs.file>.",
+  "no-token-counts":
+    "the server reports no numbers of tokens, so there are no tokens/s: give the model's tokenizer as <inputs.tokenizer>",
   "approximate-lengths":
     "prompts were made with <tokenizer>, which is not the model's tokenizer, so their lengths are approximate: give the model's as <inputs.tokenizer>",
   "give-format": 'Write {"text": "…"} on each line, or give the format with <inputs.format>.',

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
+import { DEFAULT_ISL } from "../plan/defaults.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
@@ -127,7 +128,6 @@ export function payloads(file: string): Inputs<"payloads"> {
   return { kind: "payloads", files: [file], options: {} };
 }
 
-const DEFAULT_ISL = 550;
 const DEFAULT_COUNT = 100;
 
 /** Options of prompts that are valid. */

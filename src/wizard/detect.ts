@@ -21,8 +21,11 @@ export interface Detection {
 const DEFAULT_PORTS = [8000, 8001, 8080, 8500];
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC" } as const;
 
-/** Finds out what answers at an address; takes a few seconds at most. Returns undefined when the text is not an address. */
-export async function detectServer(url: string): Promise<Detection | undefined> {
+/**
+ * Finds out what answers at an address; takes a few seconds at most. Returns undefined when the text is not an address.
+ * @param wanted the target to look for, which comes before others that the server serves too. Default: the first one
+ */
+export async function detectServer(url: string, wanted?: string): Promise<Detection | undefined> {
   let last: Detection | undefined;
   for (const port of DEFAULT_PORTS) {
     let place: ReturnType<typeof parseUrl>;
@@ -32,36 +35,47 @@ export async function detectServer(url: string): Promise<Detection | undefined> 
       if (error instanceof UserError) return undefined;
       throw error;
     }
-    last = await detectAt(url, place);
+    const found = await detectAt(url, place, wanted);
+    if (last?.detected === undefined || found.detected?.target === wanted) last = found;
+    const isFound = found.detected !== undefined && (wanted === undefined || found.detected.target === wanted);
     // With a port in the address, the other ones are not meant.
-    if (last.detected !== undefined || place.port !== port) break;
+    if (isFound || place.port !== port) break;
   }
   return last;
 }
 
-async function detectAt(url: string, place: ReturnType<typeof parseUrl>): Promise<Detection> {
-  const { host, port, isSecure, authority } = place;
-  const { pathPrefix } = place;
+async function detectAt(url: string, place: ReturnType<typeof parseUrl>, wanted?: string): Promise<Detection> {
+  const { host, port, isSecure } = place;
+  const given = withPort(url, place);
   const plain = await identifyServer({ host, port, isSecure });
-  if (plain.speaks !== "tls" || isSecure) return describe(plain, url, pathPrefix, authority, isSecure);
+  if (plain.speaks !== "tls" || isSecure) return describe(plain, { ...place, given }, wanted);
   const secure = await identifyServer({ host, port, isSecure: true });
-  return describe(secure, `https://${url.replace(/^http:\/\//, "")}`, pathPrefix, authority, true);
+  return describe(secure, { ...place, given: `https://${given.replace(/^http:\/\//, "")}`, isSecure: true }, wanted);
 }
 
-/** @param given the address @param prefix its path */
+/** Returns the address with the port that was tried, if it has none: the target's own default may be another. */
+function withPort(url: string, { authority, port }: ReturnType<typeof parseUrl>): string {
+  if (url.includes(authority) || !authority.endsWith(`:${port}`)) return url;
+  return url.replace(authority.slice(0, -`:${port}`.length), authority);
+}
+
+/** Where something answers. */
+interface AskedAddress extends Pick<ReturnType<typeof parseUrl>, "pathPrefix" | "authority" | "isSecure"> {
+  /** The address as it was given. */
+  readonly given: string;
+}
+
 function describe(
   { speaks, found }: ServerIdentity,
-  given: string,
-  prefix: string,
-  at: string,
-  isSecure: boolean,
+  { given, pathPrefix: prefix, authority: at, isSecure }: AskedAddress,
+  wanted?: string,
 ): Detection {
   const tls = isSecure ? " with TLS" : "";
   const usable = found.filter(({ kind }) => Object.hasOwn(WIZARD_TARGETS, kind));
   // An address such as host:8000/v1 means the API below that path, whose requests have the path themselves.
   const meant = usable.find(({ path }) => prefix !== "" && `${path}/`.startsWith(`${prefix}/`));
   const url = meant === undefined ? given : given.slice(0, given.lastIndexOf(prefix));
-  const known = meant ?? usable[0];
+  const known = usable.find(({ kind }) => kind === wanted) ?? meant ?? usable[0];
   if (known !== undefined) {
     const { kind: target, protocol } = known;
     return { detected: { target, protocol }, url, text: `${at} is ${describeFound(found)}${tls}.` };

@@ -1,3 +1,4 @@
+import { DEFAULT_ISL, DEFAULT_OSL } from "../plan/defaults.ts";
 import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { REQUEST_PATH, REQUEST_PATH_RULE } from "../transport/request.ts";
@@ -181,12 +182,17 @@ export const QUESTIONS: readonly Question[] = [
     preset: ({ model }, { models }) => models.find(({ name }) => name === model)?.tokenizer ?? model,
     check: (answer) => (answer.trim() === "" ? "must be a folder, a model's name or none" : undefined),
   },
-  askLength("isl", "How long are prompts? (tokens)", "Length of prompts of language models, in tokens.", "550"),
+  askLength(
+    "isl",
+    "How long are prompts? (tokens)",
+    "Length of prompts of language models, in tokens.",
+    String(DEFAULT_ISL),
+  ),
   askLength(
     "osl",
     "How long are answers, at most? (tokens)",
     "Largest length of answers of language models, in tokens.",
-    "128",
+    String(DEFAULT_OSL),
   ),
   {
     id: "shapes",

@@ -3,7 +3,7 @@ import { word } from "../plan/messages.ts";
 import { messageOf, UserError } from "../plan/problem.ts";
 import type { ListedModel } from "../service/service.ts";
 import { loadTokenizer, nearestTokenizer } from "../tokenize/load-tokenizer.ts";
-import { BUILT_IN_TOKENIZER, findEncoding } from "../tokenize/tiktoken-names.ts";
+import { findEncoding } from "../tokenize/tiktoken-names.ts";
 
 /** Which tokenizer a language model has, as far as its server says it and it can be loaded here. */
 
@@ -27,7 +27,7 @@ export async function findTokenizer(model: Pick<ListedModel, "name" | "tokenizer
   }
   const why = reasons.length === 0 ? "is not known" : "cannot be loaded";
   const detail = reasons.length === 0 ? "" : ` (${reasons[0]})`;
-  const text = `The tokenizer of ${model.name} ${why}${detail}: the server counts tokens, and prompts are made with ${BUILT_IN_TOKENIZER}, so their lengths are approximate. Name it with --tokenizer.`;
+  const text = `The tokenizer of ${model.name} ${why}${detail}: the server counts tokens.`;
   return { name: "none", text };
 }
 

@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { formatRunError, type Problem, problem, RunError, UserError, wordError } from "../../plan/problem.ts";
+import { formatRunError, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
@@ -12,10 +12,11 @@ import { toPlan } from "../../scenario/to-plan.ts";
 import type { LLM_ENDPOINTS } from "../../service/openai/endpoints.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import { chooseModel } from "../choose-model.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { findHint } from "../failure-hints.ts";
+import { explainQuery } from "../failure-hints.ts";
 import { readHeaders } from "../flag-values.ts";
 import { type Flag, type FlagValues, parseFlags, unexpectedArgument } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
@@ -117,21 +118,10 @@ function report(
 
 /** Returns the server's only model. @throws UserError when it has several or none, with their names */
 async function findModel(plan: Plan, io: CommandIo): Promise<string> {
-  const models = await probeModels(plan.target as ServerTargetPlan).catch((error: unknown) => explain(plan, error, io));
-  const names = models.map(({ name }) => name);
-  const [only] = names;
-  if (only !== undefined && names.length === 1) return only;
-  const message =
-    names.length === 0 ? "is needed: the server lists no models" : `is needed: the server has ${names.length} models`;
-  const hint = names.length === 0 ? "Give --model NAME." : `Give one of ${names.slice(0, 20).join(", ")}.`;
-  throw new UserError([problem("missing", "--model", message, hint)]);
-}
-
-/** Adds what the server is to the error of a query. */
-async function explain(plan: Plan, error: unknown, { nameOf }: CommandIo): Promise<never> {
-  const { failure } = error instanceof RunError ? error.facts : {};
-  const hint = failure && (await findHint(plan, failure));
-  throw hint === undefined ? error : wordError((error as RunError).reword((error as RunError).text, hint), nameOf);
+  const models = await probeModels(plan.target as ServerTargetPlan).catch(async (error: unknown) => {
+    throw await explainQuery(plan, error, io.nameOf);
+  });
+  return chooseModel(models.map(({ name }) => name));
 }
 
 interface Arguments {

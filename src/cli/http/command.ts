@@ -1,21 +1,20 @@
 import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import { UserError, wordProblem } from "../../plan/problem.ts";
-import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { Scenario } from "../../scenario/define.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { commandOf } from "../command-usage.ts";
-import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
-import { announceTime, formatDryRun } from "../expected-time.ts";
+import type { CommandIo } from "../execute.ts";
+import { announceTime } from "../expected-time.ts";
 import { explainErrors } from "../explain-errors.ts";
 import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import type { PlanValues } from "../options/shared-option.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
-import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
-import { changePlan, conclude, type PlanChanges } from "../run.ts";
+import { changePlan, type PlanChanges } from "../run.ts";
+import { runMadePlan } from "../scenarios/made-plan.ts";
 import { inScenario, withNames } from "../setting-names.ts";
 import { commandFlags } from "../shared-flags.ts";
 import { toScenario } from "./to-scenario.ts";
@@ -121,17 +120,8 @@ export async function runHttpCommand(args: readonly string[], command: string, r
 
 async function runScenario(scenario: Scenario, flags: FlagValues, given: PlanChanges, io: CommandIo): Promise<number> {
   const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), given);
-  const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
-  if (problems.length > 0) throw new UserError(problems);
-  if (flags.has("dry-run")) {
-    io.out(formatDryRun(plan, "code"));
-    return EXIT.passed;
-  }
-  if (!flags.has("quiet")) announceTime(plan, "code", io);
-  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
-  const onInterrupt = (signal: EndSignal): void =>
-    io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  return conclude(plan, await executePlan(plan, reportIo, { onInterrupt }), flags, io);
+  if (!flags.has("quiet") && !flags.has("dry-run")) announceTime(plan, "code", io);
+  return runMadePlan(plan, flags, io);
 }
 
 /** Names the flags instead of the fields of the scenario. */

@@ -6,7 +6,7 @@ import { putValue } from "./place.ts";
 /** What an option of Rampart's is that several commands have, and what its value says. The options are in `shared-options.ts`. */
 
 /** The commands and modes that measure. */
-export const MEASURING = ["run", "http", "perf_analyzer", "genai-perf"] as const;
+export const MEASURING = ["run", "http", "llm", "triton", "perf_analyzer", "genai-perf"] as const;
 
 /** What offers options. */
 export type Door = (typeof MEASURING)[number] | "agent" | "chat" | "compare" | "doctor" | "init" | "mock" | "report";
@@ -48,7 +48,7 @@ export interface SharedOption {
   /** Whether it says what to measure: help shows it before the command's other options. */
   readonly isFirst?: true;
   /** Whether help shows it on the first screen. */
-  readonly isCommon?: true;
+  readonly isCommon?: boolean;
   /** What offers it. Absent: everything that measures. */
   readonly doors?: readonly Door[];
   /** What is different on one of them. */

@@ -1,4 +1,4 @@
-import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
+import { DEFAULT_OSL, DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
 import { BUS_FORM, isAddress, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { resolveOtlpUrl } from "../../report/live/otlp/otlp-settings.ts";
@@ -16,7 +16,24 @@ export const HTTP_FOR = "10s";
 export const CHAT_TIMEOUT_MS = 60_000;
 
 /** Rampart's own commands that measure. */
-const COMMANDS = ["run", "http"] as const;
+const COMMANDS = ["run", "http", "llm", "triton"] as const;
+
+/** Those that find out by themselves what answers at an address. */
+const BY_URL = ["llm", "triton"] as const;
+
+const FOR_BY_URL = { help: "Measure each number of users for this long. With --slo: at most." } as const;
+const REQUESTS_BY_URL = { help: "Measure this number of requests with each number of users instead." } as const;
+
+/** Their first screen shows what is asked most, and fits. */
+const NOT_SHOWN = { llm: { isCommon: false }, triton: { isCommon: false } } as const;
+
+/** Help of `--users` of these. */
+const USERS_BY_URL = {
+  kind: "text",
+  value: "LEVELS",
+  defaultText: "1,2,4,8 and so on up to 256, until throughput stops growing",
+  help: "Numbers of users, who each send the next request when the last is done: 16, 1,4,16 or 1:8. With --slo the largest number, MIN:MAX or a list.",
+} as const;
 
 /** What takes part in a run over a bus. */
 const ON_BUS = [...COMMANDS, "perf_analyzer", "agent"] as const;
@@ -37,10 +54,11 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "text",
     value: "URL",
     isFirst: true,
-    doors: ["run", "http", "chat", "doctor", "init"],
+    doors: ["run", "http", ...BY_URL, "chat", "doctor", "init"],
     isCommon: true,
     help: "Address of the server, instead of the argument.",
     differs: {
+      ...NOT_SHOWN,
       run: {
         help: "Address of the server, instead of the scenario's. May be given several times: requests go to all in turn.",
       },
@@ -67,19 +85,24 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "text",
     value: "NAME",
     isFirst: true,
-    doors: ["chat", "init"],
+    doors: [...BY_URL, "chat", "init"],
     defaultText: "the server's only model",
     help: "Model to ask.",
+    differs: { llm: { help: "Model to measure." }, triton: { help: "Model to measure." } },
   },
   {
     name: "tokenizer",
     isCommon: true,
     kind: "text",
     value: "NAME",
-    doors: ["chat", "init", "mock"],
+    doors: ["llm", "chat", "init", "mock"],
     defaultText: "the server's own counts",
     help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, or an encoding of tiktoken.",
     differs: {
+      llm: {
+        defaultText: "what the server says, or none if that cannot be loaded",
+        help: "Tokenizer of the model: a folder, a model of Hugging Face's hub, an encoding such as o200k_base, or none. With none the server counts, and prompts have approximate lengths.",
+      },
       mock: {
         defaultText: "none, which counts words",
         help: "Tokenizer of prompts and responses, as that of the client: a folder with a tokenizer.json, a model of Hugging Face's hub, an encoding such as o200k_base, or none.",
@@ -91,24 +114,27 @@ const OPTIONS: readonly SharedOption[] = [
     isCommon: true,
     kind: "whole",
     isFirst: true,
-    doors: ["chat", "init"],
+    doors: ["llm", "chat", "init"],
     min: 1,
     default: 64,
     meant: ["--max-tokens", "--output-tokens"],
     help: "Most tokens of the response.",
+    differs: { llm: { default: DEFAULT_OSL } },
   },
   {
     name: "users",
     short: "c",
     kind: "whole",
     isFirst: true,
-    doors: ["run", "http", "doctor", "init"],
+    doors: ["run", "http", ...BY_URL, "doctor", "init"],
     isCommon: true,
     min: 1,
     meant: ["--concurrency", "--connections", "--vus"],
     help: "Requests in flight that will be asked for.",
     differs: {
       run: { help: "Requests in flight, instead of the scenario's load. With --rate: at most." },
+      llm: USERS_BY_URL,
+      triton: USERS_BY_URL,
       http: {
         default: 1,
         help: "Requests in flight: users who each send the next when the last is done. With --rate: at most.",
@@ -136,11 +162,13 @@ const OPTIONS: readonly SharedOption[] = [
     short: "z",
     kind: "duration",
     isFirst: true,
-    doors: ["run", "http", "init"],
+    doors: ["run", "http", ...BY_URL, "init"],
     isCommon: true,
     meant: ["--duration", "--time"],
     help: "Measure for this long.",
     differs: {
+      llm: { ...FOR_BY_URL, defaultText: "10s; with --slo at most 60s" },
+      triton: { ...FOR_BY_URL, defaultText: "5s; with --slo at most 30s" },
       run: { help: "Measure each level for this long." },
       http: { defaultText: `${HTTP_FOR}, without --requests` },
     },
@@ -155,7 +183,11 @@ const OPTIONS: readonly SharedOption[] = [
     min: 1,
     meant: ["--iterations", "--request-count"],
     help: "Measure this number of requests instead.",
-    differs: { run: { help: "Measure this number of requests at each level." } },
+    differs: {
+      run: { help: "Measure this number of requests at each level." },
+      llm: { ...REQUESTS_BY_URL, isCommon: false },
+      triton: { ...REQUESTS_BY_URL, isCommon: false },
+    },
   },
   {
     name: "fail-if",
@@ -180,16 +212,18 @@ const OPTIONS: readonly SharedOption[] = [
     isCommon: true,
     kind: "text",
     value: '"NAME: VALUE"',
-    doors: ["http", "chat"],
+    doors: ["http", ...BY_URL, "chat"],
     help: "Header; may be given several times.",
+    differs: NOT_SHOWN,
   },
   {
     name: "insecure",
     short: "k",
     kind: "switch",
     isCommon: true,
-    doors: ["http", "chat"],
+    doors: ["http", ...BY_URL, "chat"],
     help: "Accept any certificate.",
+    differs: NOT_SHOWN,
   },
   {
     name: "html",
@@ -279,7 +313,7 @@ const OPTIONS: readonly SharedOption[] = [
     isCommon: true,
     kind: "text",
     value: "NAME",
-    doors: ["chat", "genai-perf"],
+    doors: ["llm", "chat", "genai-perf"],
     help: "Environment variable with the API key, sent as a bearer token (to the type messages as x-api-key) and never printed or exported.",
   },
   {
@@ -290,7 +324,7 @@ const OPTIONS: readonly SharedOption[] = [
     choices: ["own", "undici", "grpc-js"],
     default: "own",
     help: "Library that sends the requests: Rampart's own, or a general one to compare with.",
-    differs: { http: { choices: ["own", "undici"] } },
+    differs: { http: { choices: ["own", "undici"] }, llm: { choices: ["own", "undici"] } },
   },
   {
     name: "stall-timeout",
@@ -308,7 +342,7 @@ const OPTIONS: readonly SharedOption[] = [
     meant: ["--request-timeout", "--max-time"],
     doors: [...MEASURING, "chat"],
     help: "A request fails when its response is not complete after this long, however often bytes arrive.",
-    differs: { chat: { default: CHAT_TIMEOUT_MS } },
+    differs: { ...NOT_SHOWN, chat: { default: CHAT_TIMEOUT_MS } },
   },
   {
     name: "max-response-bytes",
@@ -330,6 +364,8 @@ const OPTIONS: readonly SharedOption[] = [
     differs: {
       run: { help: "The run ends when a larger share of requests fails: 1%." },
       http: { help: "The run ends when a larger share of requests fails: 1%." },
+      llm: { help: "The run ends when a larger share of requests fails: 1%." },
+      triton: { help: "The run ends when a larger share of requests fails: 1%." },
       "genai-perf": {
         defaultText: "none may fail, but the run lasts",
         help: "Share of requests that may fail: 1%. With more of them the run ends, and the exit code is 1.",
@@ -368,6 +404,7 @@ const OPTIONS: readonly SharedOption[] = [
     setting: "client.workers",
     defaultText: "1, the main thread",
     help: "Number of threads that send, each its share of the load, where one core is not enough. The report, and files of single requests, are those of one. auto begins with one, and adds one after each level for which the client was the limit: a level never changes its threads. Not with shared memory or targets inside this process.",
+    differs: NOT_SHOWN,
     resolve: (text) => {
       const count = text === "auto" ? text : /^\d+$/.test(text) ? Number(text) : 0;
       if (count === "auto" || (count >= 1 && count <= MOST_WORKERS)) return { value: count };

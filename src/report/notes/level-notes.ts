@@ -54,7 +54,7 @@ export function findInLevel(
     ...(client === undefined ? [] : [client]),
     ...findWorkers(result),
     ...findShortSamples(whole, plan, result, open, isOnly).map(shorten),
-    ...(tokens === undefined ? [] : findInTokens(tokens)),
+    ...(tokens === undefined ? [] : [...findInTokens(tokens), ...findUncounted(tokens)]),
   ];
 }
 
@@ -69,6 +69,13 @@ function findInTokens(tokens: TokenMeasurement): Finding[] {
   });
   if (noRates === undefined || warnings.some(({ code }) => code === BUNCHED)) return warnings;
   return [...warnings, { ...finding(BUNCHED, "detail", noRates), metric: "outputTokensPerSecPerUser" }];
+}
+
+/** Responses that neither the server nor the client counts. */
+function findUncounted({ count, metrics }: TokenMeasurement): Finding<Text>[] {
+  if (count === 0 || (metrics.outputTokens?.count ?? 0) > 0) return [];
+  const code = "no-token-counts";
+  return [{ code, severity: "caution", metric: "outputTokensPerSec", texts: [{ say: code }] }];
 }
 
 /** In a level that is shorter than this, its start and end are a part of the load. */

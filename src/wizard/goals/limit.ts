@@ -83,7 +83,8 @@ function toWhere(answers: Answers): Source {
   return [...limitsOf(answers), call("errorRate").with("below", "1 %")];
 }
 
-function toTimes({ for: most = USUAL_MOST }: Answers): Record<string, Source> {
+/** Returns the times of a search whose points are measured for this long at most. */
+export function toTimes({ for: most = USUAL_MOST }: Pick<Answers, "for">): Record<string, Source> {
   const mostMs = nsToMs(parseDurationNs(most) ?? 0);
   if (toDuration(most) === USUAL_MOST) return {};
   const short = `${Number((mostMs / 4).toPrecision(3))} ms`;

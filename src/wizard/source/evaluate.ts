@@ -1,4 +1,4 @@
-import { errorRate, p99 } from "../../scenario/assertions.ts";
+import { average, errorRate, max, metric, min, p99, percentile } from "../../scenario/assertions.ts";
 import { input } from "../../scenario/inputs.ts";
 import { findMax } from "../../scenario/loads/find-max.ts";
 import { hold, ramp, steps } from "../../scenario/loads/levels.ts";
@@ -21,6 +21,7 @@ type AnyFunction = (...args: readonly unknown[]) => unknown;
 
 /** The builders that the wizard uses, by their names in `"rampart"`. */
 const BUILDERS: Readonly<Record<string, AnyFunction | object>> = {
+  average,
   embedded,
   errorRate,
   findMax,
@@ -30,9 +31,13 @@ const BUILDERS: Readonly<Record<string, AnyFunction | object>> = {
   http,
   input,
   intervals,
+  max,
+  metric,
+  min,
   mix,
   openai,
   p99,
+  percentile,
   ramp,
   rate,
   rateRamp,

@@ -1,4 +1,5 @@
 import type { MlperfRules } from "../../../load/load-mode.ts";
+import { sampleTokens } from "../../../measure/mlperf/token-sample.ts";
 import type { MeasurementModePlan, Plan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
@@ -56,7 +57,6 @@ async function judgeQueries(
   const sample = await context.sender.queries();
   if (sample === undefined) return result;
   const { judgeMlperf } = await import("../../../measure/mlperf/judge-mlperf.ts");
-  const { sampleTokens } = await import("../../../measure/mlperf/token-sample.ts");
   const required = { minQueryCount: (count ?? 0) / rules.samplesPerQuery, minDurationNs: msToNs(minDurationMs) };
   const merged = await context.sender.mergeTokens(windowCount);
   const tokens = merged?.tokenRows && sampleTokens(merged.tokenRows);

@@ -1,0 +1,124 @@
+import { DEFAULT_ISL } from "../../plan/defaults.ts";
+import type { Duration } from "../../plan/units.ts";
+import type { Flag } from "../flags.ts";
+
+/** The commands that measure a server by its address alone: what differs between them. */
+
+/** One of the commands. */
+export interface UrlKind {
+  readonly name: "llm" | "triton";
+  /** Key of the wizard's target. */
+  readonly target: "openai" | "triton";
+  /** What it measures, in sentences. */
+  readonly server: string;
+  /** Whether its responses are tokens. Absent: no. */
+  readonly hasTokens?: true;
+  /** Whether its servers may ask for a key, without which they do not show their API. Absent: no. */
+  readonly hidesApi?: true;
+  /** How long each number of users is measured. */
+  readonly eachFor: Duration;
+  /** The longest measurement of a number of users in a search. */
+  readonly atMost: Duration;
+  /** Its own options, besides those that both have. */
+  readonly flags: readonly Flag[];
+  readonly about: string;
+  /** Arguments of examples. */
+  readonly examples: readonly string[];
+}
+
+/** Numbers of users where nobody says others: each is measured until throughput stops growing. */
+export const USUAL_USERS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/** The options that both commands have, and no other. */
+export const COMMON_FLAGS: readonly Flag[] = [
+  {
+    name: "slo",
+    isCommon: true,
+    value: "METRIC=LIMIT",
+    meant: ["--goodput", "--limit"],
+    help: "Find the most users who keep this: ttft=200ms, itl=20ms, p99=25ms, ttft.p90=100ms. Without a statistic 99 of 100 requests must keep it. May be given several times.",
+  },
+  {
+    name: "gpus",
+    isCommon: true,
+    value: "N",
+    help: "GPUs of the server: also report what each of them does.",
+  },
+  {
+    name: "gpu-hour",
+    isCommon: true,
+    value: "PRICE",
+    help: "Price of a GPU hour: also report the cost of a million. Needs --gpus.",
+  },
+  {
+    name: "target-users",
+    isCommon: true,
+    value: "N",
+    help: "Users to serve: also report the GPUs for them. Needs --gpus.",
+  },
+  {
+    name: "save",
+    isCommon: true,
+    value: "FILE.ts",
+    meant: ["--out", "--output"],
+    help: "Write the scenario that repeats the run. An existing file is kept.",
+  },
+];
+
+/** The commands by their names. */
+export const URL_KINDS: Readonly<Record<UrlKind["name"], UrlKind>> = {
+  llm: {
+    name: "llm",
+    target: "openai",
+    server: "a server of OpenAI's API",
+    hasTokens: true,
+    hidesApi: true,
+    eachFor: "10 s",
+    atMost: "60 s",
+    flags: [
+      {
+        name: "isl",
+        isCommon: true,
+        value: "N",
+        default: String(DEFAULT_ISL),
+        meant: ["--input-tokens", "--prompt-tokens"],
+        help: "Length of prompts, in tokens.",
+      },
+    ],
+    about:
+      "Measures a language model by its server's address: finds the model and its tokenizer, raises the number of users until throughput stops growing, and reports every level. With --slo it searches the most users who keep the limits.",
+    examples: [
+      "localhost:8000",
+      "localhost:8000 --isl 1000 --osl 200 --slo ttft=1s --slo itl=50ms",
+      "localhost:8000 --gpus 8 --gpu-hour 2.5 --target-users 1000",
+    ],
+  },
+  triton: {
+    name: "triton",
+    target: "triton",
+    server: "a server of KServe v2, such as Triton",
+    eachFor: "5 s",
+    atMost: "30 s",
+    flags: [
+      {
+        name: "shapes",
+        value: '"NAME:SIZE[,SIZE…] …"',
+        defaultText: "1 for each",
+        help: "Sizes of inputs with variable shape, without the batch dimension.",
+      },
+    ],
+    about:
+      "Measures a model on Triton, or another server of KServe v2, by its address: finds protocol, model and inputs, raises the number of users until throughput stops growing, and reports every level. With --slo it searches the most users who keep the limits.",
+    examples: [
+      "localhost:8001",
+      "localhost:8000 --model resnet50 --slo p99=25ms",
+      "localhost:8000 --gpus 1 --gpu-hour 2.5",
+    ],
+  },
+};
+
+/** The commands that measure what the wizard recognizes, by its targets. */
+export const COMMAND_OF: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.values(URL_KINDS).map(({ target, name }) => [target, name])),
+  http: "http",
+};

@@ -1,0 +1,170 @@
+import { metricOf } from "../../measure/metrics/catalogue.ts";
+import { parseMetric } from "../../measure/metrics/metric-names.ts";
+import type { AssertionPlan } from "../../plan/assertions.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import type { Duration } from "../../plan/units.ts";
+import type { CapacityOptions } from "../../scenario/definition/capacity.ts";
+import { checkAddress } from "../../wizard/address.ts";
+import { readDuration, readHeaders, readNumber } from "../flag-values.ts";
+import type { FlagValues } from "../flags.ts";
+import { toAssertion } from "../options/parse-limit.ts";
+import { isFile } from "../output-files.ts";
+import { readAmount } from "../shared-flags.ts";
+import type { UrlKind } from "./kinds.ts";
+
+/** What the options of `rampart llm` and `rampart triton` say. */
+export interface UrlSettings {
+  readonly url: string;
+  readonly model: string | undefined;
+  readonly tokenizer: string | undefined;
+  readonly isl: number;
+  readonly osl: number;
+  readonly shapes: string | undefined;
+  /** Absent: the usual ones. */
+  readonly users: Users | undefined;
+  readonly extent: { readonly for: Duration } | { readonly requests: number } | undefined;
+  readonly slos: readonly Slo[];
+  readonly capacity: CapacityOptions | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly apiKeyEnv: string | undefined;
+  readonly isInsecure: boolean;
+  /** File of the scenario. Absent: none is written. */
+  readonly save: string | undefined;
+}
+
+/** Numbers of users: a list, or all from the first to the last. */
+export interface Users {
+  readonly isRange: boolean;
+  readonly values: readonly number[];
+}
+
+/** A limit, with its value as a scenario writes it. */
+export interface Slo {
+  readonly assertion: AssertionPlan;
+  readonly value: string;
+}
+
+/** Reads the options. @param problems gets all problems */
+export function readSettings(flags: FlagValues, { name: door, hasTokens }: UrlKind, problems: Problem[]): UrlSettings {
+  const url = readUrl(flags, door, problems);
+  const slos = flags.texts("slo").flatMap((text) => readSlo(text, problems) ?? []);
+  const whole = (flag: string): number | undefined => readNumber(flags, flag, { isWhole: true, min: 1 }, problems);
+  return {
+    url,
+    model: flags.text("model"),
+    tokenizer: flags.text("tokenizer"),
+    isl:
+      hasTokens === true ? (readNumber(flags, "isl", { isWhole: true, min: 1 }, problems, flags.value("isl")) ?? 1) : 1,
+    osl: hasTokens === true ? (readAmount(flags, door, "osl", problems) ?? Number(flags.value("osl"))) : 1,
+    shapes: flags.text("shapes"),
+    users: readUsers(flags, slos.length > 0, problems),
+    extent: readExtent(flags, door, problems),
+    slos,
+    capacity: readCapacity(flags, whole, problems),
+    headers: readHeaders(flags, problems),
+    apiKeyEnv: flags.text("api-key-env"),
+    isInsecure: flags.has("insecure"),
+    save: readSave(flags, problems),
+  };
+}
+
+function readUrl(flags: FlagValues, door: string, problems: Problem[]): string {
+  const given = flags.text("url");
+  const url = given ?? flags.positionals[0];
+  if (url === undefined) {
+    problems.push(problem("missing", "URL", "no address is given", `Write rampart ${door} localhost:8000.`));
+    return "";
+  }
+  if (given !== undefined && flags.positionals.length > 0)
+    problems.push(problem("conflict", "--url", "the argument is an address too", "Give only one of them."));
+  const wrong = checkAddress(url);
+  if (wrong !== undefined) problems.push(problem("invalid-value", "URL", wrong, "Write localhost:8000.", url));
+  return url.trim();
+}
+
+/** Reads `16`, `1,4,16` or `1:64`. */
+function readUsers(flags: FlagValues, isSearch: boolean, problems: Problem[]): Users | undefined {
+  const text = flags.text("users");
+  if (text === undefined) return undefined;
+  const isRange = text.includes(":");
+  const values = text.split(isRange ? ":" : ",").map((part) => (/^\s*[1-9]\d{0,8}\s*$/.test(part) ? Number(part) : 0));
+  const isOrdered = !isRange || (values.length === 2 && (values[0] as number) < (values[1] as number));
+  const isEnough = !isSearch || values.length > 1 || (values[0] as number) > 1;
+  if (values.every((one) => one > 0) && isOrdered && isEnough) return { isRange, values };
+  const [message, hint] = isSearch
+    ? ["is not the largest number, MIN:MAX or a list of users", "Write --users 64, --users 8:64 or --users 1,4,16."]
+    : ["is not a number, START:END or a list of users", "Write --users 16, --users 1:8 or --users 1,4,16."];
+  problems.push(problem("invalid-value", "--users", message, hint, text));
+  return undefined;
+}
+
+function readExtent(flags: FlagValues, door: UrlKind["name"], problems: Problem[]): UrlSettings["extent"] {
+  const time = readDuration(flags, "for", problems);
+  const requests = readAmount(flags, door, "requests", problems);
+  if (requests !== undefined && time !== undefined)
+    problems.push(problem("conflict", "--for", "--requests already says when to end", "Give only one of them."));
+  if (requests !== undefined && flags.has("slo")) {
+    const message = "has no effect with --slo, which measures each number of users as long as its limits need";
+    problems.push(problem("conflict", "--requests", message, "Leave it out, or give --for, the longest time of each."));
+  }
+  return requests === undefined ? time && { for: time } : { requests };
+}
+
+const SLO_HINT = "Write --slo ttft=200ms, --slo p99=25ms or --slo errorRate=1%.";
+
+/** The comparison that breaks a limit, and that keeps it. */
+const OPPOSITE = { ">": "at-most", ">=": "below", "<": "at-least", "<=": "above" } as const;
+
+/** Returns a metric's name with the statistic that 99 of 100 requests keep, where it has several and names none. */
+function withStatistic(name: string): string {
+  const metric = parseMetric(name) === undefined ? parseMetric(`${name}.p99`) : undefined;
+  return metric === undefined ? name : `${name}.${metricOf(metric).better === "higher" ? "p1" : "p99"}`;
+}
+
+/** Reads `METRIC=LIMIT`. */
+function readSlo(text: string, problems: Problem[]): Slo | undefined {
+  const [, name = "", value = ""] = /^\s*([^=<>]+?)\s*=\s*(.+?)\s*$/.exec(text) ?? [];
+  if (name === "") {
+    problems.push(problem("invalid-value", "--slo", "has no metric and limit", SLO_HINT, text));
+    return undefined;
+  }
+  const known = withStatistic(name);
+  const metric = parseMetric(known);
+  const breaks = metric !== undefined && metricOf(metric).better === "higher" ? "<" : ">";
+  const read = toAssertion(`${known} ${breaks} ${value}`, OPPOSITE);
+  if (!("code" in read)) return { assertion: read, value };
+  const hint = read.code === "unknown-name" && !/^Metrics are/.test(String(read.hint)) ? read.hint : SLO_HINT;
+  // Only comparisons have limits of a change.
+  const message = String(read.message).replace("by a change or a time", "by a time, with its unit");
+  problems.push(problem(read.code, "--slo", message, hint, text));
+  return undefined;
+}
+
+function readCapacity(
+  flags: FlagValues,
+  whole: (flag: string) => number | undefined,
+  problems: Problem[],
+): CapacityOptions | undefined {
+  const gpus = whole("gpus");
+  const targetUsers = whole("target-users");
+  const gpuHour = readNumber(flags, "gpu-hour", { isWhole: false, min: 0.000_001, example: 2.5 }, problems);
+  for (const flag of ["gpu-hour", "target-users"])
+    if (flags.has(flag) && !flags.has("gpus"))
+      problems.push(problem("missing", "--gpus", `is needed by --${flag}`, "Give the GPUs of the server: --gpus 1."));
+  if (gpus === undefined) return undefined;
+  return {
+    gpus,
+    ...(gpuHour === undefined ? {} : { gpuHour }),
+    ...(targetUsers === undefined ? {} : { targetUsers }),
+  };
+}
+
+function readSave(flags: FlagValues, problems: Problem[]): string | undefined {
+  const save = flags.text("save");
+  if (save === undefined) return undefined;
+  if (!/\.m?ts$/.test(save))
+    problems.push(problem("invalid-value", "--save", "is not the name of a scenario", "Write --save load.ts.", save));
+  else if (isFile(save))
+    problems.push(problem("overwrite", "--save", "exists already", "Give the name of a new file.", save));
+  return save;
+}

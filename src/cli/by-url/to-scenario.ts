@@ -1,0 +1,124 @@
+import type { AssertionPlan } from "../../plan/assertions.ts";
+import type { Scenario } from "../../scenario/define.ts";
+import { scenarioOf } from "../../scenario/define.ts";
+import type { Answers } from "../../wizard/answers.ts";
+import { toTimes } from "../../wizard/goals/limit.ts";
+import { toDuration } from "../../wizard/goals/loads.ts";
+import { scenarioName } from "../../wizard/questions.ts";
+import { nameOf, requestsOf } from "../../wizard/requests.ts";
+import { evaluate } from "../../wizard/source/evaluate.ts";
+import { formatFile, type ScenarioField } from "../../wizard/source/format.ts";
+import { Call, call, isFields, type Source, type SourceFields } from "../../wizard/source/source.ts";
+import { WIZARD_TARGETS, type WizardTarget } from "../../wizard/targets.ts";
+import { type UrlKind, USUAL_USERS } from "./kinds.ts";
+import type { Slo, UrlSettings } from "./settings.ts";
+
+/** What `rampart llm` and `rampart triton` measure, as a scenario: its text, and what it defines. */
+
+/** What was found out about the server. */
+export type Found = Pick<Answers, "url" | "protocol" | "model" | "tokenizer" | "shapes">;
+
+/** A scenario and its text. */
+export interface MadeScenario {
+  readonly scenario: Scenario;
+  readonly text: string;
+}
+
+/** Returns the scenario. */
+export function makeScenario(kind: UrlKind, settings: UrlSettings, found: Found): MadeScenario {
+  const { isl, osl, slos, capacity, save = "./x.ts" } = settings;
+  const answers: Answers = {
+    ...found,
+    target: kind.target,
+    goal: slos.length > 0 ? "limit" : "curve",
+    isl: String(isl),
+    osl: String(osl),
+    out: save,
+  };
+  const target = wizardTarget(kind);
+  const fields: ScenarioField[] = [
+    { name: "name", value: scenarioName(answers) },
+    { name: "target", value: withOptions(target.toTarget(answers), settings) },
+    slos.length > 0 ? searchOf(kind, settings) : sweepOf(kind, settings),
+    ...requestsOf(answers, target),
+    ...(capacity === undefined ? [] : [{ name: "capacity", value: { ...capacity } }]),
+  ];
+  const title =
+    slos.length > 0
+      ? `How many users can ${nameOf(answers)} take within its limits?`
+      : `How do throughput and latency of ${nameOf(answers)} change with the number of users?`;
+  const scenario = scenarioOf(Object.fromEntries(fields.map(({ name, value }) => [name, evaluate(value)])));
+  return { scenario, text: formatFile({ title, fields }) };
+}
+
+/** Returns the target of a server, whatever its model is, to ask it for its models. */
+export function makeTarget(kind: UrlKind, settings: UrlSettings, found: Found): unknown {
+  return evaluate(withOptions(wizardTarget(kind).toTarget({ tokenizer: "none", ...found }), settings));
+}
+
+function wizardTarget({ target }: UrlKind): WizardTarget {
+  return WIZARD_TARGETS[target] as WizardTarget;
+}
+
+/** Adds what the wizard does not ask for. */
+function withOptions({ name, args }: Call, { headers, apiKeyEnv, isInsecure }: UrlSettings): Call {
+  const last = args.at(-1);
+  const options: SourceFields = last !== undefined && isFields(last) ? last : {};
+  const all: SourceFields = {
+    ...options,
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    ...(isInsecure ? { tls: { verify: false } } : {}),
+  };
+  return new Call(name, [...args.slice(0, -1), all]);
+}
+
+function sweepOf({ eachFor }: UrlKind, { users, extent = { for: eachFor } }: UrlSettings): ScenarioField {
+  const each: SourceFields = "for" in extent ? { for: toDuration(extent.for) } : { ...extent };
+  if (users === undefined) {
+    const comment = "Ends when throughput stops growing: the level before is the knee.";
+    return { name: "load", value: call("steps", USUAL_USERS, { ...each, until: "knee" }), comment };
+  }
+  const [first = 1, last = first] = users.values;
+  if (users.isRange) return { name: "load", value: call("ramp", first, last, each) };
+  const isOne = users.values.length === 1;
+  return { name: "load", value: isOne ? call("hold", first, each) : call("steps", users.values, each) };
+}
+
+function searchOf({ atMost }: UrlKind, { users, extent, slos }: UrlSettings): ScenarioField {
+  const most = extent !== undefined && "for" in extent ? extent.for : atMost;
+  const where = slos.map(toLimit);
+  const hasErrors = slos.some(({ assertion }) => assertion.metric.key === "errorRate");
+  const value = call("findMax", {
+    over: searchedUsers(users),
+    where: hasErrors ? where : [...where, call("errorRate").with("below", "1 %")],
+    ...toTimes({ for: most }),
+  });
+  const comment =
+    "Doubles the number of users until a limit breaks, then bisects; each is measured until it is certain.";
+  return { name: "load", value, comment };
+}
+
+function searchedUsers(users: UrlSettings["users"]): Call {
+  const { values, isRange } = users ?? { values: [USUAL_USERS.at(-1) as number], isRange: false };
+  const [first = 1, last = first] = values;
+  if (!isRange && values.length > 1) return call("steps", values);
+  return values.length === 1 ? call("ramp", 1, first) : call("ramp", first, last);
+}
+
+/** Returns the builder of a limit: `p99("timeToFirstToken").atMost("200 ms")`. */
+function toLimit({ assertion: { metric, comparison }, value }: Slo): Call {
+  return metricCall(metric).with(comparison === "at-least" ? "atLeast" : "atMost", toValue(value));
+}
+
+function metricCall({ key, statistic }: AssertionPlan["metric"]): Call {
+  if (statistic === undefined) return key === "errorRate" ? call("errorRate") : call("metric", key);
+  if (typeof statistic !== "number") return call(statistic, key);
+  return statistic === 99 ? call("p99", key) : call("percentile", statistic, key);
+}
+
+/** Writes a limit as scenarios do: `200 ms`, `1 %`, or a number. */
+function toValue(text: string): Source {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  return text.endsWith("%") ? `${text.slice(0, -1).trim()} %` : toDuration(text);
+}

@@ -1,0 +1,21 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { messageOf, RunError, userError } from "../../plan/problem.ts";
+import { writeOutput } from "../../report/output-file.ts";
+
+/**
+ * Writes a new scenario that can be run like a script; its folder is created, and an existing file is kept.
+ * @param flag the option that names the file
+ * @throws UserError when it exists or its place cannot be written, RunError when the disk is full
+ */
+export function writeNewScenario(file: string, text: string, flag: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    // Do not overwrite a file that was created in the meantime.
+    writeOutput(file, text, { isNew: true, mode: 0o755 });
+  } catch (error) {
+    const isDiskFull = ["ENOSPC", "EDQUOT", "EIO"].includes((error as { code?: string }).code ?? "");
+    if (isDiskFull) throw new RunError("output", `${file} cannot be written: ${messageOf(error)}`, "Is the disk full?");
+    throw userError("unwritable", flag, messageOf(error), "Choose a file in a folder that can be written.", file);
+  }
+}
