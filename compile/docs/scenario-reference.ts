@@ -1,4 +1,5 @@
 import { FLAGS as AGENT_FLAGS } from "../../src/cli/agent.ts";
+import { flagsOf } from "../../src/cli/by-url/command.ts";
 import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/command.ts";
 import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/command.ts";
 import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/command.ts";
@@ -43,6 +44,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`serverTrace`", "ServerTraceOptions"],
   ["`sequences`", "SequenceOptions"],
   ["`metrics`", "MetricsOptions"],
+  ["`capacity`", "CapacityOptions"],
   ["`cancel`", "CancelOptions"],
   ["`tls` of a target", "TlsOptions"],
   ["`images` of `input.prompts`", "ImageOptions"],
@@ -77,6 +79,8 @@ export function formatScenarioReference(): string {
     listOwnOptions("run", RUN_FLAGS),
     listOwnOptions("types", TYPES_FLAGS),
     listOwnOptions("http", HTTP_FLAGS),
+    listOwnOptions("llm", flagsOf("llm")),
+    listOwnOptions("triton", flagsOf("triton")),
     listOwnOptions("chat", CHAT_FLAGS),
     listOwnOptions("report", REPORT_COMMAND_FLAGS),
     listOwnOptions("compare", COMPARE_FLAGS),

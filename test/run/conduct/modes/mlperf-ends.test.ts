@@ -11,7 +11,6 @@ import { makeLevel, settleWithin } from "../make-level.ts";
 // Loaded before the simulated clock moves, because a run imports them when it needs them.
 import "../../../../src/measure/mlperf/judge-mlperf.ts";
 import "../../../../src/measure/mlperf/mlperf-tally.ts";
-import "../../../../src/measure/mlperf/token-sample.ts";
 import "../../../../src/run/send/groups/group-load.ts";
 import "../../../../src/run/send/scheduled-load.ts";
 
