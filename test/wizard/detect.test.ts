@@ -92,6 +92,13 @@ for (const [name, url, text, target, protocol, seenUrl] of [
     else assert.match(found?.text ?? "", text);
   });
 
+test("a target that is looked for comes before others that the server has too", { timeout: 180_000 }, async () => {
+  const both = at(mock.httpPort);
+  assert.equal((await detectServer(both, "openai"))?.detected?.target, "openai");
+  assert.equal((await detectServer(both, "triton"))?.detected?.target, "triton");
+  assert.equal((await detectServer(openaiAt, "triton"))?.detected?.target, "openai");
+});
+
 test("a gRPC server without a known API is described by its reflection", { timeout: 180_000 }, async () => {
   const address = at((reflecting.address() as AddressInfo).port);
   const found = await detectServer(address);

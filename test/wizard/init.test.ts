@@ -364,6 +364,21 @@ describe("rampart init --yes", () => {
     });
   });
 
+  test("lets the server count where it does not know the tokenizer", async () => {
+    const mock = await startMock(MOCK, LOOPBACK);
+    try {
+      await inFolder({}, async (cwd) => {
+        const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`];
+        const { code, out, err } = await init(cwd, ...server, "--yes", "--no-run", "--out", "made.ts");
+        assert.equal(code, 0, out + err);
+        assert.match(out, /^The tokenizer of mock-llm is not known: the server counts tokens\.$/m);
+        assert.match(readFileSync(join(cwd, "made.ts"), "utf8"), /streaming: true, tokenizer: "none"/);
+      });
+    } finally {
+      await mock.stop();
+    }
+  });
+
   test("refuses a tokenizer that does not load before anything is written", async () => {
     const mock = await startMock(MOCK, LOOPBACK);
     try {

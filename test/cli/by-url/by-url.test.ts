@@ -289,10 +289,15 @@ describe("rampart triton", () => {
 
   test("has a range of users, and the cost of inferences", async () => {
     const args = ["triton", mockUrl(), "--users", "1:2", "--requests", "20", "--gpus", "1", "--gpu-hour", "2"];
-    await here(args, ({ code, text }) => {
+    const files = ["--html", "r.html", "--markdown", "r.md", "--json", "r.json"];
+    await here([...args, ...files], async ({ code, text }, folder) => {
       assert.equal(code, 0, text);
       assert.match(text, /^concurrency +infer\/s .*\n +1 .*\n +2 /m);
       assert.match(text, /concurrency +infer\/s per GPU +cost per 1M inferences\n +[12] /);
+      for (const file of ["r.html", "r.md"])
+        assert.match(readFileSync(join(folder, file), "utf8"), /Capacity of 1 GPU at 2 per GPU hour/);
+      const shown = await runInFolder(folder, ["report", "r.json"]);
+      assert.match(shown.text, /^Capacity of 1 GPU at 2 per GPU hour\n +concurrency /m);
     });
   });
 

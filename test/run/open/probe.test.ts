@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { probeModels } from "../../../src/run/open/probe.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { makeOpenAiTarget } from "../../plan/make-plan.ts";
+import { startAnsweringServer } from "../../servers/answering-server.ts";
 
 const LIMIT = { timeout: 180_000 };
 const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
@@ -20,6 +22,46 @@ test("a server lists its models over each protocol", LIMIT, async () => {
     assert.deepEqual(await probeModels(triton("grpc", mock.grpcPort)), http);
     const openai = await probeModels(makeOpenAiTarget(`127.0.0.1:${mock.httpPort}`, { model: "", isStreaming: false }));
     assert.ok(openai.length > 0);
+  } finally {
+    await mock.stop();
+  }
+});
+
+test(
+  "a server names the tokenizer of a model by its files, and that of an adapter by those of its parent",
+  LIMIT,
+  async () => {
+    const data = [
+      { id: "b", root: "org/base", parent: null },
+      { id: "c", root: "./adapters/c", parent: "org/base" },
+      { id: "a" },
+    ];
+    const server = await startAnsweringServer((response) => response.end(JSON.stringify({ object: "list", data })));
+    try {
+      const models = await probeModels(makeOpenAiTarget(server.url, { model: "", isStreaming: false }));
+      assert.deepEqual(
+        models.map(({ name, tokenizer }) => [name, tokenizer]),
+        [
+          ["a", undefined],
+          ["b", "org/base"],
+          ["c", "org/base"],
+        ],
+      );
+    } finally {
+      server.close();
+    }
+  },
+);
+
+test("the mock names the tokenizer that it has", LIMIT, async () => {
+  const llm = { ...DEFAULT_MOCK.llm, tokenizer: "o200k_base" } as const;
+  const mock = await startMock({ ...QUICK, llm }, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  try {
+    const models = await probeModels(makeOpenAiTarget(`127.0.0.1:${mock.httpPort}`, { model: "", isStreaming: false }));
+    assert.deepEqual(
+      models.map(({ tokenizer }) => tokenizer),
+      ["o200k_base"],
+    );
   } finally {
     await mock.stop();
   }
