@@ -86,6 +86,13 @@ export function isLoadName(name: string): name is LoadName {
   return Object.hasOwn(LOADS, name);
 }
 
+const MIN_REQUESTS = 10;
+
+/** Returns how many requests to measure of a load when nothing says it: twice its number, and at least 10. */
+export function countFor(value: number): number {
+  return Math.max(MIN_REQUESTS, Math.ceil(2 * value));
+}
+
 /** Returns genai-perf's flag of a load: `--request-rate`. */
 export function flagOf(kind: LoadName): string {
   return `--${kind.replace("_", "-")}`;

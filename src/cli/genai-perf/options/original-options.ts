@@ -2,7 +2,7 @@ import { ORIGINAL_TYPE_NAMES, RAMPART_TYPE_NAMES } from "../endpoints.ts";
 import { LOAD_NAMES } from "../loads.ts";
 import { readMeasurement } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
-import { SWEEP_DEFAULT_TEXT, SWEEP_DEFAULTS, SWEEP_FLAG_TYPES } from "./sweeps.ts";
+import { SWEEP_DEFAULT_TEXT, SWEEP_FLAG_TYPES, SWEEPS } from "./sweeps.ts";
 
 /** GenAI-Perf's other options, in the order of its flags. */
 
@@ -239,7 +239,7 @@ export const PROCESS_OPTIONS = inGroup("Process Export Files", [
 export const KEYS_WITHOUT_FLAG = inGroup("Other", [
   {
     key: "analyze",
-    ...sets("sweeps", "analyze.sweeps", [{ kind: "range", type: "concurrency", ...SWEEP_DEFAULTS.concurrency }]),
+    ...sets("sweeps", "analyze.sweeps", [{ kind: "range", type: "concurrency", ...SWEEPS.concurrency }]),
     isCommented: true,
     note: "Uncomment the lines below to enable the analyze subcommand\n# For further details see analyze.md\n  concurrency:\n    start: 1\n    stop: 1024",
     help: "What to vary: each parameter with start, stop and step, or with a list of values.",

@@ -1,36 +1,39 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { isLoadName, loadOf } from "../loads.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
-import type { Sweep, SweepType } from "./settings.ts";
+import type { SettingPath, Sweep, SweepType } from "./settings.ts";
 import type { GivenSetting, LastFlag, SettingsBuilder } from "./settings-builder.ts";
 import { isNumberFrom, isObject } from "./value-kinds.ts";
 
 /** Reads which parameters `analyze` varies, and their values. */
 
+/** The parameter with its default start and end, and the setting that it varies; absent for a load. */
+export interface SweepKind {
+  readonly min: number;
+  readonly max: number;
+  readonly at?: SettingPath;
+}
+
+/** All parameters. */
+export const SWEEPS = {
+  runtime_batch_size: { min: 1, max: 128, at: "prompts.textsPerRequest" },
+  concurrency: { min: 1, max: 1024 },
+  num_dataset_entries: { min: 100, max: 1000, at: "prompts.entryCount" },
+  input_sequence_length: { min: 100, max: 1000, at: "prompts.inputTokens.mean" },
+  request_rate: { min: 16, max: 8192 },
+} as const satisfies Readonly<Record<SweepType, SweepKind>>;
+
 /** By their names in files. */
 const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
   batch_size: "runtime_batch_size",
-  runtime_batch_size: "runtime_batch_size",
-  concurrency: "concurrency",
-  num_dataset_entries: "num_dataset_entries",
-  input_sequence_length: "input_sequence_length",
-  request_rate: "request_rate",
-};
-
-/** Default start and end of a sweep. */
-export const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; readonly max: number }>> = {
-  runtime_batch_size: { min: 1, max: 128 },
-  concurrency: { min: 1, max: 1024 },
-  num_dataset_entries: { min: 100, max: 1000 },
-  input_sequence_length: { min: 100, max: 1000 },
-  request_rate: { min: 16, max: 8192 },
+  ...Object.fromEntries(Object.keys(SWEEPS).map((type) => [type, type as SweepType])),
 };
 
 /** Their names in flags. */
 export const SWEEP_FLAG_TYPES = Object.keys(SWEEP_TYPES).filter((name) => name !== "runtime_batch_size");
 
 /** The default ranges in words. */
-export const SWEEP_DEFAULT_TEXT = Object.entries(SWEEP_DEFAULTS)
+export const SWEEP_DEFAULT_TEXT = Object.entries(SWEEPS)
   .map(([type, { min, max }]) => `${type.replace("runtime_", "")} ${min}:${max}`)
   .join(", ");
 
@@ -64,8 +67,8 @@ export function readSweep(builder: SettingsBuilder, last: LastFlag, isNeeded: bo
   const type = SWEEP_TYPES[String(typeFlag.value)];
   if (type === undefined) return;
   const read = list === undefined ? readSweepRange : readSweepList;
-  const sweep =
-    given === undefined ? ({ kind: "range", type, ...SWEEP_DEFAULTS[type] } as const) : read(type, String(given.value));
+  const { min, max } = SWEEPS[type];
+  const sweep = given === undefined ? ({ kind: "range", type, min, max } as const) : read(type, String(given.value));
   if ("message" in sweep)
     builder.fail(given?.from.place ?? "--sweep-range", sweep.message, String(given?.value), sweep.hint);
   else builder.store("analyze.sweeps", [sweep], typeFlag.from);
@@ -102,7 +105,7 @@ function readOneSweep(type: SweepType, value: unknown): Sweep | SweepFault {
   if (!isObject(value)) return { message: `User Config: ${type} must hold start and stop, or a list`, hint };
   const unknown = Object.keys(value).find((key) => !["start", "stop", "step"].includes(key));
   if (unknown !== undefined) return { message: `User Config: ${unknown} is not a valid ${type} parameter`, hint };
-  const { start = SWEEP_DEFAULTS[type].min, stop = SWEEP_DEFAULTS[type].max, step } = value;
+  const { start = SWEEPS[type].min, stop = SWEEPS[type].max, step } = value;
   if (![start, stop, step ?? 1].every((number) => Number.isFinite(number)))
     return { message: `User Config: start, stop and step of ${type} must be numbers`, hint };
   return makeRange(type, start as number, stop as number, step as number | undefined);

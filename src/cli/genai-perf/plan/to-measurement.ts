@@ -1,3 +1,4 @@
+import { DEFAULT_WINDOWS } from "../../../plan/defaults.ts";
 import type { MeasurementPlan } from "../../../plan/plan.ts";
 import type { TokensPlan } from "../../../plan/tokens.ts";
 import { secToMs } from "../../../plan/units.ts";
@@ -5,14 +6,12 @@ import { parseResponseField } from "../../../service/openai/response-field.ts";
 import { formatOf } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
-import { loadOf } from "../loads.ts";
+import { countFor, loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { readTemplateOptions } from "../template-options.ts";
 
 const DEFAULT_INTERVAL_MS = 10_000;
-const MIN_REQUESTS = 10;
-const MAX_TRIALS = 10;
 
 /** Returns how a profile is measured. @throws UserError for an invalid path into responses */
 export function toMeasurement(settings: GenaiSettings, given: GivenSettings): MeasurementPlan {
@@ -45,11 +44,11 @@ function toMode(settings: GenaiSettings): MeasurementPlan["mode"] {
   if (sendsOnce) return { kind: "requests", count: null };
   if (measurement.mode === "interval") {
     const windowMs = measurement.num ?? DEFAULT_INTERVAL_MS;
-    return { kind: "time-windows", windowMs, stabilityPct, maxTrials: MAX_TRIALS };
+    return { kind: "time-windows", windowMs, stabilityPct, maxTrials: DEFAULT_WINDOWS.maxTrials };
   }
   if (measurement.num !== null) return { kind: "requests", count: measurement.num };
   if (isPayloadFile(settings.input)) return { kind: "requests", count: null };
-  return { kind: "requests", count: Math.max(MIN_REQUESTS, isInFlight ? 2 * (stimulus.value ?? 1) : 0) };
+  return { kind: "requests", count: countFor(isInFlight ? (stimulus.value ?? 1) : 0) };
 }
 
 /** Returns how responses are measured: single requests, with all windows as one. */

@@ -1,14 +1,13 @@
 import { join } from "node:path";
 import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { COMPATIBLE_BEHAVIOUR } from "../../../plan/behaviour.ts";
-import { DEFAULT_STALL_TIMEOUT_MS } from "../../../plan/defaults.ts";
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
-import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
 import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
 import type { RequestForm } from "../../../service/service.ts";
 import { withPlanValues } from "../../options/shared-option.ts";
+import { Settings } from "../../perf-analyzer/settings.ts";
 import { loadOf } from "../loads.ts";
 import { defaultSettings, isDefault } from "../options/defaults.ts";
 import type { GenaiOption } from "../options/genai-option.ts";
@@ -68,22 +67,18 @@ export function toProfilePlan(
   const file = join(folder, INPUTS_FILE);
   // A fixed number of requests uses the first prompts, each once, so only these need to be created.
   const order = measurement.mode.kind === "requests" ? ({ isInOrder: true } as const) : {};
+  // GenAI-Perf leaves the rest to perf_analyzer's defaults.
+  const asked = new Settings();
   const plan: Plan = {
     version: 1,
     name: layout.models[0] ?? "",
     target,
     load: loadOf(stimulus.kind).toPlan(stimulus.value ?? 1, prompts.seed),
-    sequences: DEFAULT_SEQUENCES,
+    sequences: asked.sequences,
     inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target) as keyof typeof FILE_AS_INPUTS](file, order),
     requests: toRequests(settings, given, file),
     measurement,
-    client: {
-      kind: "own",
-      callMode: "async",
-      maxLanes: null,
-      stallTimeoutMs: DEFAULT_STALL_TIMEOUT_MS,
-      isMpi: false,
-    },
+    client: { ...asked.client, callMode: "async", maxLanes: null },
     failures: { maxRatio: null },
     telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
     assertions: [],

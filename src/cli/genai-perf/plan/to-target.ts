@@ -2,8 +2,8 @@ import type { TargetPlan } from "../../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { readApiKey, registerHeaders } from "../../../plan/secrets.ts";
 import { DEFAULT_TLS } from "../../../plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../../../service/triton/target.ts";
-import { DEFAULT_TRITON_DIRECTORY } from "../../../service/triton-c-api/target.ts";
+import { kindOf } from "../../perf-analyzer/kinds/kinds.ts";
+import { Settings } from "../../perf-analyzer/settings.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -47,40 +47,28 @@ export function headersOf(
   return headers;
 }
 
-/** perf_analyzer's default, which GenAI-Perf uses when no URL is given. */
-const DEFAULT_HTTP_URL = "localhost:8000";
-
-/** Returns the target of the measurement. @param headers headers of every request: the user's and those of an API key */
+/**
+ * Returns the target of the measurement: that of perf_analyzer, with what GenAI-Perf asks it for.
+ * @param headers headers of every request: the user's and those of an API key
+ */
 export function toTarget(settings: GenaiSettings, given: GivenSettings, headers: Headers): TargetPlan {
-  const { endpoint } = settings;
-  const { models, isStreaming } = settings.layout;
-  const { type, path } = endpoint;
-  const model = models[0] ?? "";
-  if (ENDPOINT_TYPES[type].takesPayloads) {
-    const base = { kind: "openai", protocol: "http", batchSize: 1, tls: DEFAULT_TLS } as const;
-    const url = given.has("endpoint.url") ? endpoint.url : DEFAULT_HTTP_URL;
-    return { ...base, url, endpoint: endpointPath(type, path, model), model, isStreaming, headers };
-  }
-  if (ENDPOINT_TYPES[type].callsMethod) {
-    const base = { kind: "dynamic-grpc", protocol: "grpc", batchSize: 1, tls: DEFAULT_TLS } as const;
-    const call = { method: endpoint.grpcMethod, protoFiles: [], importPaths: [], compression: "none" } as const;
-    return { ...base, ...call, url: endpoint.url, model, isStreaming: false, headers };
-  }
-  if (ENDPOINT_TYPES[type].isInProcess) {
-    const { batchSize, modelVersion, outputSharedMemoryBytes } = DEFAULT_TRITON_TARGET;
-    // GenAI-Perf always lets a model send any number of responses. The folders come after `--`.
-    const base = { kind: "triton-c-api", protocol: "grpc", isStreaming: true, sharedMemory: "none" } as const;
-    const place = { directory: DEFAULT_TRITON_DIRECTORY, modelRepository: "" };
-    const more = { batchSize, modelVersion, outputSharedMemoryBytes, shapes: {}, parameters: {}, composingModels: [] };
-    return { ...base, ...place, ...more, model };
-  }
-  return {
-    ...DEFAULT_TRITON_TARGET,
-    url: endpoint.url,
+  const { endpoint, layout } = settings;
+  const { type, path, backend } = endpoint;
+  const { takesPayloads, isTritonModel, isInProcess, serviceKind } = ENDPOINT_TYPES[type];
+  const kind = kindOf({ serviceKind: isInProcess ? "triton_c_api" : serviceKind });
+  const model = layout.models[0] ?? "";
+  const asked = new Settings();
+  asked.endpoint = endpointPath(type, path, model);
+  asked.grpcMethod = endpoint.grpcMethod;
+  asked.target = {
+    ...asked.target,
     protocol: "grpc",
     model,
-    isStreaming: true,
     headers,
-    shapes: { text_input: [1], ...(endpoint.backend === "tensorrtllm" ? { max_tokens: [1] } : {}) },
+    // GenAI-Perf always lets a model send any number of responses.
+    isStreaming: takesPayloads ? layout.isStreaming : true,
+    shapes: isTritonModel ? { text_input: [1], ...(backend === "tensorrtllm" ? { max_tokens: [1] } : {}) } : {},
   };
+  const url = takesPayloads && !given.has("endpoint.url") ? kind.defaultUrl("http") : endpoint.url;
+  return kind.toTarget(asked, { url, tls: DEFAULT_TLS });
 }
