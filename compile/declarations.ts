@@ -14,8 +14,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * `node compile/declarations.ts` prints the declarations of the public API as one file, the module `rampart`, for editors: `rampart types`
- * writes it beside scenarios. It has what `src/index.ts` exports, and what that refers to, and imports nothing.
+ * `node compile/declarations.ts` prints the declarations of the public API as one file, which is the module `rampart`: for the package's
+ * `types`, and for editors, where `rampart types` writes it beside scenarios. It has what `src/index.ts` exports, and what that refers to, and
+ * imports nothing.
  */
 
 const root = join(import.meta.dirname, "..");
@@ -96,8 +97,8 @@ class Declarations {
     const exported = [...index.imported.keys(), "defineScenario"];
     for (const name of exported) this.require("index.d.ts", name);
     const body = [...this.texts, `export { ${exported.sort().join(", ")} };`].join("\n");
-    const indented = body.replace(/^(?=.)/gm, "  ");
-    return `${MARK}\n\ndeclare module "rampart" {\n${indented}\n}\n`;
+    const declared = body.replace(/^(?=(?:abstract class|class|const|function|let|namespace) )/gm, "declare ");
+    return `${MARK}\n\n${declared}\n`;
   }
 
   /** Adds a declaration with all that it refers to. Returns its name in the output. */

@@ -4,7 +4,6 @@ import { $, cd, echo } from "zx";
 import { TOPICS } from "../src/cli/help/topics.ts";
 import { SCHEMAS } from "../src/cli/schema.ts";
 import { makeDeclarations } from "./declarations.ts";
-import { toModule } from "./module-declarations.ts";
 
 /**
  * `npm run pack:npm`: packs dist/rampart-VERSION.tgz with compiled ESM, because Node does not strip types in packages, one file of
@@ -34,10 +33,8 @@ writeFileSync(
 );
 await $`${join(root, "node_modules", ".bin", "tsc")} -p ${join(work, "tsconfig.json")}`;
 rmSync(join(work, "tsconfig.json"));
-const declarations = makeDeclarations();
-// `rampart types` writes this one.
-writeFileSync(join(work, "lib", "rampart.d.ts"), declarations);
-writeFileSync(join(work, "lib", "index.d.ts"), toModule(declarations));
+// `rampart types` writes it too.
+writeFileSync(join(work, "lib", "index.d.ts"), makeDeclarations());
 mkdirSync(join(work, "schemas"));
 for (const name of Object.keys(SCHEMAS)) {
   const { stdout: schema } = await $`${process.execPath} ${join(root, "src", "main.ts")} schema ${name}`;

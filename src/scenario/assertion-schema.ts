@@ -43,9 +43,12 @@ export function assertionSchema(): Schema<AnyAssertion> {
 
 /** Returns the schema of a precision. */
 export function precisionSchema(): Schema<AnyPrecision> {
-  return schemaByMetric<AnyPrecision>('must be a precision such as p99().within("5 %")', (metric) =>
+  const rule = 'must be a precision, not a limit: write p99("latency").within("5 %")';
+  const precision = schemaByMetric<AnyPrecision>(rule, (metric) =>
     v.object({ metric, within: percentSchema(), where: v.optional(givenTagsSchema()) }),
   );
+  const isLimit = (input: unknown): boolean => typeof input === "object" && input !== null && "comparison" in input;
+  return lazySchema<AnyPrecision>((input) => (isLimit(input) ? v.never(rule) : precision));
 }
 
 /**

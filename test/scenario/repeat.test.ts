@@ -49,11 +49,7 @@ describe("a repetition of runs", () => {
     "half a run": [2.5, "repeat", /whole number/],
     "a text": ["5", "repeat", /must be a number of runs, or \{ until/],
     "no precision": [{ atLeast: 3 }, "repeat.until", /is missing/],
-    "an assertion": [
-      { until: p99().below("1 s") },
-      "repeat.until.within",
-      /was not made by one of rampart's functions/,
-    ],
+    "an assertion": [{ until: p99().below("1 s") }, "repeat.until", /a precision, not a limit/],
     "a number for a percentage": [
       { until: { ...p50().within("5 %"), within: 5 } },
       "repeat.until.within",

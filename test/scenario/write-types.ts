@@ -10,7 +10,11 @@ import { ROOT } from "../cli/rampart-process.ts";
 export function writeTypes(folder: string, compilerOptions: object = {}): void {
   const settings = {
     extends: join(ROOT, "tsconfig.json"),
-    compilerOptions: { typeRoots: [join(ROOT, "node_modules", "@types")], ...compilerOptions },
+    compilerOptions: {
+      typeRoots: [join(ROOT, "node_modules", "@types")],
+      paths: { rampart: ["./rampart.d.ts"] },
+      ...compilerOptions,
+    },
     include: ["*.ts"],
   };
   writeFileSync(join(folder, "rampart.d.ts"), makeDeclarations());

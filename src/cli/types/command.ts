@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, problem, UserError, userError } from "../../plan/problem.ts";
+import { messageOf, type Problem, problem, UserError, userError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { readFileText } from "../../runtime/files.ts";
 import { commandOf } from "../command-usage.ts";
@@ -18,7 +18,34 @@ export const FLAGS: readonly Flag[] = HELP_FLAGS;
 /** The first characters of the file of types, by which it is recognized. */
 const MARK = "// Types of Rampart's scenarios";
 const TYPES = "rampart.d.ts";
+const ENVIRONMENT = "rampart-env.d.ts";
 const CONFIG = "tsconfig.json";
+
+/** Where Node's types have that of `process`. */
+const NODE = "NodeJS";
+
+/**
+ * What scenarios use of their runtime, where Node's types are not installed: its modules, and a part of `process` that goes together with those
+ * types. Unlike the module `rampart` it may be there several times.
+ */
+const ENVIRONMENT_TEXT = `${MARK}: what scenarios use of Node, Bun or Deno, for folders without @types/node.
+
+declare module "node:*";
+
+declare namespace ${NODE} {
+  interface ProcessEnv extends Record<string, string | undefined> {}
+  interface Process {
+    argv: string[];
+    env: ProcessEnv;
+    cwd(): string;
+  }
+}
+
+declare var process: ${NODE}.Process;
+`;
+
+/** Where the compiler finds the module. An include that covers several folders with types then has no module twice. */
+const PATHS = { rampart: [`./${TYPES}`] };
 
 /** For `tsc` and editors. Scenarios are run without it. */
 const CONFIG_TEXT = `${JSON.stringify(
@@ -31,6 +58,7 @@ const CONFIG_TEXT = `${JSON.stringify(
       strict: true,
       noEmit: true,
       allowImportingTsExtensions: true,
+      paths: PATHS,
     },
     include: ["**/*.ts"],
   },
@@ -48,20 +76,27 @@ export async function runTypesCommand(args: readonly string[], command: string, 
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     if (flags.problems.length > 0) throw new UserError(flags.problems);
     const [folder = "."] = flags.positionals;
-    const types = join(folder, TYPES);
-    if (existsSync(types) && !readFileText(types).startsWith(MARK))
-      throw new UserError(problem("overwrite", types, "exists, and is not written by this command", "Rename it."));
-    write(folder, types, readDeclarations());
-    io.out(`wrote ${types}\n`);
+    const files = [
+      [join(folder, TYPES), readDeclarations()],
+      [join(folder, ENVIRONMENT), ENVIRONMENT_TEXT],
+    ] as const;
+    const foreign = files.flatMap(([path]) => (existsSync(path) && !readFileText(path).startsWith(MARK) ? [path] : []));
+    if (foreign.length > 0) throw new UserError(foreign.map(refuseForeign));
+    for (const [path, text] of files) write(folder, path, text);
     const config = join(folder, CONFIG);
-    if (existsSync(config))
-      io.out(`${config} exists and is kept: its "include" must cover ${TYPES} and the scenarios\n`);
-    else {
-      write(folder, config, CONFIG_TEXT);
-      io.out(`wrote ${config}\n`);
-    }
+    const isKept = existsSync(config);
+    if (!isKept) write(folder, config, CONFIG_TEXT);
+    io.out([...files.map(([path]) => path), ...(isKept ? [] : [config])].map((path) => `wrote ${path}\n`).join(""));
+    if (isKept && !/"paths"[^}]*"rampart"/.test(readFileText(config))) io.out(`${config} ${KEPT}\n`);
     return EXIT.passed;
   });
+}
+
+/** What a configuration of the user's own needs. */
+const KEPT = `exists and is kept. Add to its compilerOptions: "paths": ${JSON.stringify(PATHS)}, and let its include cover ${ENVIRONMENT} and the scenarios`;
+
+function refuseForeign(path: string): Problem {
+  return problem("overwrite", path, "exists, and is not written by this command", "Rename it.");
 }
 
 function write(folder: string, path: string, text: string): void {
@@ -77,7 +112,7 @@ function helpPage(command: string): HelpPage {
   return {
     usage: [`${command} [FOLDER] [options]`],
     about: [
-      `Writes ${TYPES}, the types of the module "rampart", and a ${CONFIG} into a folder with scenarios (default: this one), so that an editor completes and checks them where nothing is installed. Run it again after an update of Rampart. An existing ${CONFIG} is kept.`,
+      `Writes ${TYPES}, the types of the module "rampart", ${ENVIRONMENT}, a part of those of Node, and a ${CONFIG} into a folder with scenarios (default: this one), so that an editor completes and checks them where nothing is installed. Run it again after an update of Rampart. An existing ${CONFIG} is kept.`,
     ],
     flags: FLAGS,
     examples: [`${command} load-tests`],

@@ -8,7 +8,7 @@ import { runtimeName } from "../../runtime/runtime.ts";
  * beside its code (`compile/pack.ts`); in the repository they are made from the source.
  */
 export function readDeclarations(): string {
-  const packed = new URL("../../rampart.d.ts", import.meta.url);
+  const packed = new URL("../../index.d.ts", import.meta.url);
   if (existsSync(packed)) return readFileSync(packed, "utf8");
   const script = fileURLToPath(new URL("../../../compile/declarations.ts", import.meta.url));
   const args = runtimeName === "deno" ? ["run", "-A", script] : [script];

@@ -45,7 +45,12 @@ export function unknownTags(path: string, wanted: Tags, known: readonly Tags[]):
   const names = [...new Set(known.flatMap((tags) => Object.keys(tags)))];
   const valuesOf = (name: string): string => [...new Set(known.flatMap((tags) => tags[name] ?? []))].join(", ");
   const listed = names.map((name) => `${name}: ${valuesOf(name)}`).join("; ");
-  const hint = listed === "" ? "Give the inputs tags." : `The tags are ${listed}.`;
+  const isOfMix = wanted[TARGET_TAG] === undefined || names.includes(TARGET_TAG);
+  const hint = !isOfMix
+    ? "Only requests to the targets of a mix have a target."
+    : listed === ""
+      ? "Give the inputs tags."
+      : `The tags are ${listed}.`;
   return problem("unknown-name", path, "no request has these tags", hint, describeTags(wanted));
 }
 

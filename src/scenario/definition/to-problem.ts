@@ -18,12 +18,19 @@ const METRIC_PARTS: ReadonlySet<string> = new Set(["key", "statistic"]);
 
 const CORRECT_IT = "Correct it in the scenario.";
 
-/** Converts the issues of a scenario's schema. Of an argument that is missing because the one before it is wrong, nothing is said. */
+/** Converts the issues of a scenario's schema. What is missing only because of another mistake is not one of its own. */
 export function toProblems(issues: readonly v.BaseIssue<unknown>[]): Problem[] {
   const problems = issues.map(toProblem);
-  return problems.filter(
-    ({ hint, value }, index) => value !== "nothing" || index === 0 || hint !== problems[index - 1]?.hint,
-  );
+  return problems.filter((found, index) => !isConsequence(found, problems[index - 1], problems));
+}
+
+/** Whether it goes away with another one: an argument after a wrong one, or a field that has another tool's name. */
+function isConsequence(found: Problem, before: Problem | undefined, all: readonly Problem[]): boolean {
+  const parentOf = ({ path }: Problem): string => String(path).replace(/\.[^.]*$/, "");
+  if (found.value === "nothing" && before?.message === found.message) return parentOf(before) === parentOf(found);
+  if (found.code !== "missing") return false;
+  const name = String(found.path).split(".").at(-1);
+  return all.some(({ code, hint }) => code === "unknown-name" && new RegExp(`^Write ${name}\\b`).test(String(hint)));
 }
 
 /** Converts an issue of a scenario's schema. Its path names options as the scenario does, and arguments of loads by their names. */
@@ -103,7 +110,12 @@ function hintFor(issue: v.BaseIssue<unknown>, given: unknown): string {
   if (message.startsWith("must be a list of ")) return "Put it in brackets: [ … ].";
   if (message === "must be true or false" && (given === "true" || given === "false")) return `Write ${given}.`;
   if (isThenable(given)) return "A function of a field cannot be async: await it in setup.";
-  if (message.startsWith("must be a number") && isNumeric(given)) return `Write ${Number(given)}, without quotes.`;
+  if (message.startsWith("must be a duration of ")) return durationHint(given, CORRECT_IT);
+  if (message === 'needs protocol: "grpc"') return 'Add protocol: "grpc", or leave it out.';
+  const number = /^must be (?:a number|tokens)/.test(message)
+    ? /^\s*(\d+(?:\.\d+)?)(?!\d*:)/.exec(String(given))?.[1]
+    : undefined;
+  if (typeof given === "string" && number !== undefined) return `Write ${number}, without quotes.`;
   if (message.startsWith(ASSERTION_RULE)) return assertionHint(given);
   const call = callHint(issue, given);
   if (call !== undefined) return call;
@@ -127,24 +139,22 @@ const CALLS: Readonly<Record<string, string>> = {
 /** Returns the call that was meant, for a value of a wrong type where a builder belongs, or among its arguments. */
 function callHint({ message, path }: v.BaseIssue<unknown>, given: unknown): string | undefined {
   const isNumber = typeof given === "number";
+  if (message === "must be host:port or a URL" && typeof given === "object")
+    return 'Write the address first: triton("localhost:8000", { model: "NAME" }).';
   const renamed = Object.keys(typeof given === "object" ? { ...given } : {}).flatMap(
     (key) => renamedOption([key]) ?? [],
   );
   if (renamed[0] !== undefined) return renamed[0];
   if (isNumber && message.includes(" hold(…),")) return `Write hold(${given}).`;
-  if (message.includes(" hold(…),")) return `Write ${CALLS["hold"]}.`;
+  if (message.startsWith("must be ramp(…), hold(…)")) return `Write ${CALLS["hold"]}.`;
+  if (message.startsWith("must be ramp(…), ")) return `Write ${CALLS["ramp"]}.`;
   if (message.startsWith("must be triton(…),")) return 'Write triton("localhost:8000", { model: "NAME" }).';
   if (typeof given === "string" && message.includes(`input.${given}(`)) return `Write input.${given}(…).`;
-  if (message === "must be host:port or a URL" && typeof given === "object")
-    return 'Write the address first: triton("localhost:8000", { model: "NAME" }).';
+  if (message.startsWith("must be input.")) return 'Write input.json("data.json"), or another of them.';
   if (message === "must be a file" && Array.isArray(given)) return "Write each file as an argument, without brackets.";
   const load = path?.find(({ key }) => key === "values")?.input as { readonly kind?: unknown } | undefined;
   const example = CALLS[String(load?.kind)];
   return isNumber || example === undefined ? undefined : `${CODE_HINT}${example}.`;
-}
-
-function isNumeric(given: unknown): given is string {
-  return typeof given === "string" && given.trim() !== "" && Number.isFinite(Number(given));
 }
 
 function isThenable(given: unknown): boolean {

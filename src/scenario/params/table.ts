@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
+import { listCalls } from "../form.ts";
 import { copyPlainData } from "../plain-data.ts";
 import { optionsSchema, PARAMETER_KINDS, type ParameterData } from "./kinds.ts";
 import type { Parameter } from "./parameter.ts";
@@ -51,9 +52,8 @@ function checkParameter(name: string, parameter: unknown): Problem[] {
   }
   const kind = PARAMETER_KINDS[(parameter as Parameter | null)?.kind as Parameter["kind"]];
   if (kind === undefined) {
-    const calls = Object.keys(PARAMETER_KINDS).map((call) => `${call}(…)`);
-    const message = `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`;
-    return [...problems, problem("invalid-value", path, message, HINT, showValue(parameter))];
+    const message = `must be ${listCalls(Object.values(PARAMETER_KINDS))}`;
+    return [...problems, problem("invalid-value", path, message, hintFor(parameter), showValue(parameter))];
   }
   const { initial, options } = parameter as Parameter;
   const parsed = v.safeParse(optionsSchema(kind.options), options);
@@ -65,6 +65,14 @@ function checkParameter(name: string, parameter: unknown): Problem[] {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = options as ParameterData;
   if (min > max) problems.push(problem("invalid-value", path, "its min is above its max", HINT, `${min} and ${max}`));
   return problems;
+}
+
+/** Returns the parameter that was meant by its default alone. */
+function hintFor(given: unknown): string {
+  const builder = { number: "number", string: "text", boolean: "flag" }[
+    typeof given as "number" | "string" | "boolean"
+  ];
+  return builder === undefined ? HINT : `Write param.${builder}(${JSON.stringify(given)}).`;
 }
 
 function toProblem(path: string, issue: v.BaseIssue<unknown>, names: readonly string[]): Problem {

@@ -28,7 +28,8 @@ test("every scenario of the repository compiles with what it writes, and a wrong
   await inFolder({}, async (cwd) => {
     const { code, out, err } = await runRampart(["types", "tests"], { cwd });
     assert.equal(code, 0, out + err);
-    assert.equal(out, `wrote ${join("tests", "rampart.d.ts")}\nwrote ${join("tests", "tsconfig.json")}\n`);
+    const written = ["rampart.d.ts", "rampart-env.d.ts", "tsconfig.json"].map((name) => join("tests", name));
+    assert.equal(out, written.map((path) => `wrote ${path}\n`).join(""));
     const folder = join(cwd, "tests");
     const scenarios = readdirSync(join(ROOT, "scenarios")).filter((name) => name.endsWith(".ts"));
     assert.ok(scenarios.length >= 4);
@@ -45,15 +46,49 @@ test("every scenario of the repository compiles with what it writes, and a wrong
     assert.doesNotMatch(text, /\bimport\(|^\s*import .* from "(?!rampart")/m);
     assert.match(
       text,
-      / \* A constant concurrency\.\n +\* @example\n +\* hold\(16, \{ for: "30 s" \}\)\n +\*\/\s+function hold</,
+      / \* A constant concurrency\.\n \* @example\n \* hold\(16, \{ for: "30 s" \}\)\n \*\/\s+declare function hold</,
     );
 
     // A second time replaces the types only.
     writeFileSync(join(folder, "tsconfig.json"), '{"include": ["*.ts"]}');
     const again = await runRampart(["types", "tests"], { cwd });
     assert.equal(again.code, 0, again.err);
-    assert.match(again.out, /tsconfig\.json exists and is kept/);
+    assert.match(again.out, /tsconfig\.json exists and is kept\. Add to its compilerOptions: "paths": \{"rampart":/);
     assert.equal(readFileSync(join(folder, "tsconfig.json"), "utf8"), '{"include": ["*.ts"]}');
+  });
+});
+
+const OF_NODE = `import { readFileSync } from "node:fs";
+import { defineScenario, hold, input, openai } from "rampart";
+export default defineScenario({
+  name: readFileSync("name", "utf8"),
+  target: openai(process.env.URL ?? "localhost:8000", { model: "m" }),
+  load: hold(1),
+  inputs: input.prompts({ isl: 1 }),
+});
+`;
+
+test("it can be run twice, in a folder and in one inside it, and leaves process.env and Node's modules", async () => {
+  await inFolder({ "a.ts": OF_NODE }, async (cwd) => {
+    for (const args of [[], ["inside"], [], ["inside"]]) {
+      const { code, err } = await runRampart(["types", ...args], { cwd });
+      assert.equal(code, 0, err);
+    }
+    writeFileSync(join(cwd, "inside", "b.ts"), OF_NODE);
+    assert.equal(await runTsc(cwd), "");
+    assert.equal(await runTsc(join(cwd, "inside")), "");
+    writeFileSync(join(cwd, "inside", "b.ts"), OF_NODE.replace("isl", "length"));
+    for (const folder of [cwd, join(cwd, "inside")])
+      assert.match(await runTsc(folder), /^\S*b\.ts\(7,\d+\): [^\n]*\n$/);
+    // Node's own types replace the part that is written.
+    const typeRoots = JSON.stringify([join(ROOT, "node_modules", "@types")]);
+    const config = readFileSync(join(cwd, "tsconfig.json"), "utf8");
+    writeFileSync(
+      join(cwd, "tsconfig.json"),
+      config.replace('"strict"', `"typeRoots": ${typeRoots}, "types": ["node"], "strict"`),
+    );
+    writeFileSync(join(cwd, "inside", "b.ts"), OF_NODE.replace('"utf8"', "8"));
+    assert.match(await runTsc(cwd), /b\.ts\(4,\d+\): error/);
   });
 });
 

@@ -108,7 +108,7 @@ test("wrong parameters are reported all at once, by path", () => {
   const wrong: readonly (readonly [params: unknown, ...problems: RegExp[]])[] = [
     [5, /^params: must be parameters by name \(got 5\)/],
     [[integer(1)], /^params: must be/],
-    [{ users: 16 }, /^params\.users: must be integer\(…\), .* or flag\(…\) \(got 16\)/],
+    [{ users: 16 }, /^params\.users: must be param\.integer\(…\), .* or param\.flag\(…\) \(got 16\)/],
     [{ "max users": integer(1) }, /^params\.max users: is not a name/],
     [
       { a: integer("1" as unknown as number), b: integer(1.5) },

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { makeDeclarations } from "../../compile/declarations.ts";
-import { toModule } from "../../compile/module-declarations.ts";
 
 /** The package's types in a strict project that has nothing else: neither Node's types nor a browser's, nor other packages. */
 
@@ -26,7 +25,7 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), "rampart-typed-"));
   const home = join(folder, "node_modules", "rampart");
   mkdirSync(home, { recursive: true });
-  writeFileSync(join(home, "index.d.ts"), toModule(makeDeclarations()));
+  writeFileSync(join(home, "index.d.ts"), makeDeclarations());
   const exports = { ".": { types: "./index.d.ts", default: "./index.js" } };
   writeFileSync(join(home, "package.json"), JSON.stringify({ name: "rampart", type: "module", exports }));
   writeFileSync(join(folder, "package.json"), '{"type": "module"}');
@@ -67,7 +66,3 @@ for (const resolution of ["nodenext", "bundler"])
       assert.match(stdout, /letancy/);
     });
   });
-
-test("declarations of another form are refused", () => {
-  assert.throws(() => toModule("export type A = 1;\n"), /not one module/);
-});

@@ -1,0 +1,218 @@
+import type { WrongScenario } from "./wrong-scenario.ts";
+
+/** Assertions and metrics. */
+export const ASSERTIONS: readonly WrongScenario[] = [
+  {
+    name: "the first token of responses that are not streamed",
+    fields: [
+      'target: openai("localhost:8000", { model: "m" })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+      'assert: [p99("timeToFirstToken").below("50 ms")]',
+    ],
+    says: "7:12, assert[0]: only streamed responses have this metric (got timeToFirstToken). Set streaming: true in the target's options.",
+  },
+  {
+    name: "due times of a load without a schedule",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p99("scheduledLatency").below("50 ms")]'],
+    says: '6:12, assert[0]: scheduledLatency needs a load with a schedule (got hold). Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
+  },
+  {
+    name: "tokens of tensors",
+    fields: ["target: embedded()", "load: hold(4)", "assert: [outputTokensPerSec().above(10)]"],
+    says: "6:12, assert[0]: responses of embedded(…) are tensors, not tokens. Look at latencies and throughput, or measure openai(…).",
+  },
+  {
+    name: "a misspelt metric",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p99("latancy").below("50 ms")]'],
+    says: '6:12, assert[0]: there is no metric of this name (got "latancy"). Did you mean "latency"?',
+  },
+  {
+    name: "a metric by its short name",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+      'assert: [p99("ttft").below("50 ms")]',
+    ],
+    says: '7:12, assert[0]: there is no metric of this name (got "ttft"). Write "timeToFirstToken".',
+  },
+  {
+    name: "a metric with underscores",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+      'assert: [p99("time_to_first_token").below("50 ms")]',
+    ],
+    says: '7:12, assert[0]: there is no metric of this name (got "time_to_first_token"). Write "timeToFirstToken".',
+  },
+  {
+    name: "GenAI-Perf's name of the latency",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+      'assert: [average("request_latency").below("50 ms")]',
+    ],
+    says: '7:12, assert[0]: there is no metric of this name (got "request_latency"). Write "latency".',
+  },
+  {
+    name: "k6's name of the latency",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p95("http_req_duration").below("500 ms")]'],
+    says: '6:12, assert[0]: there is no metric of this name (got "http_req_duration"). Write "latency".',
+  },
+  {
+    name: "AIPerf's name of the throughput",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [metric("request_throughput").above(100)]'],
+    says: '6:12, assert[0]: there is no metric of this name (got "request_throughput"). Write throughput().atLeast(100).',
+  },
+  {
+    name: "a percentile of what is one value",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p99("throughput").above(100)]'],
+    says: '6:12, assert[0]: throughput is one value. Write metric("throughput").',
+  },
+  {
+    name: "a metric without its statistic",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [metric("latency").below("5 ms")]'],
+    says: '6:12, assert[0]: latency has statistics. Write p99("latency").',
+  },
+  {
+    name: "a metric without its limit",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p99("latency")]'],
+    says: '6:12, assert[0]: must be an assertion such as p99().below("25 ms") (got a metric without its limit). Write p99("latency").below("50 ms"), or another metric with its limit.',
+  },
+  {
+    name: "an assertion without its list",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: p99("latency").below("1 s")'],
+    says: "6:3, assert: must be a list of assertions (got one assertion). Put it in brackets: [ … ].",
+  },
+  {
+    name: "an assertion as text",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: ["p99 < 50 ms"]'],
+    says: '6:12, assert[0]: must be an assertion such as p99().below("25 ms") (got "p99 < 50 ms"). Write percentile(99, "latency").below("50 ms").',
+  },
+  {
+    name: "a threshold of k6",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: ["p(95)<500"]'],
+    says: '6:12, assert[0]: must be an assertion such as p99().below("25 ms") (got "p(95)<500"). Write percentile(95, "latency").below("500 ms").',
+  },
+  {
+    name: "limits in an object",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: { p99: "50 ms" }'],
+    says: '6:3, assert: must be a list of assertions (got {"p99":"50 ms"}). Write p99("latency").below("50 ms"), or another metric with its limit.',
+  },
+  {
+    name: "a comparison of other languages",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p99("latency").lessThan("50 ms")]'],
+    says: `<*>does not load: <*> Write below("50 ms").`,
+  },
+  {
+    name: "a throughput with a unit",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [throughput().above("100/s")]'],
+    says: '6:12, assert[0]: must be a number (got "100/s"). Write 100, without quotes.',
+  },
+  {
+    name: "a short name in goodput",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+      'assert: [goodput({ ttft: "200 ms" }).atLeast(1)]',
+    ],
+    says: '7:22, assert[0].ttft: is not an option here. Write timeToFirstToken: "200 ms".',
+  },
+  {
+    name: "a bare number in goodput",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+      "assert: [goodput({ timeToFirstToken: 200 }).atLeast(1)]",
+    ],
+    says: '7:22, assert[0].timeToFirstToken: must be a duration with its unit, such as "250 us", "25 ms", "5 s" or "2 min" (got 200). Add the unit: "200 s" or "200 ms".',
+  },
+  {
+    name: "goodput of GenAI-Perf",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+      'assert: [goodput("time_to_first_token:200").atLeast(1)]',
+    ],
+    says: '7:12, assert[0]: needs an object of options (got "time_to_first_token:200"). Write goodput({ timeToFirstToken: "200 ms" }).',
+  },
+  {
+    name: "a misspelt tag",
+    fields: [
+      "target: embedded()",
+      "load: hold(4)",
+      'tags: { length: "long" }',
+      'assert: [p99("latency").where({ lenght: "long" }).below("50 ms")]',
+    ],
+    says: "7:12, assert[0]: no request has these tags (got lenght is long). The tags are length: long.",
+  },
+  {
+    name: "a value that no tag has",
+    fields: [
+      "target: embedded()",
+      "load: hold(4)",
+      'tags: { length: "long" }',
+      'assert: [p99("latency").where({ length: "short" }).below("50 ms")]',
+    ],
+    says: "7:12, assert[0]: no request has these tags (got length is short). The tags are length: long.",
+  },
+  {
+    name: "a tag where nothing has tags",
+    fields: [
+      "target: embedded()",
+      "load: hold(4)",
+      'assert: [p99("latency").where({ length: "long" }).below("50 ms")]',
+    ],
+    says: "6:12, assert[0]: no request has these tags (got length is long). Give the inputs tags.",
+    compiles: "entries of inputs can have tags",
+  },
+  {
+    name: "a misspelt member of a mix",
+    fields: [
+      'target: mix([{ name: "chat", target: embedded() }, { name: "search", target: embedded() }])',
+      "load: hold(4)",
+      'assert: [p99("latency").where({ target: "chta" }).below("50 ms")]',
+    ],
+    says: "6:12, assert[0]: no request has these tags (got target is chta). The tags are target: chat, search.",
+  },
+  {
+    name: "a member without a mix",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p99("latency").where({ target: "a" }).below("50 ms")]'],
+    says: "6:12, assert[0]: no request has these tags (got target is a). Only requests to the targets of a mix have a target.",
+  },
+  {
+    name: "a misspelt extracted value",
+    fields: [
+      'target: http("http://localhost:8000/", { extract: { tokens: "usage.total" } })',
+      "load: hold(4)",
+      'assert: [extracted("token").average().above(1)]',
+    ],
+    says: "6:12, assert[0]: the target extracts no value of this name (got token). Use tokens.",
+  },
+  {
+    name: "an extracted value that the target does not extract",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [extracted("tokens").average().above(1)]'],
+    says: "6:12, assert[0]: the target extracts no value of this name (got tokens). Name it in extract, in the target's options.",
+  },
+  {
+    name: "a bare number of seconds before the end",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p99().below("1 s").abortAfter(10)]'],
+    says: '6:12, assert[0].abortAfter: must be a duration with its unit, such as "250 us", "25 ms", "5 s" or "2 min" (got 10). Add the unit: "10 s" or "10 ms".',
+  },
+  {
+    name: "a number of runs in quotes",
+    fields: ["target: embedded()", "load: hold(4)", 'repeat: "5"'],
+    says: '6:3, repeat: must be a number of runs, or { until: p99().within("5 %") } (got "5"). Write 5, without quotes.',
+  },
+  {
+    name: "a limit for a precision",
+    fields: ["target: embedded()", "load: hold(4)", 'repeat: { until: p99().below("5 ms") }'],
+    says: '6:13, repeat.until: must be a precision, not a limit. Write p99("latency").within("5 %").',
+  },
+];

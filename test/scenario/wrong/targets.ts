@@ -1,0 +1,219 @@
+import type { WrongScenario } from "./wrong-scenario.ts";
+
+/** Targets and inputs. */
+export const TARGETS: readonly WrongScenario[] = [
+  {
+    name: "prompts for tensors",
+    fields: [
+      'target: triton("localhost:8000", { model: "simple" })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+    ],
+    says: "5:3, inputs: triton(…) takes tensors (got input.prompts(…)). Use input.random(), input.zero() or input.json(…), or an openai(…) target.",
+  },
+  {
+    name: "a language model without inputs",
+    fields: ['target: openai("localhost:8000", { model: "m" })', "load: hold(4)"],
+    says: "2:16, inputs: the target takes input.prompts(…) or input.payloads(…). Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).",
+  },
+  {
+    name: "the embedded language model without inputs",
+    fields: ["target: embeddedLlm()", "load: hold(4)"],
+    says: "2:16, inputs: the target takes input.prompts(…) or input.payloads(…). Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).",
+  },
+  {
+    name: "tensors for a language model",
+    fields: ['target: openai("localhost:8000", { model: "m" })', "inputs: input.random()", "load: hold(4)"],
+    says: "5:3, inputs: the target takes input.prompts(…) or input.payloads(…) (got random). Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).",
+  },
+  {
+    name: "a member of a mix without its inputs",
+    fields: ['target: mix([{ name: "a", target: embedded() }, { name: "b", target: embeddedLlm() }])', "load: hold(4)"],
+    says: "4:51, target[1].inputs: the target takes input.prompts(…) or input.payloads(…). Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).",
+  },
+  {
+    name: "a mix of one",
+    fields: ['target: mix([{ name: "a", target: embedded() }])', "load: hold(4)"],
+    says: '4:3, target: must have two targets or more (got [{"name":"a","target":{"kind":"embedded","url":"","options":{}}}]). Correct it in the scenario.',
+  },
+  {
+    name: "a weight as a share",
+    fields: [
+      'target: mix([{ name: "a", target: embedded(), weight: "50 %" }, { name: "b", target: embedded() }])',
+      "load: hold(4)",
+    ],
+    says: '4:49, target[0].weight: must be a number (got "50 %"). Write 50, without quotes.',
+  },
+  {
+    name: "two members of one name",
+    fields: ['target: mix([{ name: "a", target: embedded() }, { name: "a", target: embedded() }])', "load: hold(4)"],
+    says: "4:53, target[1].name: is also the name of member 0 (got a). Give each member a name of its own.",
+    compiles: "names of members are not compared",
+  },
+  {
+    name: "shares that are not 100 % together",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      'inputs: input.prompts({ lengths: [{ isl: 10, osl: 4, share: "50 %" }, { isl: 20, osl: 4, share: "40 %" }] })',
+      "load: hold(4)",
+    ],
+    says: '5:27, inputs.lengths: must have shares that add up to 100 % (got [{"isl":10,"osl":4,"share":"50 %"},{"isl":20,"osl":4,"share":"40 %"}]). Correct it in the scenario.',
+    compiles: "texts are not added up",
+  },
+  {
+    name: "shares without their sign",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      "inputs: input.prompts({ lengths: [{ isl: 10, osl: 4, share: 50 }, { isl: 20, osl: 4, share: 50 }] })",
+      "load: hold(4)",
+    ],
+    says: [
+      '5:56, inputs.lengths[0].share: must be a percentage with its sign, such as "1 %" (got 50). Write "50 %".',
+      '5:88, inputs.lengths[1].share: must be a percentage with its sign, such as "1 %" (got 50). Write "50 %".',
+    ],
+  },
+  {
+    name: "a length in quotes",
+    fields: [
+      'target: openai("localhost:8000", { model: "m" })',
+      'inputs: input.prompts({ isl: "550" })',
+      "load: hold(4)",
+    ],
+    says: '5:27, inputs.isl: must be tokens from 1 to 10000000, or { mean, stddev } (got "550"). Write 550, without quotes.',
+  },
+  {
+    name: "a key in the scenario",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", apiKey: "sk-123" })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+    ],
+    says: '4:50, target.apiKey: is not an option here. Write apiKeyEnv: "NAME", the environment variable that holds it.',
+  },
+  {
+    name: "the address as an option",
+    fields: ['target: triton({ url: "localhost:8000", model: "simple" })', "load: hold(4)"],
+    says: [
+      '4:20, target.url: must be host:port or a URL (got {"url":"localhost:8000","model":"simple"}). Write the address first: triton("localhost:8000", { model: "NAME" }).',
+      "4:3, target: needs an object of options (got nothing). Write { model: … }.",
+    ],
+  },
+  {
+    name: "a target without options",
+    fields: ['target: triton("localhost:8000")', "load: hold(4)"],
+    says: "4:3, target: needs an object of options (got nothing). Write { model: … }.",
+  },
+  {
+    name: "a model's name instead of options",
+    fields: ['target: triton("localhost:8000", "simple")', "load: hold(4)"],
+    says: '4:3, target: needs an object of options (got "simple"). Write { model: … }.',
+  },
+  {
+    name: "an address for a target",
+    fields: ['target: "localhost:8000"', "load: hold(4)"],
+    says: '4:3, target: must be triton(…), <*> or mix(…) (got "localhost:8000"). Write triton("localhost:8000", { model: "NAME" }).',
+  },
+  {
+    name: "a builder that is not called",
+    fields: ["target: embedded", "load: hold(4)"],
+    says: "4:3, target: is a function that is not called. Write embedded(…).",
+    compiles: "a field can be a function",
+  },
+  {
+    name: "GenAI-Perf's name of the endpoint",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", endpointType: "chat" })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+    ],
+    says: '4:50, target.endpointType: is not an option here. Write endpoint: "chat".',
+  },
+  {
+    name: "true in quotes",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: "true" })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+    ],
+    says: '4:50, target.streaming: must be true or false (got "true"). Write true.',
+  },
+  {
+    name: "a stream over HTTP",
+    fields: ['target: triton("localhost:8000", { model: "m", streaming: true })', "load: hold(4)"],
+    says: '4:50, target.streaming: needs protocol: "grpc" (got true). Add protocol: "grpc", or leave it out.',
+  },
+  {
+    name: "a protocol in the wrong case",
+    fields: ['target: triton("localhost:8001", { protocol: "GRPC", model: "m" })', "load: hold(4)"],
+    says: '4:38, target.protocol: must be "http" or "grpc" (got "GRPC"). Did you mean "grpc"?',
+  },
+  {
+    name: "perf_analyzer's name of the model",
+    fields: ['target: triton("localhost:8000", { modelName: "m" })', "load: hold(4)"],
+    says: "4:38, target.modelName: is not an option here. Write model.",
+  },
+  {
+    name: "perf_analyzer's name of the batch size",
+    fields: ['target: triton("localhost:8000", { model: "m", batch: 8 })', "load: hold(4)"],
+    says: "4:50, target.batch: is not an option here. Write batchSize: 8.",
+  },
+  {
+    name: "shapes of perf_analyzer",
+    fields: ['target: triton("localhost:8000", { model: "m", shapes: ["IN:3,224"] })', "load: hold(4)"],
+    says: '4:59, target.shapes[0]: must be a list of sizes (got "IN:3,224"). Put it in brackets: [ … ].',
+  },
+  {
+    name: "shared memory of perf_analyzer",
+    fields: ['target: triton("localhost:8000", { model: "m", sharedMemory: "none" })', "load: hold(4)"],
+    says: '4:50, target.sharedMemory: must be "system" or "cuda" (got "none"). Leave it out.',
+  },
+  {
+    name: "an option of curl",
+    fields: ['target: triton("localhost:8000", { model: "m", tls: { insecure: true } })', "load: hold(4)"],
+    says: '4:50, target.tls: must be true, false or { ca, cert, key, certType, keyType, verify } (got {"insecure":true}). Write verify: false.',
+  },
+  {
+    name: "a client that is none",
+    fields: ["target: embedded()", "load: hold(4)", 'client: "fetch"'],
+    says: '6:3, client: must be "own", "undici" or "grpc-js" (got "fetch"). Correct it in the scenario.',
+  },
+  {
+    name: "a client of another protocol",
+    fields: ["target: embedded()", "load: hold(4)", 'client: "grpc-js"'],
+    says: "6:3, client: grpc-js speaks gRPC only, and the scenario uses HTTP (got grpc-js). Use own or undici.",
+  },
+  {
+    name: "a bare number of milliseconds",
+    fields: ["target: embedded({ latency: 5 })", "load: hold(4)"],
+    says: '4:22, target.latency: must be a duration of 10 min at most such as "5 ms", or "uniform:1ms:9ms", "normal:5ms:1ms" or "exponential:5ms" (got 5). Add the unit: "5 s" or "5 ms".',
+  },
+  {
+    name: "the name of inputs",
+    fields: ["target: embedded()", "load: hold(4)", 'inputs: "random"'],
+    says: '6:3, inputs: must be input.random(), <*> or input.generate(…) (got "random"). Write input.random(…).',
+  },
+  {
+    name: "files in a list",
+    fields: ["target: embedded()", "load: hold(4)", 'inputs: input.json(["a.json"])'],
+    says: '6:3, inputs.files[0]: must be a file (got ["a.json"]). Write each file as an argument, without brackets.',
+  },
+  {
+    name: "tensors instead of inputs",
+    fields: ["target: embedded()", "load: hold(4)", "inputs: { INPUT0: [1, 2] }"],
+    says: '6:3, inputs: must be input.random(), <*> or input.generate(…) (got {"INPUT0":[1,2]}). Write input.json("data.json"), or another of them.',
+  },
+  {
+    name: "AIPerf's spread of lengths",
+    fields: [
+      'target: openai("localhost:8000", { model: "m" })',
+      "inputs: input.prompts({ isl: 100, islStddev: 10 })",
+      "load: hold(4)",
+    ],
+    says: "5:37, inputs.islStddev: is not an option here. Write isl: { mean: 550, stddev: 50 }.",
+  },
+  {
+    name: "a share as a ratio",
+    fields: ["target: embedded()", "load: hold(4)", "cancel: { share: 0.05 }"],
+    says: '6:13, cancel.share: must be a percentage with its sign, such as "1 %" (got 0.05). Write "5 %".',
+  },
+];
