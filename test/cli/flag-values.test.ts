@@ -32,7 +32,7 @@ for (const text of ["10", "0s", "-1s", "soon"])
       problems.map(({ path, code }) => [path, code]),
       [["--for", "invalid-value"]],
     );
-    assert.match(`${problems[0]?.hint}`, /^(Give a duration with its unit|Write ")/);
+    assert.match(`${problems[0]?.hint}`, /^(Give a duration with its unit|Add the unit: "|Write ")/);
   });
 
 for (const [text, isWhole, max, read] of [

@@ -134,12 +134,12 @@ describe("findMax refuses", () => {
     [
       "scheduled latency without a schedule",
       'api.findMax({ over: api.ramp(1, 8), where: [errorRate().is(0), p99("scheduledLatency").below("1 s")] })',
-      /load\.where\.1.*needs a load with a schedule/,
+      /load\.where\[1\].*needs a load with a schedule/,
     ],
     [
       "tokens of tensors",
       'api.findMax({ over: api.ramp(1, 8), where: [p99("timeToFirstToken").below("1 s")] })',
-      /load\.where\.0/,
+      /load\.where\[0\]/,
     ],
     [
       "a time below two windows",

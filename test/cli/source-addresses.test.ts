@@ -68,7 +68,7 @@ test("what is no address is a mistake of the command line or the scenario", asyn
   assert.match(bad.err, /--source-address: is not an IP address \(got eth0\)/);
   const scenario = await runScenario(url, "", ', sourceAddresses: ["eth0"]');
   assert.equal(scenario.code, 64);
-  assert.match(scenario.err, /sourceAddresses\.0: must be an IP address of this host, such as 10\.0\.0\.5/);
+  assert.match(scenario.err, /sourceAddresses\[0\]: must be an IP address of this host, such as 10\.0\.0\.5/);
 });
 
 test("a client that cannot choose its address is refused", async () => {
