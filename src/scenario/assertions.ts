@@ -199,15 +199,18 @@ export function outputTokensPerSec(): MetricLimits<"outputTokensPerSec"> {
   return metric("outputTokensPerSec");
 }
 
+/** The metrics that limits are on; `never` where a limit is wrong, so that this is the only error. */
+type LimitedBy<L extends GoodputLimits> = GoodputLimits extends L ? never : keyof L & MetricName;
+
 /**
  * Requests per second that keep all limits: on times of every request (`latency`, `scheduledLatency`, `firstResponse`), or on metrics of tokens
  * and `latency`.
  * @example
  * goodput({ timeToFirstToken: "200 ms", interTokenLatency: "20 ms" }).atLeast(10)
  */
-export function goodput<const L extends GoodputLimits>(limits: L): GoodputAssertions<keyof L & MetricName> {
+export function goodput<const L extends GoodputLimits>(limits: L): GoodputAssertions<LimitedBy<L>> {
   refuseMore("goodput(limits)", arguments);
-  return limitsOf<MetricName>({ key: "goodput", limits }) as GoodputAssertions<keyof L & MetricName>;
+  return limitsOf<MetricName>({ key: "goodput", limits }) as GoodputAssertions<LimitedBy<L>>;
 }
 
 /** The name of an extracted value, as what an assertion refers to. A name that is only known when the scenario runs is checked then. */

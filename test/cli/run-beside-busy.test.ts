@@ -45,7 +45,8 @@ async function run(server: TruthServer, load: string): Promise<{ readonly level:
   return inFolder({ "x.ts": text }, async (cwd) => {
     const command = [...ON_CORE, ...rampartCommand(), "run", "x.ts", "--json", "r.json"];
     const { code, out, err } = await startProcess(command, { cwd }).result;
-    assert.equal(code, 0, out + err);
+    // Where even more is busy, the load cannot be sent, and the run says so.
+    assert.ok(code === 0 || code === 66, out + err);
     const { levels } = JSON.parse(readFileSync(join(cwd, "r.json"), "utf8")) as { levels: [LevelJson] };
     return { level: levels[0], text: out + err };
   });

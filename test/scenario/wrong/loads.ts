@@ -217,15 +217,6 @@ export const LOADS: readonly WrongScenario[] = [
     compiles: "a list that code makes can be empty",
   },
   {
-    name: "sessions for a time",
-    fields: [
-      'target: openai("localhost:8000", { model: "m" })',
-      "inputs: input.prompts({ sessions: { count: 3, turns: 2 } })",
-      'load: sessions(4, { for: "3 s" })',
-    ],
-    says: '6:9: sessions(concurrency): takes 1 argument (got {"for":"3 s"}). Remove what is more.',
-  },
-  {
     name: "a phase without a name",
     fields: ["target: embedded()", "load: phase(hold(4))"],
     says: '5:9: phase(name, load): begins with another argument, not with a load. Write phase("steady", hold(16, { for: "1 min" })).',
