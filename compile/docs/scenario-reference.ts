@@ -70,6 +70,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`metrics`", "MetricsOptions"],
   ["`capacity`", "CapacityOptions"],
   ["`cancel`", "CancelOptions"],
+  ["`capacity`", "CapacityOptions"],
   ["Options of `start`", "StartOptions"],
   ["Input of a function for `tags`", "TaggedInput"],
 ];
