@@ -1,13 +1,11 @@
 #!/usr/bin/env -S rampart run
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { defineScenario, errorRate, http, p90, param, steps } from "rampart";
 
 /** The server of this scenario works on four requests at a time, 5 ms each, and lets the others wait: it has a knee at four users. */
 const PLACES = 4;
 const WORK_MS = 5;
 
-async function serve(): Promise<Server> {
+async function serve() {
   const waiting: (() => void)[] = [];
   let busy = 0;
   const work = (answer: () => void): void => {
@@ -19,12 +17,14 @@ async function serve(): Promise<Server> {
       if (next !== undefined) work(next);
     }, WORK_MS);
   };
-  const server = createServer((_request, response) => {
-    const answer = (): void => void response.end("done");
+  // As text, so that the types of Node are not needed.
+  const { createServer } = await import("node:http" as string);
+  const server = createServer((_request: unknown, response: { end(body: string): void }) => {
+    const answer = (): void => response.end("done");
     if (busy < PLACES) work(answer);
     else waiting.push(answer);
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return server;
 }
 
@@ -33,9 +33,9 @@ export default defineScenario({
   params: { time: param.duration("2 s") },
   setup: async () => {
     const server = await serve();
-    return { server, url: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+    return { server, url: `127.0.0.1:${server.address().port}` };
   },
-  teardown: ({ started }) => void started?.server.close(),
+  teardown: ({ started }) => started?.server.close(),
   target: (_params, { url }) => http(url),
   load: ({ time }) => steps([1, 2, 4, 8, 16], { for: time }),
   warmupRequests: 20,

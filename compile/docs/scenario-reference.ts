@@ -1,6 +1,7 @@
 import { FLAGS as AGENT_FLAGS } from "../../src/cli/agent.ts";
 import { flagsOf } from "../../src/cli/by-url/command.ts";
 import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/command.ts";
+import { FLAGS as CHECK_FLAGS } from "../../src/cli/check/command.ts";
 import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/command.ts";
 import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/command.ts";
 import type { Flag } from "../../src/cli/flags.ts";
@@ -77,6 +78,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
 
 const COMMANDS: readonly (readonly [name: string, flags: readonly Flag[]])[] = [
   ["run", RUN_FLAGS],
+  ["check", CHECK_FLAGS],
   ["types", TYPES_FLAGS],
   ["http", HTTP_FLAGS],
   ["llm", flagsOf("llm")],

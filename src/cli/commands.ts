@@ -97,6 +97,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./init.ts")).COMMAND,
   },
   {
+    name: "check",
+    group: "Write scenarios",
+    summary: "check scenarios: their types, plan and time; nothing is sent",
+    load: async () => (await import("./check/command.ts")).COMMAND,
+  },
+  {
     name: "types",
     group: "Write scenarios",
     summary: "write the types of scenarios beside them, for editors",
