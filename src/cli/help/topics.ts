@@ -32,6 +32,7 @@ const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Rea
       "choose-a-target": "which target a server needs, and what each takes",
       "own-protocol": "a target for a protocol of your own",
       "choose-a-load": "which load answers which question: users, rates, schedules",
+      users: "think time, and conversations for a time or at a rate",
       phases: "loads that follow each other in one run",
       "make-inputs": "inputs from functions, folders, recorded conversations and traces",
       "language-models": "prompts, token metrics and tokenizers",
