@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,7 @@ import { FLAGS as RUN_FLAGS } from "../src/cli/run.ts";
 import * as api from "../src/index.ts";
 import { METRIC_KEYS, reportedMetrics } from "../src/measure/metrics/catalogue.ts";
 import { scenarioJsonSchema } from "../src/scenario/data/json-schema.ts";
+import { GUIDES } from "./guides/blocks.ts";
 
 /** One meaning has one word in scenarios, YAML, options, reports and guides: the table of terms in `src/README.md`. */
 
@@ -97,7 +98,8 @@ test("metrics have their keys as names in JSON", () => {
 });
 
 test("no guide of Rampart's own commands writes another spelling of a term as code", () => {
-  const guides = ["README.md", "scenarios/README.md", ...listGuides("src")];
+  // The guides of the compatible modes have the words of their originals.
+  const guides = GUIDES.filter((guide) => !/^test\/|perf-analyzer|genai-perf/.test(guide));
   const found = guides.flatMap((guide) => {
     const [text = ""] = readFileSync(join(ROOT, guide), "utf8").split("\n## Terms\n", 1);
     const code = Array.from(text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g), ([span]) => span).join("\n");
@@ -108,13 +110,3 @@ test("no guide of Rampart's own commands writes another spelling of a term as co
   });
   assert.deepEqual(found, []);
 });
-
-/** The guides of the compatible modes have the words of their originals. */
-function listGuides(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (/perf-analyzer|genai-perf/.test(path)) return [];
-    if (entry.isDirectory()) return listGuides(path);
-    return entry.name === "README.md" ? [path] : [];
-  });
-}

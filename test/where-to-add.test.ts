@@ -895,8 +895,11 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
     rmSync(own, { recursive: true, force: true });
   }
   const path = join(folder, "compile/docs/scenario-reference.ts");
-  const { formatScenarioReference } = (await import(pathToFileURL(path).href)) as { formatScenarioReference(): string };
-  const reference = formatScenarioReference();
+  const { formatAssertions, formatChapter } = (await import(
+    pathToFileURL(path).href
+  )) as typeof import("../compile/docs/scenario-reference.ts");
+  const chapters = (["targets", "loads", "inputs"] as const).map((name) => formatChapter(name));
+  const reference = [...chapters, formatAssertions()].join("\n");
   for (const key of METRIC_KEYS) assert.match(reference, new RegExp(`^\\| \`"${key}"\` \\|`, "m"));
   assert.match(reference, /^\| `label` \| `string` \| the method \| Name in reports\. \|$/m);
   for (const call of ["lines(url, options)", "bursts(size, options)", "input.texts(file)", "openAtEnd()"])

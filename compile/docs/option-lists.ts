@@ -88,14 +88,15 @@ export function listOwnOptions(command: string, flags: readonly Flag[]): string 
       help,
       defaultText,
     })),
+    "##",
   );
 }
 
-function formatGroups(options: readonly ListedOption[]): string {
+function formatGroups(options: readonly ListedOption[], level = "###"): string {
   const groups = Map.groupBy(options, ({ group }) => group);
   return Array.from(groups, ([title, members = []]) => {
     const rows = members.map((option) => [formatNames(option), describe(option)]);
-    return `### ${title}\n\n${formatTable(["option", "meaning"], rows)}`;
+    return `${level} ${title}\n\n${formatTable(["option", "meaning"], rows)}`;
   }).join("\n\n");
 }
 

@@ -1,8 +1,10 @@
 import { FLAGS as AGENT_FLAGS } from "../../src/cli/agent.ts";
 import { flagsOf } from "../../src/cli/by-url/command.ts";
 import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/command.ts";
+import { FLAGS as CHECK_FLAGS } from "../../src/cli/check/command.ts";
 import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/command.ts";
 import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/command.ts";
+import type { Flag } from "../../src/cli/flags.ts";
 import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/command.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { OWN_FLAGS as MANIFEST_FLAGS } from "../../src/cli/k8s/manifest.ts";
@@ -24,20 +26,43 @@ import { listOwnOptions } from "./option-lists.ts";
 import { type Field, ScenarioTypes } from "./scenario-types.ts";
 import { formatTable } from "./table.ts";
 
-/** The reference of the scenario guide, made from the types of the scenario API and the option tables of Rampart's own commands. */
+/** The reference of scenarios, made from the types of the scenario API and the option tables of Rampart's own commands. */
 
-/** Functions of the scenario API by what they make, in the order of their tables. */
-function listBuilders(types: ScenarioTypes): readonly (readonly [title: string, names: readonly string[]])[] {
-  return [
-    ["Targets", targetForms().map(([, form]) => form.name)],
-    ["Loads", loadForms().map(({ form }) => form.name)],
-    ["Inputs", inputForms().map(({ form }) => codeNameOf(form))],
-    ["Parameters", Object.values(PARAMETER_KINDS).map(({ form }) => codeNameOf(form))],
-    ["Assertions", types.functionsIn("src/scenario/assertions.ts").filter((name) => name in api)],
-  ];
+/** A kind of functions of the scenario API, with its page of the reference. */
+interface Chapter {
+  readonly title: string;
+  /** The functions, in the order of their tables. */
+  readonly names: (types: ScenarioTypes) => readonly string[];
+  /** Objects among their options, and what functions of a scenario receive. */
+  readonly objects?: readonly (readonly [title: string, type: string])[];
 }
 
-/** Fields of a scenario, and of a target, that are objects. */
+const CHAPTERS = {
+  targets: {
+    title: "Targets",
+    names: () => targetForms().map(([, form]) => form.name),
+    objects: [
+      ["`tls` of a target", "TlsOptions"],
+      ["Second argument of a target made by `defineTarget`", "CustomTargetOptions"],
+    ],
+  },
+  loads: { title: "Loads", names: () => loadForms().map(({ form }) => form.name) },
+  inputs: {
+    title: "Inputs",
+    names: () => inputForms().map(({ form }) => codeNameOf(form)),
+    objects: [
+      ["`images` of `input.prompts`", "ImageOptions"],
+      ["`audio` of `input.prompts`", "AudioOptions"],
+    ],
+  },
+  parameters: { title: "Parameters", names: () => Object.values(PARAMETER_KINDS).map(({ form }) => codeNameOf(form)) },
+  assertions: {
+    title: "Assertions",
+    names: (types) => types.functionsIn("src/scenario/assertions.ts").filter((name) => name in api),
+  },
+} satisfies Record<string, Chapter>;
+
+/** Fields of a scenario that are objects, and what its functions receive. */
 const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`repeat`", "RepeatOptions"],
   ["`stability`", "StabilityOptions"],
@@ -46,50 +71,78 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`metrics`", "MetricsOptions"],
   ["`capacity`", "CapacityOptions"],
   ["`cancel`", "CancelOptions"],
-  ["`tls` of a target", "TlsOptions"],
-  ["`images` of `input.prompts`", "ImageOptions"],
-  ["`audio` of `input.prompts`", "AudioOptions"],
+  ["`capacity`", "CapacityOptions"],
   ["Options of `start`", "StartOptions"],
-  ["Second argument of a target made by `defineTarget`", "CustomTargetOptions"],
   ["Input of a function for `tags`", "TaggedInput"],
 ];
 
-/** The whole reference as Markdown. */
-export function formatScenarioReference(): string {
-  const types = new ScenarioTypes();
-  const builders = listBuilders(types);
-  const format = (title: string, names: readonly string[]): string =>
-    [
-      `### ${title}`,
-      names.length > 1 ? "" : describeType(types, names[0] ?? ""),
-      formatFields(types.fieldsOf(...names)),
-    ]
-      .filter((text) => text !== "")
-      .join("\n\n");
+const COMMANDS: readonly (readonly [name: string, flags: readonly Flag[]])[] = [
+  ["run", RUN_FLAGS],
+  ["check", CHECK_FLAGS],
+  ["types", TYPES_FLAGS],
+  ["http", HTTP_FLAGS],
+  ["llm", flagsOf("llm")],
+  ["triton", flagsOf("triton")],
+  ["chat", CHAT_FLAGS],
+  ["report", REPORT_COMMAND_FLAGS],
+  ["compare", COMPARE_FLAGS],
+  ["doctor", DOCTOR_FLAGS],
+  ["init", INIT_FLAGS],
+  ["mock", MOCK_FLAGS],
+  ["agent", AGENT_FLAGS],
+  ["k8s manifest", MANIFEST_FLAGS],
+];
+
+let readTypes: ScenarioTypes | undefined;
+
+/** Reads the types once: it takes seconds. */
+function getTypes(): ScenarioTypes {
+  readTypes ??= new ScenarioTypes();
+  return readTypes;
+}
+
+/** The fields of a scenario, as Markdown. */
+export function formatFieldsOfScenario(): string {
+  const types = getTypes();
   return [
-    `### \`defineScenario\`\n\n${types.docOf("ScenarioDefinition")}\n\n${formatFields([...types.fieldsOf("ScenarioDefinition"), ...types.fieldsOf("ScenarioExtras")])}`,
-    ...OBJECTS.map(([title, type]) => format(title, [type])),
-    ...builders.map(([title, names]) => `### ${title}\n\n${formatBuilders(types, names)}`),
-    ...groupByOptions(
-      types,
-      builders.flatMap(([, names]) => names),
-    ).map(([names, users]) => format(`Options of ${users.join(", ")}`, names)),
-    `### Metrics\n\n${formatMetrics()}`,
-    `### Values\n\n${formatValues(types)}`,
-    listOwnOptions("run", RUN_FLAGS),
-    listOwnOptions("types", TYPES_FLAGS),
-    listOwnOptions("http", HTTP_FLAGS),
-    listOwnOptions("llm", flagsOf("llm")),
-    listOwnOptions("triton", flagsOf("triton")),
-    listOwnOptions("chat", CHAT_FLAGS),
-    listOwnOptions("report", REPORT_COMMAND_FLAGS),
-    listOwnOptions("compare", COMPARE_FLAGS),
-    listOwnOptions("doctor", DOCTOR_FLAGS),
-    listOwnOptions("init", INIT_FLAGS),
-    listOwnOptions("mock", MOCK_FLAGS),
-    listOwnOptions("agent", AGENT_FLAGS),
-    listOwnOptions("k8s manifest", MANIFEST_FLAGS),
+    `## \`defineScenario\`\n\n${types.docOf("ScenarioDefinition")}\n\n${formatFields([...types.fieldsOf("ScenarioDefinition"), ...types.fieldsOf("ScenarioExtras")])}`,
+    ...OBJECTS.map(([title, type]) => formatOptions(types, title, [type])),
+    `## Values\n\n${formatValues(types)}`,
   ].join("\n\n");
+}
+
+/** The functions of one kind with their options, as Markdown. */
+export function formatChapter(name: keyof typeof CHAPTERS): string {
+  const types = getTypes();
+  const { title, names: list, objects = [] }: Chapter = CHAPTERS[name];
+  const names = list(types);
+  return [
+    `## ${title}\n\n${formatBuilders(types, names)}`,
+    ...groupByOptions(types, names).map(([options, users]) =>
+      formatOptions(types, `Options of ${users.join(", ")}`, options),
+    ),
+    ...objects.map(([heading, type]) => formatOptions(types, heading, [type])),
+  ].join("\n\n");
+}
+
+/** The functions of assertions and all metrics, as Markdown. */
+export function formatAssertions(): string {
+  return `${formatChapter("assertions")}\n\n## Metrics\n\n${formatMetrics()}`;
+}
+
+/** The options of Rampart's own commands, as Markdown. */
+export function formatCommands(): string {
+  return COMMANDS.map(([name, flags]) => listOwnOptions(name, flags)).join("\n\n");
+}
+
+function formatOptions(types: ScenarioTypes, title: string, names: readonly string[]): string {
+  return [
+    `## ${title}`,
+    names.length > 1 ? "" : describeType(types, names[0] ?? ""),
+    formatFields(types.fieldsOf(...names)),
+  ]
+    .filter((text) => text !== "")
+    .join("\n\n");
 }
 
 /** Returns the name of a function without the object of the API that has it. */

@@ -28,11 +28,9 @@ export interface Command {
   load(): LoadedCommand | Promise<LoadedCommand>;
 }
 
-/** Guides are not wrapped wider than this. */
-const MAX_GUIDE_COLUMNS = 110;
-
 /** Where summaries begin in the list of commands. */
 const SUMMARY_COLUMN = 17;
+const TOPIC_COLUMN = 24;
 
 const loadByUrl = () => import("./by-url/command.ts");
 const loadShell = () => import("./shell/command.ts");
@@ -97,6 +95,12 @@ export const COMMANDS: readonly Command[] = [
     group: "Write scenarios",
     summary: "answer a few questions and get a scenario",
     load: async () => (await import("./init.ts")).COMMAND,
+  },
+  {
+    name: "check",
+    group: "Write scenarios",
+    summary: "check scenarios: their types, plan and time; nothing is sent",
+    load: async () => (await import("./check/command.ts")).COMMAND,
   },
   {
     name: "types",
@@ -223,14 +227,12 @@ function runNoCommand(name: string | undefined, rest: readonly string[], io: Com
 
 /** Prints a guide, the help of a command, or the list of both. */
 async function printHelp(name: string | undefined, io: CommandIo, isAll = false): Promise<number> {
-  const { formatTopic, TOPICS } = await loadTopics();
-  const columns = Math.min(MAX_GUIDE_COLUMNS, process.stdout.columns || MAX_GUIDE_COLUMNS);
-  const isList = name === undefined || name === "help" || name === "version";
-  const text = isList ? formatHelp(TOPICS, isAll) : formatTopic(name, columns);
-  if (text !== undefined) {
-    io.out(text);
+  const { printTopic, TOPICS, topicsByKind } = await loadTopics();
+  if (name === undefined || name === "help" || name === "version") {
+    io.out(formatHelp(topicsByKind(), isAll));
     return EXIT.passed;
   }
+  if (printTopic(name, io)) return EXIT.passed;
   const command = findCommand(name);
   const topics = TOPICS.map((topic) => topic.name);
   if (command === undefined) return refuseCommand(name ?? "", io, topics);
@@ -241,9 +243,12 @@ async function printHelp(name: string | undefined, io: CommandIo, isAll = false)
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
   const near = nearestName(name, names);
-  const [what, all] = topics.length === 0 ? ["command", "commands"] : ["command or topic", "commands and topics"];
-  const hint =
-    near === undefined ? `The ${all} are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
+  const what = topics.length === 0 ? "command" : "command or topic";
+  const all =
+    topics.length === 0
+      ? `The commands are ${names.slice(0, -1).join(", ")} and version.`
+      : "rampart --help-all lists them.";
+  const hint = near === undefined ? all : `Did you mean ${near}?`;
   io.err(`rampart: there is no ${what} '${name}'. ${hint}\n`);
   if (name === "aiperf")
     io.err("AIPerf has many of GenAI-Perf's options, and rampart genai-perf profile takes these.\n");
@@ -257,13 +262,13 @@ function findCommand(name: string | undefined): Command | undefined {
 
 /** Without a command: the same list as an error. */
 async function printUsage(io: CommandIo): Promise<number> {
-  const { TOPICS } = await loadTopics();
-  io.err(formatHelp(TOPICS, false));
+  const { topicsByKind } = await loadTopics();
+  io.err(formatHelp(topicsByKind(), false));
   return EXIT.usage;
 }
 
 /** Formats the list of commands and guides. @param isAll whether the guides have their summaries */
-function formatHelp(topics: readonly Topic[], isAll: boolean): string {
+function formatHelp(topics: readonly (readonly [kind: string, topics: readonly Topic[]])[], isAll: boolean): string {
   const rows = [...COMMANDS, HELP, VERSION_WORD];
   const formatGroup = (title: string): string[] => [
     `${title}:`,
@@ -272,17 +277,21 @@ function formatHelp(topics: readonly Topic[], isAll: boolean): string {
       .flatMap(({ name, summary }) => formatHelpRow([name, summary], SUMMARY_COLUMN)),
     "",
   ];
-  const names = wrap(`Guides: ${topics.map(({ name }) => name).join(", ")}.`, HELP_COLUMNS);
-  const guides = topics.flatMap(({ name, summary }) => formatHelpRow([name, summary], SUMMARY_COLUMN));
+  const [[, main]] = topics as [(typeof topics)[number]];
+  const names = wrap(`Guides: ${main.map(({ name }) => name).join(", ")}.`, HELP_COLUMNS);
+  const listAll = topics.flatMap(([kind, entries]) => [
+    ...["", `${kind}:`],
+    ...entries.flatMap(({ name, summary }) => formatHelpRow([name, summary], TOPIC_COLUMN)),
+  ]);
   return [
     "Usage: rampart COMMAND [options], or rampart SCENARIO.ts [options]",
     "",
     "Measures inference servers: latency, throughput and token times under load.",
     "",
     ...GROUPS.flatMap(formatGroup),
-    ...(isAll ? ["Guides:", ...guides] : names),
+    ...(isAll ? listAll : names),
     "",
-    "rampart COMMAND --help prints the options of one, rampart help GUIDE a guide.",
+    "rampart COMMAND --help prints the options of one, rampart help NAME a guide.",
     "To try it with no server running: rampart init --yes",
     "Linked as perf_analyzer or genai-perf, the executable is that command.",
     "",

@@ -24,7 +24,7 @@ export interface ExpectedTime {
   readonly mostMs: number;
   /** What it consists of: `50 levels of 18 s to 1 min`. */
   readonly parts: string;
-  /** Shorter forms of a staircase whose levels are measured until they are stable. Absent: it is none. */
+  /** Shorter forms of a staircase whose levels are measured until they are stable. Absent: it has no levels. */
   readonly shorter?: readonly string[];
 }
 

@@ -3,13 +3,14 @@ import { writeReport } from "../report/output-file.ts";
 import { readStoredReport, STORED_FORMATS } from "../report/stored-report.ts";
 import { renderText } from "../report/text/render-text.ts";
 import { EXIT } from "../result/exit-codes.ts";
+import { readFileText } from "../runtime/files.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, parseFlags } from "./flags.ts";
+import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
 import { sharedOptions } from "./options/shared-options.ts";
-import { routeTextAroundReports } from "./output-files.ts";
+import { isFile, routeTextAroundReports } from "./output-files.ts";
 import { commandFlags, readFiles } from "./shared-flags.ts";
 
 /** `rampart report FILE.json`: shows a stored report, and makes others from it. */
@@ -17,18 +18,21 @@ import { commandFlags, readFiles } from "./shared-flags.ts";
 /** Its options. */
 export const FLAGS: readonly Flag[] = commandFlags("report", []);
 
+const OPTIONS = sharedOptions("report");
+
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runReportCommand, { name: "REPORT", takes: "file" });
 
 /** Runs the command. Returns the exit code. */
 export function runReportCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
+    const [given = ""] = parseFlags(FLAGS, nameFiles(args, "report"), 1).positionals;
+    const flags = parseFlags(FLAGS, nameFiles(args, given), 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const [path = ""] = flags.positionals;
     const problems: Problem[] = [...flags.problems];
-    if (path === "") problems.push(problem("missing", "FILE", "is missing", "Give the JSON report of a run."));
-    const files = readFiles(flags, sharedOptions("report"), [path], problems);
+    if (path === "") problems.push(problem("missing", "FILE", "is missing", hintFor(flags, command)));
+    const files = readFiles(flags, OPTIONS, [path], problems);
     if (problems.length > 0) throw new UserError(problems);
     const model = readStoredReport(path);
     const out = routeTextAroundReports(io, files);
@@ -38,8 +42,39 @@ export function runReportCommand(args: readonly string[], command: string, io: C
       if (file !== undefined)
         writeReport(file, await render(model), `outputs.files.${key as keyof typeof STORED_FORMATS}`, false);
     }
+    if (files.json !== undefined) writeReport(files.json, readFileText(path), "outputs.files.json", false);
+    for (const file of findUnnamed(args, path)) io.err(`wrote ${file}\n`);
     return EXIT.passed;
   });
+}
+
+/** Returns the arguments with names for files that have none, beside the input. */
+function nameFiles(args: readonly string[], input: string): string[] {
+  return args.map((arg, index) => {
+    const name = defaultName(args, index, input);
+    return name === undefined ? arg : `${arg}=${name}`;
+  });
+}
+
+/** Returns the names of the files that were given none. */
+function findUnnamed(args: readonly string[], input: string): string[] {
+  return args.flatMap((_, index) => defaultName(args, index, input) ?? []);
+}
+
+/** Returns the name of a file whose flag is the last argument or stands before another flag. Undefined for all other arguments. */
+function defaultName(args: readonly string[], index: number, input: string): string | undefined {
+  const ending = OPTIONS.find(({ name }) => args[index] === `--${name}`)?.ending;
+  const next = args[index + 1];
+  const isNamed = next !== undefined && (next === "-" || !next.startsWith("-"));
+  return ending === undefined || isNamed ? undefined : `${input.replace(/\.json$/i, "")}${ending}`;
+}
+
+/** The name behind a flag is that of its file, also where it was meant as the input. */
+function hintFor(flags: FlagValues, command: string): string {
+  const taken = OPTIONS.find(({ name, ending }) => ending !== undefined && isFile(flags.text(name) ?? ""));
+  return taken === undefined
+    ? "Give the JSON report of a run."
+    : `--${taken.name} took ${flags.text(taken.name)}: write ${command} ${flags.text(taken.name)} --${taken.name}.`;
 }
 
 function helpPage(command: string): HelpPage {
@@ -49,7 +84,7 @@ function helpPage(command: string): HelpPage {
       "Shows the report of a run again, and makes its page, its summary, its CSV and its JUnit file from the JSON that --json wrote.",
     ],
     flags: FLAGS,
-    examples: [`${command} run.json -v`, `${command} run.json --html run.html --markdown summary.md`],
+    examples: [`${command} run.json -v`, `${command} run.json --html`, `${command} run.json --markdown summary.md`],
     exitCodes: "0 shown, whatever the verdict is; 64 wrong usage or file, 74 a report could not be written.",
   };
 }

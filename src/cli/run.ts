@@ -1,11 +1,9 @@
-import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AssertionPlan } from "../plan/assertions.ts";
 import { functionsOf } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatRunError, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
+import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
-import { showValue } from "../plan/show-value.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { judgeRun } from "../report/judge-run.ts";
@@ -15,16 +13,9 @@ import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { isDataFile, type LoadedScenario, loadedFrom, loadScenario } from "../scenario/load-module.ts";
-import {
-  describeParameters,
-  type GivenValues,
-  type ParameterHelp,
-  readParameters,
-} from "../scenario/params/read-values.ts";
-import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
-import { toLaterError } from "../scenario/scenario-error.ts";
+import { describeParameters, type ParameterHelp } from "../scenario/params/read-values.ts";
+import type { FieldContext } from "../scenario/resolve.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
-import { checkFields, toPlan } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { announceTime, formatDryRun } from "./expected-time.ts";
@@ -35,9 +26,8 @@ import { asksHelp, DURATIONS_NOTE, type HelpPage, printsHelp } from "./help/page
 import { inFleet } from "./in-fleet.ts";
 import { type PlanValues, withPlanValues } from "./options/shared-option.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
-import type { Hooks } from "./run-hooks.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
-import { readGivenLoad, readLimits, withGivenLoad } from "./scenarios/given-load.ts";
+import { explainLater, openScenario, prepareScenario, SET_FLAG } from "./scenarios/prepare.ts";
 import { checkSeveral, findScenarios, runSeveral, valuesFor } from "./scenarios/several.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
@@ -45,14 +35,7 @@ import { commandFlags, readShared } from "./shared-flags.ts";
 /** `rampart run x.ts`, and a scenario that is the main module. */
 
 /** Its options. */
-export const FLAGS: readonly Flag[] = commandFlags("run", [
-  {
-    name: "set",
-    isCommon: true,
-    value: "NAME=VALUE",
-    help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
-  },
-]);
+export const FLAGS: readonly Flag[] = commandFlags("run", [SET_FLAG]);
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runScenarioCommand, { name: "SCENARIO.ts", takes: "file" });
@@ -113,19 +96,14 @@ async function runFiles(
   );
 }
 
-async function runFile(
+function runFile(
   file: string,
   flags: FlagValues,
   values: PlanValues,
   problems: Problem[],
   io: CommandIo,
 ): Promise<number> {
-  const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
-    throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
-  });
-  return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
-    throw explainLater(error, loaded);
-  });
+  return openScenario(file, problems, io, (loaded) => runLoaded(loaded, flags, values, problems, io));
 }
 
 /** Runs a scenario whose module is the main module. Returns the exit code. */
@@ -150,63 +128,31 @@ export async function runEntryScenario(
   }).then((code) => withOutputFailure(code, io));
 }
 
-/** A scenario that replaces functions of the language can throw anywhere. */
-function explainLater(error: unknown, { file, place }: LoadedScenario): unknown {
-  if (error instanceof UserError) return new UserError(error.problems.map(place));
-  if (error instanceof RunError) return error;
-  return toLaterError(error, file, resolve(file)) ?? error;
-}
-
 /** @param problems those of the flags, which are reported with those of the parameters */
 async function runLoaded(
-  { scenario, file, folder }: LoadedScenario,
+  loaded: LoadedScenario,
   flags: FlagValues,
   planValues: PlanValues,
   problems: Problem[],
   io: CommandIo,
 ): Promise<number> {
-  const { params, setup, teardown } = scenario.definition as Hooks & { readonly params?: unknown };
-  const load = readGivenLoad(flags, "run", problems);
-  const limits = readLimits(flags, problems);
-  const given: GivenValues = { sets: flags.texts("set"), env: process.env };
-  const { values, plan: parameters } = readParameters(params, given, problems);
-  problems.push(...checkHooks({ setup, teardown }));
-  if (problems.length > 0) throw new UserError(problems);
-  const overrides = {
-    urls: flags.texts("url"),
-    client: flags.text("client") as Plan["client"]["kind"] | undefined,
-    ...(params === undefined ? {} : { parameters }),
-  };
-  const context: FieldContext = { values, file, path: resolve(file) };
-  const resolved = (known: FieldContext): Scenario => withGivenLoad(resolveFields(scenario, known), load);
+  const prepared = prepareScenario(loaded, flags, problems);
+  const { hooks, context, folder, overrides, limits, lateFields } = prepared;
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
     runPlan(
-      changePlan(toPlan(resolved(runContext), folder, overrides), { values: planValues, limits }),
+      changePlan(prepared.plan(runContext), { values: planValues, limits }),
       { folder, context: runContext, overrides },
       flags,
       runIo,
     );
-  const late = fieldsAfterSetup(scenario);
-  const isPlanKnown = late.length === 0 || setup === undefined;
   // A plan is known without a server unless a field needs what setup returns.
-  if ((setup ?? teardown) === undefined || (flags.has("dry-run") && isPlanKnown))
+  if (hooks === undefined || (flags.has("dry-run") && lateFields.length === 0))
     return run({ ...context, started: { value: undefined } }, io);
-  const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);
-  if (isPlanKnown) toPlan(known, folder, overrides);
-  else checkFields(known, late);
-  const hooks: Hooks = { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) };
+  prepared.checkEarly();
   await prepareSecondSignal();
   const { runWithHooks } = await import("./run-hooks.ts");
-  return runWithHooks(hooks, { params: values, file, path: context.path }, io, (value, hookIo) =>
+  return runWithHooks(hooks, { params: context.values, file: context.file, path: context.path }, io, (value, hookIo) =>
     run({ ...context, started: { value } }, hookIo),
-  );
-}
-
-function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
-  return Object.entries(hooks).flatMap(([name, hook]) =>
-    hook === undefined || typeof hook === "function"
-      ? []
-      : [problem("invalid-value", name, "must be a function", "Correct it in the scenario.", showValue(hook))],
   );
 }
 

@@ -120,7 +120,7 @@ async function openLive(plan: Plan, sink: TextSink): Promise<LiveReports | undef
 
 function holdsSingleRun(key: string): UserError {
   const path = { setting: `outputs.files.${key}` as SettingPath };
-  return userError("conflict", path, "has room for one run only, and this one is repeated", {
+  return userError("conflict", path, "holds a single run, and this one is repeated", {
     say: "room-for-one-run",
   });
 }

@@ -7,7 +7,7 @@ import type { RunResult } from "../result/run-result.ts";
 export interface Report extends RunObserver {
   /** Writes what can only be written at the end. Throws `RunError` on failure. */
   finish(result: RunResult): void | Promise<void>;
-  /** Writes the runs of a plan that is repeated, instead of `finish`. Absent: the report has room for one run only. */
+  /** Writes the runs of a plan that is repeated, instead of `finish`. Absent: the report holds a single run. */
   finishRuns?(repeated: RepeatedResult): void | Promise<void>;
   /** Undoes partial work. Called instead of `finish` when the run could not begin. */
   discard?(): void;

@@ -31,7 +31,7 @@ import type { Feed } from "./send/feed.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 
-/** A server that takes longer to connect to may be reachable all the same. */
+/** A server that takes longer to connect to may still be reachable. */
 const MOST_PROBE_MS = 1000;
 
 /** What opening a sender needs besides its plan. */
@@ -43,7 +43,7 @@ export interface SendingOptions extends Omit<TargetOptions, "search"> {
   readonly meter?: TokenLink | undefined;
   /** Maximum number of outstanding requests of this sender. */
   readonly maxOutstanding: number;
-  /** Whether other threads or hosts send. The target is opened all the same, to query it. Default: false. */
+  /** Whether other threads or hosts send. The target is opened nevertheless, to query it. Default: false. */
   readonly sendsElsewhere?: boolean | undefined;
   /** Whether the tokens of responses are measured here, if the plan measures any. Default: yes, unless others send. */
   readonly measuresTokens?: boolean | undefined;

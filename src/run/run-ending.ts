@@ -93,7 +93,7 @@ export async function composeResult(ending: RunEnding, parts: MeasuredParts): Pr
   };
 }
 
-/** Returns the levels, those of a search in ascending order with the response of the search. */
+/** Returns the levels, those of a search in ascending order with the result of the search. */
 function foundLevels(
   { search, signal, prepared }: RunEnding,
   levels: readonly LevelResult[],

@@ -41,6 +41,30 @@ describe("a stored report", () => {
       });
   });
 
+  test("names files without a name after itself, and gives its JSON again", LIMIT, async () => {
+    await inFolder({ "load.ts": SCENARIO }, async (folder) => {
+      const contentOf = (name: string): string => readFileSync(join(folder, name), "utf8");
+      await runInFolder(folder, ["run", "load.ts", "--json", "run.json", "--html", "named.html"]);
+      const right = ["report", "run.json", "--csv", "--html", "--json", "again.json", "--junit", "-v"];
+      const shown = await runInFolder(folder, right);
+      assert.equal(shown.code, 0, shown.text);
+      for (const name of ["run.csv", "run.html", "run.xml"])
+        assert.match(shown.text, new RegExp(`^wrote ${name}$`, "m"));
+      assert.doesNotMatch(shown.text, /wrote again/);
+      assert.equal(contentOf("run.html"), contentOf("named.html"));
+      assert.equal(contentOf("again.json"), contentOf("run.json"));
+      for (const [args, message] of [
+        [["run.json", "--json"], /--json: needs a value\. Write --json FILE\|-\./],
+        [["run.json", "--json", "run.json"], /--json: is also a file that the run reads/],
+        [["--html", "run.json"], /FILE: is missing\. --html took run\.json: write .*report run\.json --html\./],
+      ] as const) {
+        const wrong = await runInFolder(folder, ["report", ...args]);
+        assert.equal(wrong.code, 64, wrong.text);
+        assert.match(wrong.text, message);
+      }
+    });
+  });
+
   test("that is none, or of another version, is refused by name before anything is written", LIMIT, async () => {
     const old = readFileSync(join(ROOT, "test/report/read/runs/fixtures/rampart-2.json"), "utf8");
     const files = { "v2.json": old, "v9.json": '{"version": 9}', "other.json": "[1]", "text.json": "no JSON" };

@@ -168,12 +168,12 @@ describe("a repeated run", LIMIT, () => {
     assert.doesNotMatch(err, /^run 2 of 3/m);
   });
 
-  test("refuses a file with room for one run, before the first request", async () => {
+  test("refuses a file that holds a single run, before the first request", async () => {
     const { code, out, err } = await runText({ repeat: "2" }, "--profile-export-file", "p.json");
     assert.deepEqual([code, out], [64, ""]);
     assert.match(
       err,
-      /--profile-export-file: has room for one run only, and this one is repeated\. Leave it out and read the runs in --json/,
+      /--profile-export-file: holds a single run, and this one is repeated\. Leave it out and read the runs in --json/,
     );
   });
 

@@ -163,7 +163,8 @@ test("every setting that a text names has a name in each front door where it can
 });
 
 test("a scenario's names are fields of the reference, which is made from the types", () => {
-  const reference = readFileSync("scenarios/README.md", "utf8");
+  const pages = ["define-scenario", "targets", "loads", "inputs"];
+  const reference = pages.map((page) => readFileSync(`scenarios/reference/${page}.md`, "utf8")).join("\n");
   const fields = namedBelow()
     .map((path) => inScenario(path) ?? "")
     .filter((name) => /^[a-z]\w+(?:\.\w+)?$/.test(name));

@@ -42,6 +42,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   "ensemble.ts": { args: ({ triton }) => set(`url=${triton.http}`, "requests=400"), says: /ensemble_two/ },
   // What a search finds depends on the machine: unresolved is a response too.
   "find-max.ts": { codes: [0, 65, 66], says: /concurrency/ },
+  "knee.ts": { args: () => set("time=300ms"), codes: [0, 65, 66], says: /^ +16 /m },
   "llm.ts": { says: /time to first token/ },
   "own-protocol.ts": { args: ({ rpc }) => ["--url", rpc], says: /label +good 200, bad 100/ },
   "own-server.ts": { args: () => set("users=2"), says: / 500 requests$/m },

@@ -57,7 +57,7 @@ describe("models that call others", () => {
     }
   }
 
-  test("an ensemble that responses from its own cache calls no models, and that is not an error", async () => {
+  test("an ensemble that answers from its own cache calls no models, and that is not an error", async () => {
     const args = [
       "perf_analyzer",
       "-m",

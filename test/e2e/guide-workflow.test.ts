@@ -9,7 +9,7 @@ import { ROOT, rampartCommand } from "../cli/rampart-process.ts";
 
 /** The workflow for CI in the guide: its commands are run one after the other, as a runner does, without GitHub. */
 
-const GUIDE = readFileSync(join(ROOT, "scenarios/README.md"), "utf8");
+const GUIDE = readFileSync(join(ROOT, "scenarios/guide/ci-gate.md"), "utf8");
 
 const blockOf = (name: string): string => {
   const [, text] = new RegExp(`^\`\`\`\\w+ ${name.replace(".", "\\.")}\n([\\s\\S]*?)^\`\`\``, "m").exec(GUIDE) ?? [];

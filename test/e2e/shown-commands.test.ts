@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
-import { MOCK_SERVICES } from "../../src/mock/services/table.ts";
 import { DEFAULT_MOCK, type MockPlan } from "../../src/plan/mock.ts";
-import { ROOT, rampartCommand, startProcess, startRampart } from "../cli/rampart-process.ts";
-import { commandsOf, GUIDES, readBlocks } from "../guides/blocks.ts";
+import { ROOT, startProcess, startRampart } from "../cli/rampart-process.ts";
+import { blocksOf, commandsOf, GUIDES } from "../guides/blocks.ts";
+import { type GuideFolder, type GuideServer, makeGuideFolder, startGuideServer } from "../guides/guide-folder.ts";
 
 /**
  * Every command that a guide shows, against `rampart mock`: what stands in a block `sh` is run in a new folder with the files that the
@@ -28,42 +26,16 @@ const MOCK: MockPlan = {
   llm: { ...DEFAULT_MOCK.llm, firstToken: { kind: "constant", ms: 20 }, tokenGapMs: 2 },
 };
 
-let mock: Awaited<ReturnType<typeof startMock>>;
-/** Addresses that the guides name, and those of the mock. */
-let addresses: readonly (readonly [shown: string, real: string])[] = [];
-let folder: string;
+let server: GuideServer;
+let folder: GuideFolder;
 
 before(async () => {
-  const switches = Object.values(MOCK_SERVICES).filter(({ value }) => value === undefined);
-  const services = await Promise.all(switches.map((service) => service.create(MOCK, "")));
-  mock = await startMock(MOCK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
-  addresses = [
-    ["localhost:8000", `127.0.0.1:${mock.httpPort}`],
-    ["localhost:8001", `127.0.0.1:${mock.grpcPort}`],
-  ];
+  server = await startGuideServer(MOCK);
 });
-after(() => mock.stop());
-
-function withRealAddresses(text: string): string {
-  return addresses.reduce((replaced, [shown, real]) => replaced.replaceAll(shown, real), text);
-}
-
-/** A folder with the files of a guide and the command `rampart`. */
-function makeFolder(guide: string): void {
-  folder = mkdtempSync(join(tmpdir(), "rampart-guides-"));
-  for (const { file, text } of readBlocks(guide))
-    if (file !== "") writeFileSync(join(folder, file), withRealAddresses(text));
-  for (const name of ["scenarios", "test"]) symlinkSync(join(ROOT, name), join(folder, name));
-  symlinkSync(join(ROOT, "test", "tokenize", "fixtures", "tiny"), join(folder, "tokenizer"));
-  mkdirSync(join(folder, "bin"));
-  const quoted = rampartCommand().map((word) => `'${word}'`);
-  writeFileSync(join(folder, "bin", "rampart"), `#!/bin/sh\nexec ${quoted.join(" ")} "$@"\n`);
-  chmodSync(join(folder, "bin", "rampart"), 0o755);
-}
+after(() => server.stop());
 
 async function runShell(line: string): Promise<void> {
-  const env = { PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}` };
-  const { code, out, err } = await startProcess(["sh", "-c", withRealAddresses(line)], { cwd: folder, env }).result;
+  const { code, out, err } = await folder.run(line);
   assert.ok(isMeasured(line, code), `exit code ${code}\n${out}\n${err}`);
 }
 
@@ -71,7 +43,7 @@ async function runShell(line: string): Promise<void> {
 function isMeasured(line: string, code: number | null): boolean {
   if (code === 0) return true;
   if (line.startsWith("rampart perf_analyzer")) return code === 2;
-  return line.startsWith("rampart run") && (code === 65 || code === 66);
+  return /^rampart (run|compare)/.test(line) && (code === 65 || code === 66);
 }
 
 /** A mock runs until it is stopped; it takes free ports here. */
@@ -112,7 +84,7 @@ function ownCommandsIn(line: string): string[] {
 }
 
 for (const guide of GUIDES) {
-  const blocks = readBlocks(guide);
+  const blocks = blocksOf(guide);
   const shown = blocks.filter(({ language }) => language === "sh").flatMap(commandsOf);
   const foreign = blocks
     .filter(({ language }) => language === "text")
@@ -120,8 +92,10 @@ for (const guide of GUIDES) {
     .flatMap(ownCommandsIn);
   if (shown.length + foreign.length === 0) continue;
   describe(guide, () => {
-    before(() => makeFolder(guide));
-    after(() => rmSync(folder, { recursive: true, force: true }));
+    before(() => {
+      folder = makeGuideFolder(guide, server);
+    });
+    after(() => folder.remove());
     for (const [index, line] of shown.entries()) test(`${index + 1}: ${line}`, () => run(line));
     for (const line of foreign) {
       // What follows -- is perf_analyzer's.
@@ -133,7 +107,7 @@ for (const guide of GUIDES) {
 }
 
 test("every example of the other kinds was found", () => {
-  const lines = GUIDES.flatMap(readBlocks)
+  const lines = GUIDES.flatMap(blocksOf)
     .filter(({ language }) => language === "sh")
     .flatMap(commandsOf);
   for (const door of [

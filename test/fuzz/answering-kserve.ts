@@ -60,7 +60,7 @@ const INFERENCE =
 export interface AnsweringKserve<T> {
   /** `127.0.0.1:PORT`. */
   readonly url: string;
-  /** What it responses from now on; the other doors are those of a healthy server. */
+  /** What it answers from now on; the other doors are those of a healthy server. */
   answers: Partial<Record<Door, T>>;
   stop(): void;
 }

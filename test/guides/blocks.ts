@@ -1,14 +1,20 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../cli/rampart-process.ts";
 
 /** The code blocks of the guides. */
 
+/** The pages on scenarios: all of their folder. */
+const SCENARIO_GUIDES: readonly string[] = readdirSync(join(ROOT, "scenarios"), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".md"))
+  .map((path) => `scenarios/${path}`)
+  .sort();
+
 /** Every guide whose commands can be run with nothing but this repository. `test/golden/README.md` needs a Triton. */
 export const GUIDES: readonly string[] = [
   "README.md",
   "compile/README.md",
-  "scenarios/README.md",
+  ...SCENARIO_GUIDES,
   "src/README.md",
   "src/cli/genai-perf/README.md",
   "src/cli/perf-analyzer/README.md",
@@ -30,8 +36,12 @@ export interface CodeBlock {
 }
 
 /** The blocks of a guide, in order. */
-export function readBlocks(guide: string): CodeBlock[] {
-  const text = readFileSync(join(ROOT, guide), "utf8");
+export function blocksOf(guide: string): CodeBlock[] {
+  return readBlocks(readFileSync(join(ROOT, guide), "utf8"));
+}
+
+/** The blocks of a text in Markdown, in order. */
+export function readBlocks(text: string): CodeBlock[] {
   return [...text.matchAll(/^```(\S*) ?(\S*)\n([\s\S]*?)^```$/gm)].map(([, language = "", file = "", shown = ""]) => ({
     language,
     file,

@@ -28,7 +28,7 @@ const searchOf = (plan: Plan) => prepareLoad(plan.load).search;
 
 describe("the call mode", () => {
   const CASES: readonly (readonly [name: string, plan: PlanChange, model: typeof UNKNOWN_MODEL, mode: string])[] = [
-    ["a model that responses once", {}, UNKNOWN_MODEL, "sync"],
+    ["a model that answers once", {}, UNKNOWN_MODEL, "sync"],
     ["a model with sequences", {}, sequenceModel, "async"],
     ["a decoupled model", {}, decoupledModel, "async"],
     ["streams", { target: { protocol: "grpc", isStreaming: true } }, UNKNOWN_MODEL, "async"],

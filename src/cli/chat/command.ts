@@ -1,7 +1,8 @@
-import type { Plan } from "../../plan/plan.ts";
+import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
+import { writeReport } from "../../report/output-file.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
@@ -21,10 +22,11 @@ import { readHeaders } from "../flag-values.ts";
 import { type Flag, type FlagValues, parseFlags, unexpectedArgument } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { type PlanValues, withPlanValues } from "../options/shared-option.ts";
-import { CHAT_TIMEOUT_MS } from "../options/shared-options.ts";
-import { commandFlags, readAmount, readShared } from "../shared-flags.ts";
-import { ask, type Question } from "./ask.ts";
-import { type CountedTokens, formatResponse } from "./format-response.ts";
+import { CHAT_TIMEOUT_MS, sharedOptions } from "../options/shared-options.ts";
+import { routeTextAroundReports } from "../output-files.ts";
+import { commandFlags, readAmount, readFiles, readShared } from "../shared-flags.ts";
+import { ask, type Question, type TimedResponse } from "./ask.ts";
+import { type CountedTokens, formatResponse, toResponseJson } from "./format-response.ts";
 
 /** `rampart chat URL`: asks one question and shows the response's tokens with their times. */
 
@@ -57,7 +59,7 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 2);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
-    const { url, text, maxTokens, headers, values } = readArguments(flags, command);
+    const { url, text, maxTokens, headers, values, files } = readArguments(flags, command);
     const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
     const name = flags.text("tokenizer");
     const tokenizer = name === undefined ? undefined : await loadTokenizer(name);
@@ -85,33 +87,41 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
       );
     const model = flags.text("model") ?? (await findModel(planFor("any"), io));
     const question: Question = { text, model, endpoint, maxTokens };
-    io.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
-    return report(await ask(planFor(model), question), question, tokenizer, io);
+    const out = routeTextAroundReports(io, files);
+    out.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
+    const asked = await ask(planFor(model), question);
+    const counted = asked.answered && tokenizer && countTokens(text, asked.answered, tokenizer);
+    const code = report(asked, counted, out);
+    if (files.json !== undefined) {
+      const response =
+        asked.answered === undefined ? { failure: reasonOf(asked) } : toResponseJson(asked.answered, counted);
+      const json = { url, model, endpoint, question: text, ...response };
+      writeReport(files.json, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json");
+    }
+    return code;
   });
 }
 
+type Asked = Awaited<ReturnType<typeof ask>>;
+
+function countTokens(text: string, { response }: TimedResponse, tokenizer: Tokenizer): CountedTokens {
+  const output = response.output.map((piece) => piece.text).join("");
+  return { tokenizer: tokenizer.name, inputCount: tokenizer.count(text), outputCount: tokenizer.count(output) };
+}
+
+/** Returns why a request failed. */
+function reasonOf({ failed, result }: Asked): string {
+  if (result.error !== undefined) return formatRunError(result.error);
+  return failed?.failure.message ?? result.failures[0]?.example ?? "it was not answered";
+}
+
 /** Prints the response. Returns the exit code. */
-function report(
-  { answered, failed, result }: Awaited<ReturnType<typeof ask>>,
-  { text }: Question,
-  tokenizer: Tokenizer | undefined,
-  io: CommandIo,
-): number {
+function report(asked: Asked, counted: CountedTokens | undefined, io: CommandIo): number {
+  const { answered, result } = asked;
   if (answered === undefined) {
-    const reason = failed?.failure.message ?? result.failures[0]?.example ?? "it was not answered";
-    io.err(
-      result.error === undefined
-        ? `rampart: the request failed: ${reason}\n`
-        : `rampart: ${formatRunError(result.error)}\n`,
-    );
+    io.err(`rampart: ${result.error === undefined ? "the request failed: " : ""}${reasonOf(asked)}\n`);
     return result.error === undefined ? EXIT.unreachable : exitCodeOf(result.error.code);
   }
-  const output = answered.response.output.map((piece) => piece.text).join("");
-  const counted: CountedTokens | undefined = tokenizer && {
-    tokenizer: tokenizer.name,
-    inputCount: tokenizer.count(text),
-    outputCount: tokenizer.count(output),
-  };
   io.out(`${formatResponse(answered, counted)}\n`);
   return EXIT.passed;
 }
@@ -129,7 +139,9 @@ interface Arguments {
   readonly text: string;
   readonly maxTokens: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** For the plan of the question, which writes no report. */
   readonly values: PlanValues;
+  readonly files: OutputFilesPlan;
 }
 
 /** @throws UserError with all problems */
@@ -141,10 +153,11 @@ function readArguments(flags: FlagValues, command: string): Arguments {
   if (url === undefined)
     problems.push(problem("missing", "URL", "no address is given", `Write ${command} localhost:8000.`));
   const maxTokens = readAmount(flags, "chat", "osl", problems) ?? Number(flags.value("osl"));
-  const values = readShared(flags, "chat", problems);
+  const values = new Map([...readShared(flags, "chat", problems)].filter(([at]) => !at.startsWith("outputs.")));
+  const files = readFiles(flags, sharedOptions("chat"), [], []);
   const headers = readHeaders(flags, problems);
   if (problems.length > 0 || url === undefined) throw new UserError(problems);
-  return { url, text, maxTokens, headers, values };
+  return { url, text, maxTokens, headers, values, files };
 }
 
 function helpPage(command: string): HelpPage {

@@ -1,7 +1,7 @@
 import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
-import { formatCount, nsToSec } from "../../plan/units.ts";
+import { formatCount, nsToSec, nsToUs } from "../../plan/units.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import type { TextPiece } from "../../service/openai/response-text.ts";
@@ -22,13 +22,49 @@ export interface CountedTokens {
 
 /** Formats what follows from the times of a response, and its pieces with their times. @param counted absent without a tokenizer */
 export function formatResponse({ response, offsetsNs }: TimedResponse, counted: CountedTokens | undefined): string {
-  const pieces = [
+  const parts = [formatSummary({ response, offsetsNs }, counted), formatPieces(listPieces(response), offsetsNs)];
+  const warnings = findWarnings({ response, offsetsNs }, counted);
+  return [...parts, ...warnings.map((text) => `warning: ${text}`)].join("\n\n");
+}
+
+/** Describes a response and its times for programs. @param counted absent without a tokenizer */
+export function toResponseJson(timed: TimedResponse, counted: CountedTokens | undefined): object {
+  const { response } = timed;
+  const { usage, finishReason } = response;
+  const times = readTiming(timed, counted);
+  const textOf = (pieces: readonly TextPiece[]): string => pieces.map(({ text }) => text).join("");
+  return {
+    text: textOf(response.output),
+    ...(response.reasoning.length === 0 ? {} : { reasoning: textOf(response.reasoning) }),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...toUs("timeToFirstTokenUs", times.firstNs),
+    ...toUs(times.isCounted ? "interTokenLatencyUs" : "betweenPiecesUs", times.gapNs),
+    ...toUs("latencyUs", times.latencyNs),
+    ...(times.tokensPerSec === undefined ? {} : { outputTokensPerSec: times.tokensPerSec }),
+    ...(usage === undefined ? {} : { serverCounts: usage }),
+    ...(counted === undefined ? {} : { counts: counted }),
+    pieces: listPieces(response).map(({ read, text, isReasoning }) => ({
+      ...toUs("afterSendUs", timed.offsetsNs[read]),
+      text,
+      ...(isReasoning ? { isReasoning } : {}),
+    })),
+    warnings: findWarnings(timed, counted),
+  };
+}
+
+/** Returns a field with a time; nothing for an unknown one. */
+function toUs(name: string, ns: number | undefined): object {
+  return ns === undefined ? {} : { [name]: nsToUs(ns) };
+}
+
+type Piece = TextPiece & { readonly isReasoning: boolean };
+
+/** Returns all pieces by the time at which they came. */
+function listPieces(response: TimedResponse["response"]): Piece[] {
+  return [
     ...response.reasoning.map((piece) => ({ ...piece, isReasoning: true })),
     ...response.output.map((piece) => ({ ...piece, isReasoning: false })),
   ].toSorted((a, b) => a.read - b.read);
-  const parts = [formatSummary({ response, offsetsNs }, counted), formatPieces(pieces, offsetsNs)];
-  const warnings = findWarnings({ response, offsetsNs }, counted);
-  return [...parts, ...warnings.map((text) => `warning: ${text}`)].join("\n\n");
 }
 
 /** A piece of a response. */
@@ -39,7 +75,7 @@ interface PieceRow {
   readonly text: string;
 }
 
-function formatPieces(pieces: readonly (TextPiece & { isReasoning: boolean })[], offsetsNs: readonly number[]): string {
+function formatPieces(pieces: readonly Piece[], offsetsNs: readonly number[]): string {
   if (pieces.length === 0) return "the response has no text";
   const rows = pieces.slice(0, MOST_PIECES).map(({ read, text, isReasoning }, index) => {
     const before = pieces[index - 1];
@@ -83,25 +119,42 @@ function formatSummary(timed: TimedResponse, counted: CountedTokens | undefined)
   return [...formatRow(timed, counted), "", ...lines].join("\n");
 }
 
-function formatRow(timed: TimedResponse, counted: CountedTokens | undefined): readonly string[] {
-  const { response, offsetsNs } = timed;
+/** What follows from the times of a response; undefined where it cannot be known. */
+interface Timing {
+  readonly firstNs: number | undefined;
+  /** Mean time between tokens, or between pieces where tokens are not counted. */
+  readonly gapNs: number | undefined;
+  readonly tokensPerSec: number | undefined;
+  readonly latencyNs: number | undefined;
+  /** Whether the number of tokens is known. */
+  readonly isCounted: boolean;
+}
+
+function readTiming(timed: TimedResponse, counted: CountedTokens | undefined): Timing {
   const timesNs = readTimes(timed);
-  const [firstNs = Number.NaN] = timesNs;
-  const spanNs = (timesNs.at(-1) ?? Number.NaN) - firstNs;
-  const known = response.usage?.completionTokens ?? counted?.outputCount;
+  const [firstNs] = timesNs;
+  const spanNs = (timesNs.at(-1) ?? Number.NaN) - (firstNs ?? Number.NaN);
+  const known = timed.response.usage?.completionTokens ?? counted?.outputCount;
   const gapCount = (known ?? timesNs.length) - 1;
   const hasGaps = timesNs.length > 1 && gapCount > 0;
   // Where tokens share a read, a rate shows how the response was cut.
   const isBunched = known === undefined || known - timesNs.length >= BUNCHED_RATIO * gapCount;
+  return {
+    firstNs,
+    gapNs: hasGaps ? spanNs / gapCount : undefined,
+    tokensPerSec: hasGaps && !isBunched && spanNs > 0 ? gapCount / nsToSec(spanNs) : undefined,
+    latencyNs: timed.offsetsNs.at(-1),
+    isCounted: known !== undefined,
+  };
+}
+
+function formatRow(timed: TimedResponse, counted: CountedTokens | undefined): readonly string[] {
+  const { firstNs, gapNs, tokensPerSec, latencyNs, isCounted } = readTiming(timed, counted);
   const columns = [
-    column("timeToFirstToken", "TTFT", "time", 0, () => (Number.isNaN(firstNs) ? undefined : firstNs)),
-    column("interTokenLatency", known === undefined ? "between pieces" : "ITL mean", "time", 0, () =>
-      hasGaps ? spanNs / gapCount : undefined,
-    ),
-    column("tokensPerSec", "tokens/s", "rate", 0, () =>
-      hasGaps && !isBunched && spanNs > 0 ? gapCount / nsToSec(spanNs) : undefined,
-    ),
-    column("latency", "e2e", "time", 0, () => offsetsNs.at(-1)),
+    column("timeToFirstToken", "TTFT", "time", 0, () => firstNs),
+    column("interTokenLatency", isCounted ? "ITL mean" : "between pieces", "time", 0, () => gapNs),
+    column("tokensPerSec", "tokens/s", "rate", 0, () => tokensPerSec),
+    column("latency", "e2e", "time", 0, () => latencyNs),
   ];
   return formatTextTable(makeTable("", columns, [undefined]), STYLE).lines;
 }

@@ -1,15 +1,16 @@
 import { readGuide } from "./guides.ts";
 
-/** The doc comments of the scenario API by what they describe, read from the reference in the scenario guide, which is made from them. */
+/** The doc comments of the scenario API by what they describe, read from the reference of scenarios, which is made from them. */
 
-const GUIDE = "scenarios/README.md";
+const PAGES = ["define-scenario", "targets", "loads", "inputs", "parameter-kinds"];
 /** The chapters of the reference that list functions. */
 const FUNCTIONS: readonly string[] = ["Targets", "Loads", "Inputs", "Parameters"];
 
 /** Returns texts of builders by their name, of options by `builder.option`, and of a scenario's fields by `scenario.field`. */
 export function readDescriptions(): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
-  for (const section of readGuide(GUIDE).split(/^### /m).slice(1)) {
+  const sections = PAGES.flatMap((page) => readGuide(`scenarios/reference/${page}.md`).split(/^## /m).slice(1));
+  for (const section of sections) {
     const [heading = ""] = section.split("\n", 1);
     const rows = section.split("\n").flatMap((line) => (line.startsWith("| `") ? [cellsOf(line)] : []));
     const owners = ownersOf(heading);

@@ -1,67 +1,184 @@
+import { spawnSync } from "node:child_process";
 import { posix } from "node:path";
+import type { TextSink } from "../../report/report.ts";
 import { readGuide } from "./guides.ts";
 import { formatMarkdown } from "./markdown.ts";
 
-/** A topic of `rampart help`: a guide of the repository, or a chapter of one. */
+/** Guides are not wrapped wider than this. */
+const MAX_COLUMNS = 110;
+
+/** The kinds of guides, in the order in which help lists them. */
+const KINDS = ["Guides", "Concepts", "Recipes", "Reference"] as const;
+
+/** A topic of `rampart help`: a guide of the repository. */
 export interface Topic {
   readonly name: string;
+  readonly kind: (typeof KINDS)[number];
   readonly summary: string;
   /** The guide, from the repository's root. */
   readonly guide: string;
-  /** The only chapter to print, by its heading. Absent: the whole guide. */
-  readonly chapter?: string;
 }
+
+/** The pages on scenarios: a topic has the name of its file. */
+const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Readonly<Record<string, string>>])[] = [
+  [
+    "guide",
+    "Concepts",
+    {
+      words: "the words of load tests: latency, concurrency, percentile, TTFT and others",
+      wizard: "how to get a scenario without writing one",
+      "in-an-editor": "types for editors, and other ways to run a scenario",
+      "ci-gate": "a gate in CI, with the whole workflow file",
+      "choose-a-target": "which target a server needs, and what each takes",
+      "own-protocol": "a target for a protocol of your own",
+      "choose-a-load": "which load answers which question: users, rates, schedules",
+      users: "think time, and conversations for a time or at a rate",
+      phases: "loads that follow each other in one run",
+      "make-inputs": "inputs from functions, folders, recorded conversations and traces",
+      "language-models": "prompts, token metrics and tokenizers",
+      "find-max": "how findMax finds the highest load under an SLO",
+      mlperf: "MLPerf's scenarios",
+      "mix-and-tags": "several targets under one load, and metrics by tag",
+      "pass-or-fail": "when an assertion passes, and all exit codes",
+      "trust-a-number": "independent samples, intervals, repeated runs",
+      "limits-of-this-host": "loads that are too much for this host, long runs, large files",
+      "while-it-runs": "the live view, Prometheus and OpenTelemetry",
+      reports: "the files that a run writes: page, JSON, CSV, JUnit, records",
+      "compare-runs": "how to compare runs, and fail on a regression",
+      "without-code": "scenarios in YAML and JSON",
+      "test-server": "what rampart mock serves",
+    },
+  ],
+  [
+    "recipes",
+    "Recipes",
+    {
+      "find-the-limit": "how much load does the server take within my limits?",
+      "unstable-run": "why was a run unstable, and what helps?",
+      "compare-two-servers": "which of two servers is faster?",
+      "compare-two-models": "which of two models is faster, in one run?",
+      "http-server": "how fast is any HTTP server?",
+      "replay-traffic": "how does it do under recorded traffic?",
+      "soak-and-spike": "does it stay fast for hours, and recover from a peak?",
+      "check-responses": "are the responses right, and what happened to each request?",
+      "start-a-server": "how does a scenario start and stop its own server?",
+      parameters: "how does one scenario serve many values?",
+    },
+  ],
+  [
+    "reference",
+    "Reference",
+    {
+      "define-scenario": "all fields of a scenario",
+      targets: "all targets with their options",
+      loads: "all loads with their options",
+      inputs: "all inputs with their options",
+      assertions: "all assertions and metrics",
+      "parameter-kinds": "all kinds of parameters",
+      commands: "all options of the commands",
+    },
+  ],
+];
 
 /** The topics in the order in which help lists them. */
 export const TOPICS: readonly Topic[] = [
-  { name: "quickstart", summary: "what Rampart is, and one example of each command", guide: "README.md" },
-  { name: "scenarios", summary: "how to write and run load tests in TypeScript", guide: "scenarios/README.md" },
+  { name: "quickstart", kind: "Guides", summary: "what Rampart is, and its first commands", guide: "README.md" },
+  { name: "scenarios", kind: "Guides", summary: "the tutorial: load tests step by step", guide: "scenarios/README.md" },
   {
-    name: "wizard",
-    summary: "how to get a scenario without writing one",
-    guide: "scenarios/README.md",
-    chapter: "Let the wizard write it",
-  },
-  {
-    name: "compare",
-    summary: "how to compare runs, and fail on a regression",
-    guide: "scenarios/README.md",
-    chapter: "Compare two runs",
+    name: "guides",
+    kind: "Guides",
+    summary: "the list of all recipes and concepts",
+    guide: "scenarios/guide/README.md",
   },
   {
     name: "perf_analyzer",
+    kind: "Guides",
     summary: "perf_analyzer mode: what differs from the original, all options",
     guide: "src/cli/perf-analyzer/README.md",
   },
   {
     name: "genai-perf",
+    kind: "Guides",
     summary: "GenAI-Perf mode: what differs from the original, all options",
     guide: "src/cli/genai-perf/README.md",
   },
-  { name: "measuring", summary: "how numbers are measured and what to trust", guide: "src/measure/README.md" },
-  { name: "hosts", summary: "how several cores and hosts send one load", guide: "src/run/fleet/README.md" },
-  { name: "house", summary: "how the source is organised, for those who change it", guide: "src/README.md" },
+  {
+    name: "measuring",
+    kind: "Guides",
+    summary: "how numbers are measured and what to trust",
+    guide: "src/measure/README.md",
+  },
+  {
+    name: "hosts",
+    kind: "Guides",
+    summary: "how several cores and hosts send one load",
+    guide: "src/run/fleet/README.md",
+  },
+  {
+    name: "house",
+    kind: "Guides",
+    summary: "how the source is organised, for those who change it",
+    guide: "src/README.md",
+  },
+  ...PAGES.flatMap(([folder, kind, pages]) =>
+    Object.entries(pages).map(([name, summary]) => ({ name, kind, summary, guide: `scenarios/${folder}/${name}.md` })),
+  ),
 ];
 
-/** A topic's text for a terminal; undefined when there is no such topic. @param columns width of the terminal */
-export function formatTopic(name: string, columns: number): string | undefined {
-  const topic = TOPICS.find((entry) => entry.name === name);
-  if (topic === undefined) return undefined;
-  const text = readGuide(topic.guide);
-  const shown = topic.chapter === undefined ? text : findChapter(text, topic.chapter);
-  return formatMarkdown(shown, { columns, describeLink: (target) => describeLink(topic.guide, target) });
+/** Returns the topics by their kind, in the order of help. */
+export function topicsByKind(): [kind: string, topics: readonly Topic[]][] {
+  return KINDS.map((kind) => [kind, TOPICS.filter((topic) => topic.kind === kind)]);
 }
 
-/** From the heading to the next of the same level. */
-function findChapter(text: string, heading: string): string {
-  const chapter = text.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}\n`));
-  if (chapter === undefined) throw new Error(`there is no chapter '${heading}'`);
-  return chapter;
+/** Prints a topic. Returns whether there is one. */
+export function printTopic(name: string, io: TextSink): boolean {
+  const topic = TOPICS.find((entry) => entry.name === name);
+  if (topic === undefined) return false;
+  const columns = Math.min(MAX_COLUMNS, process.stdout.columns || MAX_COLUMNS);
+  const text = formatMarkdown(readGuide(topic.guide), {
+    columns,
+    describeLink: (target) => describeLink(topic.guide, target),
+  });
+  printPaged(text, io);
+  return true;
+}
+
+/** What `less` does unless the user's LESS says otherwise: ends for one screen, keeps colours, leaves the text on the screen. */
+const LESS = "FRX";
+
+/**
+ * Prints a text: through the program that PAGER names, by default `less`, when it is longer than the terminal that standard output is.
+ * An empty PAGER means none. A pager that cannot be started is none too.
+ */
+function printPaged(text: string, io: TextSink): void {
+  const { PAGER, LESS: given = LESS, TERM } = process.env;
+  const pager = PAGER ?? "less";
+  const isLong = process.stdout.isTTY === true && text.split("\n").length > (process.stdout.rows || Infinity);
+  if (!isLong || pager.trim() === "" || TERM === "dumb") {
+    io.out(text);
+    return;
+  }
+  // Ctrl-C is the pager's: it goes back to its prompt.
+  const ignore = (): void => {};
+  process.on("SIGINT", ignore);
+  try {
+    const { status, error } = spawnSync(pager, {
+      shell: true,
+      input: text,
+      env: { ...process.env, LESS: given },
+      // The shell's message that there is no less helps nobody.
+      stdio: ["pipe", "inherit", PAGER === undefined ? "ignore" : "inherit"],
+    });
+    // A shell reports a program that is missing, or no program, by these.
+    if (error !== undefined || status === 127 || status === 126) io.out(text);
+  } finally {
+    process.off("SIGINT", ignore);
+  }
 }
 
 /** Describes a link's target for a terminal: a guide's topic, or the address itself. */
 function describeLink(guide: string, target: string): string {
   const path = posix.join(posix.dirname(guide), target.replace(/#.*/, ""));
-  const topic = TOPICS.find((entry) => entry.guide === path && entry.chapter === undefined);
+  const topic = TOPICS.find((entry) => entry.guide === path);
   return topic === undefined ? target : `rampart help ${topic.name}`;
 }

@@ -49,6 +49,8 @@ export interface SharedOption {
   readonly isFirst?: true;
   /** Whether help shows it on the first screen. */
   readonly isCommon?: boolean;
+  /** Of a file: the end of its name where none is given; the rest is that of the command's input. Absent: a name is needed. */
+  readonly ending?: string;
   /** What offers it. Absent: everything that measures. */
   readonly doors?: readonly Door[];
   /** What is different on one of them. */

@@ -234,6 +234,10 @@ const OPTIONS: readonly SharedOption[] = [
     meant: ["--report"],
     help: "Write the report as a page: one HTML file with verdicts, charts and tables that needs no network.",
     differs: {
+      report: besideReport(
+        ".html",
+        "Write the page: one HTML file with verdicts, charts and tables that needs no network.",
+      ),
       compare: { help: "Write the comparison as a page: one HTML file that needs no other file." },
     },
   },
@@ -242,9 +246,15 @@ const OPTIONS: readonly SharedOption[] = [
     isCommon: true,
     kind: "file",
     setting: "outputs.files.json",
-    doors: [...COMMANDS, "perf_analyzer", "compare", "doctor"],
+    doors: [...COMMANDS, "perf_analyzer", "chat", "report", "compare", "doctor"],
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
     differs: {
+      chat: {
+        help: "Write the response with its times and counts as JSON. - is standard output; the text then goes to stderr.",
+      },
+      report: {
+        help: "Write the JSON report again, once it is known to be one. - is standard output; the text then goes to stderr.",
+      },
       compare: { help: "Write the comparison as JSON. - is standard output; the text then goes to stderr." },
       doctor: { help: "Write the findings as JSON. - is standard output; the text then goes to stderr." },
     },
@@ -255,6 +265,9 @@ const OPTIONS: readonly SharedOption[] = [
     setting: "outputs.files.csv",
     doors: [...COMMANDS, "report"],
     help: "Write the tables of the report as CSV, the levels first: a line for each row, times in microseconds, ratios 0 to 1.",
+    differs: {
+      report: besideReport(".csv", "Write its tables as CSV, the levels first: times in microseconds, ratios 0 to 1."),
+    },
   },
   {
     name: "profile-export-file",
@@ -280,6 +293,7 @@ const OPTIONS: readonly SharedOption[] = [
     doors: [...MEASURING, "report", "compare"],
     help: "Write the verdicts as JUnit XML, for GitLab, Jenkins and GitHub: a test case for each assertion and level.",
     differs: {
+      report: besideReport(".xml", "Write the verdicts as JUnit XML: a test case for each assertion and level."),
       compare: {
         help: "Write the limits of --fail-if as JUnit XML. A limit without a result is an error where the exit code is 66.",
       },
@@ -293,6 +307,7 @@ const OPTIONS: readonly SharedOption[] = [
     doors: [...MEASURING, "report", "compare"],
     help: "Write a summary in Markdown, for pull requests and $GITHUB_STEP_SUMMARY. - is standard output; the text then goes to stderr.",
     differs: {
+      report: besideReport(".md", "Write a summary in Markdown. - is standard output; the text then goes to stderr."),
       compare: {
         help: "Write the comparison as Markdown, for a pull request. - is standard output; the text then goes to stderr.",
       },
@@ -541,6 +556,11 @@ const OPTIONS: readonly SharedOption[] = [
     help: "Check everything, print the plan as JSON, send and write nothing.",
   },
 ];
+
+/** Describes a file of `rampart report`, which has the name of its input when none is given. @param ending of that name */
+function besideReport(ending: string, help: string): Partial<SharedOption> {
+  return { ending, help: `${help} Without a name: beside the JSON, with the ending ${ending}.` };
+}
 
 /** Returns what a command or mode offers. */
 export function sharedOptions(door: Door): SharedOption[] {

@@ -28,7 +28,7 @@ const NODE = "NodeJS";
  * What scenarios use of their runtime, where Node's types are not installed: its modules, and a part of `process` that goes together with those
  * types. Unlike the module `rampart` it may be there several times.
  */
-const ENVIRONMENT_TEXT = `${MARK}: what scenarios use of Node, Bun or Deno, for folders without @types/node.
+export const ENVIRONMENT_TEXT = `${MARK}: what scenarios use of Node, Bun or Deno, for folders without @types/node.
 
 declare module "node:*";
 
@@ -44,24 +44,22 @@ declare namespace ${NODE} {
 declare var process: ${NODE}.Process;
 `;
 
+/** What the compiler needs to know of scenarios. They are run without it. */
+export const SCENARIO_OPTIONS = {
+  target: "es2024",
+  module: "esnext",
+  moduleResolution: "bundler",
+  lib: ["es2024", "dom"],
+  strict: true,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+};
+
 /** Where the compiler finds the module. An include that covers several folders with types then has no module twice. */
 const PATHS = { rampart: [`./${TYPES}`] };
 
-/** For `tsc` and editors. Scenarios are run without it. */
 const CONFIG_TEXT = `${JSON.stringify(
-  {
-    compilerOptions: {
-      target: "es2024",
-      module: "esnext",
-      moduleResolution: "bundler",
-      lib: ["es2024", "dom"],
-      strict: true,
-      noEmit: true,
-      allowImportingTsExtensions: true,
-      paths: PATHS,
-    },
-    include: ["**/*.ts"],
-  },
+  { compilerOptions: { ...SCENARIO_OPTIONS, paths: PATHS }, include: ["**/*.ts"] },
   null,
   2,
 )}\n`;

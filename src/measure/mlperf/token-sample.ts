@@ -15,7 +15,7 @@ export interface MlperfTokenSample {
   readonly uncountedCount: number;
 }
 
-/** Takes the token times of a level. Tokens of reasoning count like all others, because the server generates them all the same. */
+/** Takes the token times of a level. Reasoning tokens are included, because the server generates them too. */
 export function sampleTokens({ waitNs, metrics, count }: TokenColumns): MlperfTokenSample {
   const firstTokenNs: number[] = [];
   const perTokenNs: number[] = [];

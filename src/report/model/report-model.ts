@@ -48,7 +48,7 @@ export interface Suite {
   readonly cases: readonly Case[];
 }
 
-/** Something that passes or does not: a check, a level, the response of a search, the responses of the server. */
+/** Something that passes or does not: a check, a level, the result of a search, the responses of the server. */
 export interface Case {
   readonly name: string;
   readonly timeSec: number;

@@ -16,7 +16,7 @@ import { formatBytes, formatMetricValue, formatTime, formatValue, quantityOfMetr
 
 /** Sections of whole runs: the response to what was asked, runs together, phases, conversations, failures, counts. */
 
-/** Makes the first section: the response of a search with the loads that were tried, runs together, or the levels. */
+/** Makes the first section: the result of a search with the loads that were tried, runs together, or the levels. */
 export function responseSection(view: ReportView): Section {
   const { runs } = view;
   const isSearch = runs.some(({ json: { findMax } }) => findMax !== undefined);
@@ -47,7 +47,7 @@ export function byRunSections(view: ReportView): Section[] {
   return [detail("by-run", "Each run", [levelTable(view)])];
 }
 
-/** Describes the response of a search, over runs if there are several; undefined for other loads. */
+/** Describes the result of a search, over runs if there are several; undefined for other loads. */
 function describeResponse({ plan, json, runs }: ReportView): string | undefined {
   if (!("runs" in json)) return runs[0]?.json.findMax && answerOf(plan, runs[0].json.findMax);
   return json.combination.findMax && answerOverRuns(plan, json.combination.findMax, json.runs.length);

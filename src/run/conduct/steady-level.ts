@@ -96,7 +96,7 @@ async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   return { sentCount, failedCount: failures };
 }
 
-/** Whether so many requests end that the client's own speed decides how many. */
+/** Whether requests end so fast that the speed of the client decides their number. */
 async function isAtFullRate({ sender, clock, signal }: SteadyLevel): Promise<boolean> {
   const before = await sender.state();
   await sleepUnless(RATE_PROBE_MS, signal.stopped, clock);

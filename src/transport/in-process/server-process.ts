@@ -4,7 +4,7 @@ import type { ThisProgram } from "../../runtime/this-program.ts";
 import type { WireRequest } from "../request.ts";
 import { encodeFrame, FROM_SERVER, type Frame, FrameReader, TO_SERVER } from "./frames.ts";
 
-/** The variable that tells this program's process to be a server, with its settings as JSON. */
+/** The variable that makes this program's process a server, with its settings as JSON. */
 export const SERVER_ROLE = "RAMPART_IN_PROCESS_SERVER";
 
 /**

@@ -67,7 +67,7 @@ export interface Exchange {
 /** One event of a chat with text; a chunk's length may stand between its pieces, so an event is looked for only in whole lines. */
 const TEXT_EVENT = /"content":"(?:[^"\\]|\\.)+"[^\n]*\n/g;
 
-/** The exchanges with a server that responses chats as events, in the order in which they were sent; one at a time on each connection. */
+/** The exchanges with a server that answers chats as events, in the order in which they were sent; one at a time on each connection. */
 export function readExchanges(segments: readonly Segment[], serverPort: number): Exchange[] {
   const open = new Map<number, { sentNs: bigint; tokenNs: bigint[]; text: string; isAnswered: boolean }>();
   const exchanges: Exchange[] = [];

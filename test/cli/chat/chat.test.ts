@@ -130,7 +130,31 @@ describe("rampart chat", () => {
     assert.match(err, /the request failed: .*out of memory/);
   });
 
-  test("ends with 69 when nothing responses", async () => {
+  test("writes the response with its times and counts as JSON", async () => {
+    const { code, out, err } = await chat("Hi", "--tokenizer", "o200k_base", "--json", "-");
+    assert.equal(code, 0, err);
+    const json = JSON.parse(out) as Record<string, unknown> & { readonly pieces: { readonly afterSendUs: number }[] };
+    const { url, model, endpoint, question, text, finishReason, serverCounts, counts, warnings } = json;
+    assert.deepEqual([url, model, endpoint, question, text], [server.url, "llama", "chat", "Hi", "Deep blue."]);
+    assert.deepEqual([finishReason, warnings], ["stop", []]);
+    assert.deepEqual(serverCounts, { promptTokens: 9, completionTokens: 3 });
+    assert.deepEqual(counts, { tokenizer: "o200k_base", inputCount: 1, outputCount: 3 });
+    const times = json.pieces.map(({ afterSendUs }) => afterSendUs);
+    assert.ok(times.length >= 1 && times.every((time, i) => time >= (times[i - 1] ?? 0)), times.join());
+    assert.equal(json["timeToFirstTokenUs"], times[0]);
+    assert.ok((json["latencyUs"] as number) >= (times.at(-1) ?? 0));
+    // The text for people goes elsewhere.
+    assert.match(err, /TTFT/);
+  });
+
+  test("writes the failure as JSON", async () => {
+    answer = (response) => response.writeHead(500).end("out of memory");
+    const { code, out } = await chat("Hi", "--json", "-");
+    assert.equal(code, 69);
+    assert.match((JSON.parse(out) as { readonly failure: string }).failure, /500|out of memory/);
+  });
+
+  test("ends with 69 when nothing answers", async () => {
     const { code, err } = await runRampart(["chat", "127.0.0.1:9", "-m", "x"]);
     assert.equal(code, 69);
     assert.match(err, /127\.0\.0\.1:9|refused/i);

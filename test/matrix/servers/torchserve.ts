@@ -42,7 +42,7 @@ export const torchServeServer: MatrixServer = {
           request: { model_name: "echo", inputs: [INPUT] },
         }),
         fails: /Worker died/,
-        why: "the request arrives, but TorchServe responses that its worker died: the models of this test are not written for it",
+        why: "the request arrives, but TorchServe answers that its worker died: the models of this test are not written for it",
       },
     ];
     return { version: TORCHSERVE_VERSION, rows, stop };

@@ -150,7 +150,7 @@ describe("the page in Chromium", LIMIT, () => {
           // A busy machine may leave a search undecided at its first point, which is no curve over the load then.
           const isShort = !drawn.includes("Latency over load");
           const expected = charts.filter((title) => !isShort || !OVER_LOAD.includes(title));
-          assert.equal(drawn[0], expected[0], "what responses comes first");
+          assert.equal(drawn[0], expected[0], "what answers comes first");
           assert.deepEqual(drawn.toSorted(), expected.toSorted(), `${width}`);
           await checkLayout(page, width);
         }

@@ -8,7 +8,7 @@ import { makeResult, makeSink } from "../make-result.ts";
 import { type FakeRun, startFakeRun } from "./fake-run.ts";
 import { readMetrics } from "./read-metrics.ts";
 
-/** The server of a run's state: what it responses, and to whom. */
+/** The server of a run's state: what it answers, and to whom. */
 
 const plan = makePlan({ name: "<b>bold</b>" });
 

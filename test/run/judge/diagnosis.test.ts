@@ -146,7 +146,7 @@ const httpAt = `127.0.0.1:${mock.httpPort}`;
 const tlsAt = `127.0.0.1:${portOf(secure)}`;
 const tls = { ...DEFAULT_TLS, isEnabled: true };
 const failed = { kind: "tls", message: "wrong version number" };
-describe("the server that responses is", () => {
+describe("the server that answers is", () => {
   const cases: readonly (readonly [string, OpenAiTargetPlan | TritonTargetPlan, FailureFacts, Diagnosis])[] = [
     [
       "one of OpenAI's API",

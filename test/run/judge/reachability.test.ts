@@ -134,7 +134,7 @@ describe("a target is gone", () => {
     );
   });
 
-  test("but not when it responses, be it with an error", () => {
+  test("but not when it answers, even with an error", () => {
     assert.equal(
       isGone(1, [
         [1, refused],

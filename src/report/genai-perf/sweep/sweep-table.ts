@@ -42,7 +42,7 @@ function formatLimits(broken: readonly string[], repeat: number | undefined): st
   return `${broken.length === 0 ? "kept" : "broken"}${repeat === undefined ? "" : ", repeated"}`;
 }
 
-/** Formats the response of a search as a line. @param limits in words */
+/** Formats the result of a search as a line. @param limits in words */
 export function formatResponse(
   { parameter, fixed, highest, lowestBroken, isClientLimited, highestVotes, lowestBrokenVotes }: SearchSummary,
   limits: readonly string[],

@@ -20,7 +20,7 @@ import { Link, type LinkSubjects } from "./link.ts";
 import { type GuardedBus, openBus } from "./nats-bus.ts";
 import { ReceivedFiles } from "./sent-files.ts";
 
-/** What an agent tells whoever started it. */
+/** What an agent reports to whoever started it. */
 export interface AgentEvents {
   ready(name: string): void;
   /** A run has begun. */

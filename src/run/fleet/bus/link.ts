@@ -9,7 +9,7 @@ export interface LinkSubjects {
   readonly receive: string;
 }
 
-/** What a link tells its owner. */
+/** What a link reports to its owner. */
 export interface LinkListener {
   /** A message of the other side, in order and exactly once. */
   message(value: unknown): void;

@@ -1,0 +1,43 @@
+#!/usr/bin/env -S rampart run
+import { defineScenario, errorRate, http, p90, param, steps } from "rampart";
+
+/** The server of this scenario works on four requests at a time, 5 ms each, and lets the others wait: it has a knee at four users. */
+const PLACES = 4;
+const WORK_MS = 5;
+
+async function serve() {
+  const waiting: (() => void)[] = [];
+  let busy = 0;
+  const work = (answer: () => void): void => {
+    busy++;
+    setTimeout(() => {
+      busy--;
+      answer();
+      const next = waiting.shift();
+      if (next !== undefined) work(next);
+    }, WORK_MS);
+  };
+  // As text, so that the types of Node are not needed.
+  const { createServer } = await import("node:http" as string);
+  const server = createServer((_request: unknown, response: { end(body: string): void }) => {
+    const answer = (): void => response.end("done");
+    if (busy < PLACES) work(answer);
+    else waiting.push(answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+export default defineScenario({
+  name: "knee",
+  params: { time: param.duration("2 s") },
+  setup: async () => {
+    const server = await serve();
+    return { server, url: `127.0.0.1:${server.address().port}` };
+  },
+  teardown: ({ started }) => started?.server.close(),
+  target: (_params, { url }) => http(url),
+  load: ({ time }) => steps([1, 2, 4, 8, 16], { for: time }),
+  warmupRequests: 20,
+  assert: [p90("latency").below("50 ms"), errorRate().is(0)],
+});

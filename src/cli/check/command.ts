@@ -1,0 +1,101 @@
+import type { Plan } from "../../plan/plan.ts";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import { describeTime, estimateAllRuns } from "../../registry/run-time.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
+import { EXIT } from "../../result/exit-codes.ts";
+import { commandOf } from "../command-usage.ts";
+import type { CommandIo } from "../execute.ts";
+import { explainErrors } from "../explain-errors.ts";
+import { type Flag, type FlagValues, HELP_FLAGS, parseFlags } from "../flags.ts";
+import { type HelpPage, printsHelp } from "../help/page.ts";
+import { isFile } from "../output-files.ts";
+import { openScenario, prepareScenario, SET_FLAG } from "../scenarios/prepare.ts";
+import { findScenarios } from "../scenarios/several.ts";
+import { checkTypes, type TypeCheck } from "./type-check.ts";
+
+/** `rampart check`: whether scenarios are right, and what they would do. Nothing is sent. */
+
+/** Its options. */
+export const FLAGS: readonly Flag[] = [SET_FLAG, ...HELP_FLAGS];
+
+/** The command. */
+export const COMMAND = commandOf(FLAGS, runCheckCommand, { name: "SCENARIO.ts", takes: "file" });
+
+/** Runs the command. Returns 0 if all scenarios are right, otherwise 64. */
+export async function runCheckCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  return explainErrors(command, io, async () => {
+    const flags = parseFlags(FLAGS, args, Number.POSITIVE_INFINITY);
+    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+    const problems: Problem[] = [...flags.problems];
+    const files = findScenarios(flags.positionals, problems);
+    const hint = `Write ${command} FILE, or ${command} FOLDER.`;
+    if (flags.positionals.length === 0) problems.push(problem("missing", "SCENARIO", "no scenario is given", hint));
+    if (problems.length > 0) throw new UserError(problems);
+    const wrong = new Set<string>();
+    for (const file of files) {
+      const code = await explainErrors(command, io, () => checkScenario(file, flags, io));
+      if (code === EXIT.passed) continue;
+      io.out(`wrong  ${file}\n`);
+      wrong.add(file);
+    }
+    const checks = checkTypes(files.filter(isFile));
+    const isTyped = checks.map((check) => reportTypes(check, io)).every(Boolean);
+    const right = files.length - wrong.size;
+    const isRight = isTyped && wrong.size === 0;
+    const of = files.length === 1 ? "scenario" : "scenarios";
+    io.out(
+      `${isRight ? "PASSED" : "REFUSED"}  ${right} of ${files.length} ${of} can be run${isTyped ? "" : "; types are wrong"}\n`,
+    );
+    return isRight ? EXIT.passed : EXIT.usage;
+  });
+}
+
+/** Checks one scenario without its hooks, and prints what it would do. */
+function checkScenario(file: string, flags: FlagValues, io: CommandIo): Promise<number> {
+  return openScenario(file, [], io, async (loaded) => {
+    const prepared = prepareScenario(loaded, flags, []);
+    const { lateFields, context } = prepared;
+    if (lateFields.length > 0) {
+      prepared.checkEarly();
+      io.out(
+        `right  ${file}\n       ${lateFields.join(", ")}: not checked, because setup makes it, which is not called\n`,
+      );
+      return EXIT.passed;
+    }
+    const plan = prepared.plan({ ...context, started: { value: undefined } });
+    io.out(`right  ${file}\n       ${describePlan(plan)}\n       ${describeTime(estimateAllRuns(plan))}\n`);
+    return EXIT.passed;
+  });
+}
+
+/** Describes what is measured, and under which load. */
+function describePlan({ name, target, load, assertions }: Plan): string {
+  const checks = assertions.length === 1 ? "1 assertion" : `${assertions.length} assertions`;
+  return `${name}: ${targetKindOf(target).describe(target)}; ${loadModeOf(load).describe(load)}; ${checks}`;
+}
+
+/** Prints what the compiler said. Returns whether it found nothing wrong. */
+function reportTypes({ files, compiler, errors, failure }: TypeCheck, io: CommandIo): boolean {
+  const what = files.length === 1 ? files[0] : `${files.length} scenarios`;
+  if (compiler === undefined || failure !== undefined) {
+    const why = failure === undefined ? "no TypeScript compiler was found" : `${compiler} cannot be run: ${failure}`;
+    io.out(`types  ${what}: not checked, because ${why} (npm install --save-dev typescript)\n`);
+    return true;
+  }
+  for (const line of errors) io.err(`${line}\n`);
+  io.out(`types  ${what}: ${errors.length === 0 ? "right" : "wrong"}, by ${compiler}\n`);
+  return errors.length === 0;
+}
+
+function helpPage(command: string): HelpPage {
+  return {
+    usage: [`${command} SCENARIO.ts… [options]`],
+    about: [
+      "Checks scenarios and sends nothing: their types, by the TypeScript compiler of the nearest node_modules or of PATH if there is one; their fields, parameters and plan; and how long they take. Folders stand for the scenarios in them. setup is not called, so fields that need its result are not checked.",
+    ],
+    flags: FLAGS,
+    examples: [`${command} load.ts`, `${command} load-tests/`],
+    exitCodes: "0 all scenarios are right, 64 one is wrong.",
+  };
+}

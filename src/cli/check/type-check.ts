@@ -1,0 +1,97 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { SCENARIO_OPTIONS } from "../types/command.ts";
+import { readDeclarations } from "../types/declarations.ts";
+
+/** Checks the types of scenarios with a TypeScript compiler of the user. */
+
+/** What the compiler said of scenarios that share it and its settings. */
+export interface TypeCheck {
+  readonly files: readonly string[];
+  /** Path of the compiler. Absent: none was found. */
+  readonly compiler?: string;
+  /** Its errors, a line for each; empty where all is right. */
+  readonly errors: readonly string[];
+  /** Why it could not be asked. */
+  readonly failure?: string;
+}
+
+const IS_WINDOWS = process.platform === "win32";
+const PROGRAM = IS_WINDOWS ? "tsc.cmd" : "tsc";
+const MODULES = "node_modules";
+
+/** Checks the types of scenarios in TypeScript; others are left out. Files in folders with different settings are checked apart. */
+export function checkTypes(files: readonly string[]): TypeCheck[] {
+  const scripts = files.filter((file) => /\.[cm]?ts$/i.test(file));
+  const groups = Map.groupBy(scripts, (file) => `${findCompiler(file)}\n${findAbove(file, "tsconfig.json")}`);
+  return [...groups.values()].map((group) => {
+    const [first = ""] = group;
+    const compiler = findCompiler(first);
+    return compiler === undefined
+      ? { files: group, errors: [] }
+      : { files: group, compiler, ...compile(compiler, group) };
+  });
+}
+
+/** Returns the compiler of the nearest `node_modules`, otherwise that of the path. */
+function findCompiler(file: string): string | undefined {
+  const onPath = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, PROGRAM));
+  return (
+    findAbove(file, join(MODULES, ".bin", PROGRAM)) ??
+    findAbove(join(process.cwd(), "file"), join(MODULES, ".bin", PROGRAM)) ??
+    onPath.find((path) => existsSync(path))
+  );
+}
+
+/** Returns the paths of this name in the folder of a file and those above it, the nearest first. */
+function listAbove(file: string, name: string): string[] {
+  const paths: string[] = [];
+  for (let folder = dirname(resolve(file)); ; folder = dirname(folder)) {
+    paths.push(join(folder, name));
+    if (folder === dirname(folder)) return paths.filter((path) => existsSync(path));
+  }
+}
+
+function findAbove(file: string, name: string): string | undefined {
+  return listAbove(file, name)[0];
+}
+
+/** @param files at least one, with the same settings */
+function compile(compiler: string, files: readonly string[]): Pick<TypeCheck, "errors" | "failure"> {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-check-"));
+  try {
+    writeFileSync(join(folder, "rampart.d.ts"), readDeclarations());
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settingsFor(files)));
+    const { status, error, stdout, stderr } = spawnSync(compiler, ["-p", folder, "--pretty", "false"], {
+      encoding: "utf8",
+      shell: IS_WINDOWS,
+    });
+    const errors = (stdout ?? "").split("\n").filter((line) => line.trim() !== "");
+    if (status === 0) return { errors: [] };
+    if (errors.some((line) => /error TS\d+:/.test(line))) return { errors };
+    return { errors: [], failure: error?.message ?? stderr.trim().split("\n").at(-1) ?? `it ended with ${status}` };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns the settings of the nearest `tsconfig.json`, or those that `rampart types` writes, for these files alone. */
+function settingsFor(files: readonly string[]): object {
+  const [first = ""] = files;
+  const config = findAbove(first, "tsconfig.json");
+  const typeRoots = listAbove(first, join(MODULES, "@types"));
+  const hasNode = typeRoots.some((root) => existsSync(join(root, "node")));
+  const own = config === undefined ? { ...SCENARIO_OPTIONS, types: hasNode ? ["node"] : [] } : {};
+  return {
+    ...(config === undefined ? {} : { extends: config }),
+    compilerOptions: {
+      ...own,
+      ...{ typeRoots, noEmit: true, allowImportingTsExtensions: true, skipLibCheck: true },
+      ...{ composite: false, incremental: false },
+    },
+    files: ["rampart.d.ts", ...files.map((file) => resolve(file))],
+    include: [],
+  };
+}

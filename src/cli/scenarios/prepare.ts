@@ -1,0 +1,108 @@
+import { resolve } from "node:path";
+import type { AssertionPlan } from "../../plan/assertions.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { showValue } from "../../plan/show-value.ts";
+import type { Scenario } from "../../scenario/define.ts";
+import { type LoadedScenario, loadScenario } from "../../scenario/load-module.ts";
+import { readParameters } from "../../scenario/params/read-values.ts";
+import { type FieldContext, fieldsAfterSetup, resolveFields } from "../../scenario/resolve.ts";
+import { toLaterError } from "../../scenario/scenario-error.ts";
+import { checkFields, type PlanOverrides, toPlan } from "../../scenario/to-plan.ts";
+import type { CommandIo } from "../execute.ts";
+import type { Flag, FlagValues } from "../flags.ts";
+import type { Hooks } from "../run-hooks.ts";
+import { withoutExitOf } from "../scenario-errors.ts";
+import { readGivenLoad, readLimits, withGivenLoad } from "./given-load.ts";
+
+/** A scenario of a command line up to its plan: loaded, with the values of its parameters, and checked. */
+
+/** `--set`, for commands that take a scenario. */
+export const SET_FLAG: Flag = {
+  name: "set",
+  isCommon: true,
+  value: "NAME=VALUE",
+  help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
+};
+
+/** A scenario whose parameters have values. */
+export interface PreparedScenario {
+  /** Absent: it has none. */
+  readonly hooks?: Hooks;
+  readonly context: FieldContext;
+  readonly folder: string;
+  readonly overrides: PlanOverrides;
+  /** Assertions of the command line. */
+  readonly limits: readonly AssertionPlan[];
+  /** The fields that need what setup returns; empty without a setup. */
+  readonly lateFields: readonly string[];
+  /** Makes the plan. @throws UserError with all problems */
+  plan(context: FieldContext): Plan;
+  /** Checks what is known before setup is called. @throws UserError with all problems */
+  checkEarly(): void;
+}
+
+/** Loads a scenario and uses it. Its errors have their place in its file. @param problems those of the command line, which are reported with them */
+export async function openScenario<T>(
+  file: string,
+  problems: readonly Problem[],
+  io: CommandIo,
+  use: (loaded: LoadedScenario) => Promise<T>,
+): Promise<T> {
+  const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
+    throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
+  });
+  return withoutExitOf(file, () => use(loaded)).catch((error: unknown) => {
+    throw explainLater(error, loaded);
+  });
+}
+
+/** A scenario that replaces functions of the language can throw anywhere. */
+export function explainLater(error: unknown, { file, place }: LoadedScenario): unknown {
+  if (error instanceof UserError) return new UserError(error.problems.map(place));
+  if (error instanceof RunError) return error;
+  return toLaterError(error, file, resolve(file)) ?? error;
+}
+
+/** Reads the parameters and what flags change in a scenario. @param problems those of the flags, which are thrown with those of the parameters */
+export function prepareScenario(
+  { scenario, file, folder }: LoadedScenario,
+  flags: FlagValues,
+  problems: Problem[],
+): PreparedScenario {
+  const { params, setup, teardown } = scenario.definition as Hooks & { readonly params?: unknown };
+  const load = readGivenLoad(flags, "run", problems);
+  const limits = readLimits(flags, problems);
+  const { values, plan: parameters } = readParameters(params, { sets: flags.texts("set"), env: process.env }, problems);
+  problems.push(...checkHooks({ setup, teardown }));
+  if (problems.length > 0) throw new UserError(problems);
+  const overrides = {
+    urls: flags.texts("url"),
+    client: flags.text("client") as Plan["client"]["kind"] | undefined,
+    ...(params === undefined ? {} : { parameters }),
+  };
+  const context: FieldContext = { values, file, path: resolve(file) };
+  const resolved = (known: FieldContext): Scenario => withGivenLoad(resolveFields(scenario, known), load);
+  const late = fieldsAfterSetup(scenario);
+  const lateFields = setup === undefined ? [] : late;
+  return {
+    ...((setup ?? teardown) === undefined
+      ? {}
+      : { hooks: { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) } }),
+    ...{ context, folder, overrides, limits, lateFields },
+    plan: (known) => toPlan(resolved(known), folder, overrides),
+    checkEarly: () => {
+      const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);
+      if (lateFields.length === 0) toPlan(known, folder, overrides);
+      else checkFields(known, late);
+    },
+  };
+}
+
+function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
+  return Object.entries(hooks).flatMap(([name, hook]) =>
+    hook === undefined || typeof hook === "function"
+      ? []
+      : [problem("invalid-value", name, "must be a function", "Correct it in the scenario.", showValue(hook))],
+  );
+}

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { inFolder, ROOT, runRampart } from "../rampart-process.ts";
+
+/** `rampart check`: types, plan and time of scenarios, of which nothing is sent. */
+
+const scenario = (fields: string): string => `
+import { defineScenario, embedded, hold, p99, triton } from "rampart";
+export default defineScenario({ name: "checked", ${fields} });
+`;
+const RIGHT = scenario('target: embedded(), load: hold(2, { for: "2 s" }), assert: [p99("latency").below("1 s")]');
+const WITH_SETUP = `
+import { writeFileSync } from "node:fs";
+import { defineScenario, hold, triton } from "rampart";
+export default defineScenario({
+  name: "started",
+  setup: () => { writeFileSync("called", ""); return { url: "localhost:1" }; },
+  target: (_params, { url }) => triton(url, { model: "simple" }),
+  load: hold(2),
+});
+`;
+/** With the compiler of this repository on the path. */
+const WITH_COMPILER = { PATH: `${join(ROOT, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}` };
+const WITHOUT_COMPILER = { PATH: "" };
+
+describe("rampart check", () => {
+  test("describes the plan and the time of each scenario of files and folders, and calls no setup", async () => {
+    const files = {
+      "a.ts": RIGHT,
+      "b/c.yaml": "name: c\ntarget: embedded\nload: { hold: 1 }\n",
+      "b/d.mjs": WITH_SETUP,
+    };
+    await inFolder(files, async (cwd) => {
+      const { code, out, err } = await runRampart(["check", "a.ts", "b"], { cwd, env: WITHOUT_COMPILER });
+      assert.deepEqual([code, err], [0, ""], out);
+      assert.match(out, /^right {2}a\.ts\n {7}checked: embedded target over http; concurrency 2; 1 assertion\n/);
+      assert.match(out, /\n {7}The run takes about 2 s \(1 level of 2 s\)\.\n/);
+      assert.match(out, /\nright {2}b\/c\.yaml\n/);
+      assert.match(out, /\nright {2}b\/d\.mjs\n {7}target: not checked, because setup makes it/);
+      assert.match(out, /\ntypes {2}a\.ts: not checked, because no TypeScript compiler was found \(npm install/);
+      assert.match(out, /\nPASSED {2}3 of 3 scenarios can be run\n$/);
+      assert.ok(!existsSync(join(cwd, "called")));
+    });
+  });
+
+  test("reports all mistakes of all scenarios, and what is right", async () => {
+    const files = {
+      "a.ts": RIGHT,
+      "b.ts": scenario('target: triton("h:8000", { model: "m" }), load: hold(0), latencyLimit: 5 as never'),
+      "c.yaml": "name: c\ntarget: embedded\nload: { holt: 1 }\n",
+    };
+    await inFolder(files, async (cwd) => {
+      const { code, out, err } = await runRampart(["check", ".", "gone.ts"], { cwd, env: WITHOUT_COMPILER });
+      assert.equal(code, 64);
+      assert.match(out, /^right {2}a\.ts\n/);
+      for (const file of ["b.ts", "c.yaml", "gone.ts"]) assert.ok(out.includes(`wrong  ${file}\n`), out);
+      for (const part of [/latencyLimit/, /holt/, /gone\.ts/]) assert.match(err, part);
+      assert.match(out, /\nREFUSED {2}1 of 4 scenarios can be run\n$/);
+    });
+  });
+
+  test("reports errors of types with their place", async () => {
+    const wrong = RIGHT.replace("embedded()", "embedded({ latancy: 1 } as {})").replace(
+      "export",
+      "const n: number = 'x';\nexport",
+    );
+    await inFolder({ "a.ts": RIGHT, "b.ts": wrong }, async (cwd) => {
+      const right = await runRampart(["check", "a.ts"], { cwd, env: WITH_COMPILER });
+      assert.equal(right.code, 0, right.out + right.err);
+      assert.match(right.out, /\ntypes {2}a\.ts: right, by .*tsc/);
+      const { code, out, err } = await runRampart(["check", "a.ts", "b.ts"], { cwd, env: WITH_COMPILER });
+      assert.equal(code, 64);
+      assert.match(err, /^b\.ts\(3,7\): error TS2322: /m);
+      assert.doesNotMatch(err, /^a\.ts/m);
+      assert.match(
+        out,
+        /\ntypes {2}2 scenarios: wrong, by .*tsc\w*\nREFUSED {2}\d of 2 scenarios can be run; types are wrong\n$/,
+      );
+    });
+  });
+
+  test("takes the settings of the nearest tsconfig.json", async () => {
+    const files = {
+      "a.ts": `${RIGHT}\nfunction unused(): void {}\n`,
+      "tsconfig.json":
+        '{ "compilerOptions": { "noUnusedLocals": true, "strict": true, "module": "esnext", "moduleResolution": "bundler", "target": "es2024" } }',
+    };
+    await inFolder(files, async (cwd) => {
+      const { code, err } = await runRampart(["check", "a.ts"], { cwd, env: WITH_COMPILER });
+      assert.equal(code, 64);
+      assert.match(err, /^a\.ts\(\d+,10\): error TS6133: 'unused'/m);
+    });
+  });
+
+  test("needs a scenario, and takes values of parameters", async () => {
+    const files = {
+      "a.ts": `import { defineScenario, embedded, hold, param } from "rampart";
+export default defineScenario({ name: "p", params: { users: param.integer(1) }, target: embedded(), load: ({ users }) => hold(users) });\n`,
+    };
+    await inFolder(files, async (cwd) => {
+      const options = { cwd, env: WITHOUT_COMPILER };
+      const none = await runRampart(["check"], options);
+      assert.deepEqual([none.code, none.out], [64, ""]);
+      assert.match(none.err, /no scenario is given/);
+      assert.match((await runRampart(["check", "a.ts", "--set", "users=7"], options)).out, /; concurrency 7; /);
+      assert.equal((await runRampart(["check", "a.ts", "--set", "users=x"], options)).code, 64);
+    });
+  });
+});
