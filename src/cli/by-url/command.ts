@@ -103,8 +103,7 @@ class UrlRun {
       if (save !== undefined && !isDry) this.save(save, text);
       if (!isDry) this.say(describeTime(estimateAllRuns(plan)));
       const code = await runMadePlan(plan, flags, io);
-      if (!isDry && code !== EXIT.unreachable && code !== EXIT.interrupted)
-        this.sayHowToRepeat(plan, commandLine, code);
+      if (!isDry && code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, commandLine);
       return code;
     } catch (error) {
       throw inFlags(error, kind);
@@ -208,15 +207,16 @@ class UrlRun {
     if (!this.flags.has("quiet")) this.io.err(`${escapeControls(maskText(text))}\n`);
   }
 
-  private sayHowToRepeat({ outputs }: Plan, commandLine: string, code: number): void {
+  private sayHowToRepeat({ outputs }: Plan, commandLine: string): void {
     const { settings, flags, io } = this;
     const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...outputs.files });
     const text =
       settings.save === undefined
         ? `repeat it with: ${maskText(commandLine)}\n(--save FILE.ts writes it as a scenario)`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
-    const longer = "(--for 5min measures each number of users longer, up to 5 min)\n";
-    to.out(`\n${code === EXIT.unstable && settings.slos.length > 0 ? longer : ""}${text}\n`);
+    // The report says what to change in a scenario's words.
+    const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
+    to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
   }
 }
 

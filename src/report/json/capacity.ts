@@ -50,6 +50,7 @@ export function toCapacityJson({ capacity }: Plan, { levels, findMax }: Measured
   return defined({
     unit: at.unit,
     level: at.level,
+    isLowerBound: findMax === undefined ? levels.every(({ level }) => level <= at.level) : findMax.next === null,
     gpuCount,
     throughputPerGpu: perGpu(throughput, gpuCount),
     outputTokensPerSecPerGpu: tokens && perGpu(tokens, gpuCount),

@@ -63,7 +63,12 @@ export function capacitySection(view: ReportView): Section | undefined {
     ),
   ];
   const linear = `GPUs for ${formatCount(targetUserCount)} users: whole servers like this one, each with as many users as here (linear extrapolation)`;
-  const lines = targetGpuCount === undefined ? [] : [linear];
+  const lines = [
+    ...(rows.some(({ json }) => json.isLowerBound)
+      ? ["the server may do more: the load was not raised above this"]
+      : []),
+    ...(targetGpuCount === undefined ? [] : [linear]),
+  ];
   const price = gpuHourPrice === undefined ? "" : ` at ${gpuHourPrice} per GPU hour`;
   const title = `Capacity of ${gpuCount} ${gpuCount === 1 ? "GPU" : "GPUs"}${price}`;
   return { ...detail("capacity", title, [makeTable("", specs, rows)]), isSummary: true, lines };

@@ -38,6 +38,10 @@ export function capacitySchema(parts: Parts) {
       v.number(),
       v.description("The level of all numbers: the highest that keeps the limits of a search, otherwise the knee."),
     ),
+    isLowerBound: v.pipe(
+      v.boolean(),
+      v.description("Whether no higher load is known to bring no more, or to break a limit: the server may do more."),
+    ),
     gpuCount: v.pipe(count(), v.description("Of the server that was measured.")),
     throughputPerGpu: estimateSchema(parts),
     outputTokensPerSecPerGpu: optional(estimateSchema(parts)),

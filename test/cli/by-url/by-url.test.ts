@@ -297,7 +297,7 @@ describe("rampart triton", () => {
       for (const file of ["r.html", "r.md"])
         assert.match(readFileSync(join(folder, file), "utf8"), /Capacity of 1 GPU at 2 per GPU hour/);
       const shown = await runInFolder(folder, ["report", "r.json"]);
-      assert.match(shown.text, /^Capacity of 1 GPU at 2 per GPU hour\n +concurrency /m);
+      assert.match(shown.text, /^Capacity of 1 GPU at 2 per GPU hour\n[\s\S]* +concurrency +infer\/s per GPU /m);
     });
   });
 

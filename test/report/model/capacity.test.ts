@@ -81,6 +81,17 @@ describe("the capacity", () => {
     );
   });
 
+  test("says that the server may do more where the load was not raised further", () => {
+    const change = planOf("linear", { gpuCount: 1 });
+    const linesOfRun = (...given: Parameters<typeof modelOf>): readonly string[] =>
+      linesOf(modelOf(...given), "capacity");
+    const more = ["the server may do more: the load was not raised above this"];
+    assert.deepEqual(linesOfRun(change, [level(1, 30), level(2, 60)]), more);
+    assert.deepEqual(linesOfRun(change, measured), []);
+    assert.deepEqual(linesOfRun(change, measured, { findMax: { highest: 4, isResolved: true } }), more);
+    assert.deepEqual(linesOfRun(change, measured, { findMax: { highest: 2, next: 4, isResolved: true } }), []);
+  });
+
   test("is not reported where the plan does not say what the server runs on", () => {
     assert.equal(
       modelOf(planOf("linear"), measured).sections.some(({ id }) => id === "capacity"),
