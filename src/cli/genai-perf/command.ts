@@ -14,16 +14,14 @@ import { mergeExports } from "./merge/merge-exports.ts";
 import { describeOption, type GenaiFlag } from "./options/genai-option.ts";
 import { type GivenCommand, HELP_FLAG, type ParsedCommand, parseCommand, TOP_FLAGS } from "./options/parse.ts";
 import { isEmpty } from "./options/passed-flags.ts";
-import type { GenaiSettings } from "./options/settings.ts";
-import type { GivenSettings } from "./options/settings-builder.ts";
 import { isDryRun } from "./options/shared-settings.ts";
-import { flagsOf, SUBCOMMANDS } from "./options/subcommands.ts";
+import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./options/subcommands.ts";
 import { checkPassed, findPassedProblems } from "./plan/passed-plan.ts";
 import { planProfile, planRun } from "./plan/plan-profile.ts";
 import { planSweep } from "./plan/plan-sweep.ts";
 import { isOfRanks, runAsRank } from "./profile/rank-run.ts";
 import { runProfile } from "./profile/run-profile.ts";
-import { findFurther, readSettings } from "./read-settings.ts";
+import { findFurther, type ReadCommand, readSettings } from "./read-settings.ts";
 import { withoutConsequences } from "./rules/consequences.ts";
 import { inGenaiPerf } from "./setting-names.ts";
 import { writeTemplate } from "./template.ts";
@@ -100,7 +98,7 @@ function describeUsage(usage: ParsedCommand & { readonly kind: "usage" }, io: Co
 /** Finds problems with flags after `--` that do not depend on the settings, when the settings are invalid too. */
 function findPassedBeside({ subcommand, passed }: GivenCommand, known: readonly Problem[]): readonly Problem[] {
   if (isEmpty(passed)) return [];
-  if (subcommand === "create-template" || subcommand === "process-export-files") return [nothingToPass({ subcommand })];
+  if (!isMeasuring(subcommand)) return [nothingToPass(subcommand)];
   return findPassedProblems(passed).filter(({ message }) => known.every((one) => one.message !== message));
 }
 
@@ -108,30 +106,30 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   const read = readSettings(parsed);
   if (read.kind === "usage") return describeUsage({ ...read, problems: [], recognised: parsed }, io);
   if (read.kind === "config") throw new UserError([...read.problems, ...findPassedBeside(parsed, read.problems)]);
-  const { settings, given, warnings } = read;
-  for (const warning of warnings) io.err(`rampart: ${warning}\n`);
-  if (!isEmpty(parsed.passed) && !isMeasuring(settings)) throw new UserError([nothingToPass(settings)]);
+  const { settings, given } = read;
+  for (const warning of read.warnings) io.err(`rampart: ${warning}\n`);
+  if (!isEmpty(parsed.passed) && !isMeasuring(settings.subcommand))
+    throw new UserError([nothingToPass(settings.subcommand)]);
   if (settings.subcommand === "create-template") {
     writeTemplate(settings.templateFile, settings.isVerbose);
     io.out(`Template created: ${settings.templateFile}\n`);
     return EXIT.done;
   }
-  const resolved = { ...settings, input: await resolveInputFormat(settings.input) };
-  for (const warning of checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
-  const run = async (peers?: Peers): Promise<number> =>
-    (await runAsked(resolved, given, io, peers)) ? EXIT.done : EXIT.failed;
-  if (!isOfRanks(resolved.passed) || isDryRun(resolved)) return run();
-  return runAsRank(severalRunsOf(resolved), io, (peers) => explain(io, () => run(peers)));
+  const asked = { ...read, settings: { ...settings, input: await resolveInputFormat(settings.input) } };
+  for (const warning of checkPassed(asked.settings, given)) io.err(`rampart: ${warning}\n`);
+  const run = async (peers?: Peers): Promise<number> => ((await runAsked(asked, io, peers)) ? EXIT.done : EXIT.failed);
+  if (!isOfRanks(settings.passed) || isDryRun(settings)) return run();
+  return runAsRank(severalRunsOf(read), io, (peers) => explain(io, () => run(peers)));
 }
 
 /** Returns what makes the command have several runs; undefined if it has one. */
-function severalRunsOf({ subcommand, output }: GenaiSettings): string | undefined {
+function severalRunsOf({ settings: { subcommand, output } }: ReadCommand): string | undefined {
   if (subcommand === "analyze") return subcommand;
   return output.isCheckpointing ? "--enable-checkpointing" : undefined;
 }
 
-/** Returns whether the command succeeded. Loads modules that a plain profile does not need only when they are used. */
-async function runAsked(settings: GenaiSettings, given: GivenSettings, io: CommandIo, peers?: Peers): Promise<boolean> {
+/** Returns whether the command succeeded. */
+async function runAsked({ settings, given }: ReadCommand, io: CommandIo, peers?: Peers): Promise<boolean> {
   const { layout, output, subcommand } = settings;
   if (subcommand === "process-export-files") return mergeExports(settings, io);
   const sweep = subcommand === "analyze" ? planSweep(settings, given) : undefined;
@@ -147,11 +145,11 @@ async function runAsked(settings: GenaiSettings, given: GivenSettings, io: Comma
   return (await runProfile(planRun(settings, given, { suffix }), io, { peers })).isPassed;
 }
 
-function isMeasuring({ subcommand }: GenaiSettings): boolean {
+function isMeasuring(subcommand: SubcommandName): boolean {
   return subcommand !== "create-template" && subcommand !== "process-export-files";
 }
 
-function nothingToPass({ subcommand }: Pick<GenaiSettings, "subcommand">): Problem {
+function nothingToPass(subcommand: SubcommandName): Problem {
   const message = `flags of perf_analyzer after -- cannot be used with ${subcommand}, which measures nothing`;
   return problem("unsupported", "--", message, "Leave them out.");
 }

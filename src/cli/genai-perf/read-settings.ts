@@ -22,15 +22,18 @@ import { RuleSet } from "./rules/rule-set.ts";
 import { checkTogether } from "./rules/rules.ts";
 import { warnTogether } from "./rules/warnings.ts";
 
-/** The settings of a command line and its YAML file, or all problems. */
+/** The settings of a command line and its YAML file. */
+export interface ReadCommand {
+  readonly kind: "settings";
+  readonly settings: GenaiSettings;
+  readonly given: GivenSettings;
+  /** Whole sentences without a line break. */
+  readonly warnings: readonly string[];
+}
+
+/** The settings, or all problems. */
 export type SettingsResult =
-  | {
-      readonly kind: "settings";
-      readonly settings: GenaiSettings;
-      readonly given: GivenSettings;
-      /** Whole sentences without a line break. */
-      readonly warnings: readonly string[];
-    }
+  | ReadCommand
   /** argparse's errors: usage and exit code 2. */
   | {
       readonly kind: "usage";

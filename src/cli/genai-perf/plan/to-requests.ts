@@ -44,7 +44,7 @@ function toPrompts(settings: GenaiSettings, given: GivenSettings): PromptSetting
     // Image retrieval ignores text.
     textsPerRequest: isTextless ? 0 : prompts.textsPerRequest,
     images: hasMadeUpImages(prompts) ? { ...sizes, ...(given.has("prompts.images.format") && { format }) } : undefined,
-    audio: hasMadeUpAudio(prompts) ? toAudioSettings(settings) : undefined,
+    audio: hasMadeUpAudio(prompts) ? toAudioSettings(prompts, input.sampleRatesKhz) : undefined,
     prefix: prefix.count === 0 ? undefined : prefix,
     systemTokens: systemTokens === 0 ? undefined : systemTokens,
     sessions: sessions.count === 0 ? undefined : sessions,

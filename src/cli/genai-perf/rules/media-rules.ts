@@ -1,7 +1,7 @@
 import { type AudioSettings, checkAudio } from "../../../inputs/media/synthetic-audio.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
-import type { GenaiSettings, GivenPrompts, SettingPath } from "../options/settings.ts";
+import type { GivenPrompts, SettingPath } from "../options/settings.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
@@ -61,8 +61,9 @@ const AUDIO_DETAILS = [
 ] as const;
 
 function checkSounds(rules: RuleSet): void {
-  if (hasMadeUpAudio(rules.settings.prompts)) {
-    rules.problems.push(...checkAudio(toAudioSettings(rules.settings)));
+  const { input, prompts } = rules.settings;
+  if (hasMadeUpAudio(prompts)) {
+    rules.problems.push(...checkAudio(toAudioSettings(prompts, input.sampleRatesKhz)));
     checkTypes(rules, "prompts.audio.lengthS.mean", "audio clips", "takesSounds");
   } else
     for (const at of AUDIO_DETAILS)
@@ -71,8 +72,8 @@ function checkSounds(rules: RuleSet): void {
 }
 
 /** Converts the settings of audio to those of its generator. */
-export function toAudioSettings({ input, prompts }: GenaiSettings): AudioSettings {
-  return { ...prompts.audio, sampleRatesHz: input.sampleRatesKhz.map((kHz) => Math.round(kHz * 1000)) };
+export function toAudioSettings({ audio }: Pick<GivenPrompts, "audio">, ratesKhz: readonly number[]): AudioSettings {
+  return { ...audio, sampleRatesHz: ratesKhz.map((kHz) => Math.round(kHz * 1000)) };
 }
 
 /** Refuses generated media for endpoint types that do not support them. */
