@@ -1,4 +1,5 @@
 #!/usr/bin/env -S rampart run
+import { createServer } from "node:http";
 import { defineScenario, errorRate, http, p90, param, steps } from "rampart";
 
 /** The server of this scenario works on four requests at a time, 5 ms each, and lets the others wait: it has a knee at four users. */
@@ -17,25 +18,24 @@ async function serve() {
       if (next !== undefined) work(next);
     }, WORK_MS);
   };
-  // As text, so that the types of Node are not needed.
-  const { createServer } = await import("node:http" as string);
   const server = createServer((_request: unknown, response: { end(body: string): void }) => {
     const answer = (): void => response.end("done");
     if (busy < PLACES) work(answer);
     else waiting.push(answer);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return server;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  return { url: `127.0.0.1:${port}`, close: () => server.close() };
 }
 
 export default defineScenario({
   name: "knee",
   params: { time: param.duration("2 s") },
-  setup: async () => {
-    const server = await serve();
-    return { server, url: `127.0.0.1:${server.address().port}` };
+  setup: serve,
+  teardown: ({ started }) => {
+    started?.close();
   },
-  teardown: ({ started }) => started?.server.close(),
   target: (_params, { url }) => http(url),
   load: ({ time }) => steps([1, 2, 4, 8, 16], { for: time }),
   warmupRequests: 20,

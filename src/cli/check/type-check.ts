@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { SCENARIO_OPTIONS } from "../types/command.ts";
+import { readFileText } from "../../runtime/files.ts";
+import { ENVIRONMENT_TEXT, SCENARIO_OPTIONS } from "../types/command.ts";
 import { readDeclarations } from "../types/declarations.ts";
 
 /** Checks the types of scenarios with a TypeScript compiler of the user. */
@@ -21,6 +22,8 @@ export interface TypeCheck {
 const IS_WINDOWS = process.platform === "win32";
 const PROGRAM = IS_WINDOWS ? "tsc.cmd" : "tsc";
 const MODULES = "node_modules";
+const TYPES = "rampart.d.ts";
+const ENVIRONMENT = "rampart-env.d.ts";
 
 /** Checks the types of scenarios in TypeScript; others are left out. Files in folders with different settings are checked apart. */
 export function checkTypes(files: readonly string[]): TypeCheck[] {
@@ -62,8 +65,9 @@ function findAbove(file: string, name: string): string | undefined {
 function compile(compiler: string, files: readonly string[]): Pick<TypeCheck, "errors" | "failure"> {
   const folder = mkdtempSync(join(tmpdir(), "rampart-check-"));
   try {
-    writeFileSync(join(folder, "rampart.d.ts"), readDeclarations());
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settingsFor(files)));
+    writeFileSync(join(folder, TYPES), readDeclarations());
+    writeFileSync(join(folder, ENVIRONMENT), ENVIRONMENT_TEXT);
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settingsFor(files, folder)));
     const { status, error, stdout, stderr } = spawnSync(compiler, ["-p", folder, "--pretty", "false"], {
       encoding: "utf8",
       shell: IS_WINDOWS,
@@ -77,21 +81,27 @@ function compile(compiler: string, files: readonly string[]): Pick<TypeCheck, "e
   }
 }
 
-/** Returns the settings of the nearest `tsconfig.json`, or those that `rampart types` writes, for these files alone. */
-function settingsFor(files: readonly string[]): object {
+/**
+ * Returns the settings of the nearest `tsconfig.json`, or those that `rampart types` writes, for these files alone.
+ * @param folder where the types are
+ */
+function settingsFor(files: readonly string[], folder: string): object {
   const [first = ""] = files;
   const config = findAbove(first, "tsconfig.json");
   const typeRoots = listAbove(first, join(MODULES, "@types"));
   const hasNode = typeRoots.some((root) => existsSync(join(root, "node")));
   const own = config === undefined ? { ...SCENARIO_OPTIONS, types: hasNode ? ["node"] : [] } : {};
+  // Paths replace those of the user, which lead to the types beside the scenarios.
+  const hasPaths = config !== undefined && /"paths"\s*:/.test(readFileText(config));
   return {
     ...(config === undefined ? {} : { extends: config }),
     compilerOptions: {
       ...own,
+      ...(hasPaths ? {} : { paths: { rampart: [join(folder, TYPES)] } }),
       ...{ typeRoots, noEmit: true, allowImportingTsExtensions: true, skipLibCheck: true },
       ...{ composite: false, incremental: false },
     },
-    files: ["rampart.d.ts", ...files.map((file) => resolve(file))],
+    files: [...(hasNode ? [] : [ENVIRONMENT]), ...files.map((file) => resolve(file))],
     include: [],
   };
 }

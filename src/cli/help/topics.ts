@@ -26,6 +26,7 @@ const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Rea
     "Concepts",
     {
       words: "the words of load tests: latency, concurrency, percentile, TTFT and others",
+      "by-address": "rampart llm and rampart triton: knee, SLO and price without a scenario",
       wizard: "how to get a scenario without writing one",
       "in-an-editor": "types for editors, and other ways to run a scenario",
       "ci-gate": "a gate in CI, with the whole workflow file",
@@ -104,13 +105,13 @@ export const TOPICS: readonly Topic[] = [
   },
   {
     name: "measuring",
-    kind: "Guides",
+    kind: "Concepts",
     summary: "how numbers are measured and what to trust",
     guide: "src/measure/README.md",
   },
   {
     name: "hosts",
-    kind: "Guides",
+    kind: "Concepts",
     summary: "how several cores and hosts send one load",
     guide: "src/run/fleet/README.md",
   },

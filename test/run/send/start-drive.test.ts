@@ -25,11 +25,10 @@ for (const { drive, firstSent } of DRIVES)
   });
 
 test("a start that another one overtakes does nothing", async () => {
-  for (const kind of ["periodic", "groups", "sessions", "scheduled"] as const) {
+  for (const kind of ["periodic", "sessions", "scheduled"] as const) {
     const { driver, client } = makeDriver(kind === "sessions" ? { feed: makeSessionFeed(1, 1) } : {});
     const drives: Record<typeof kind, Drive> = {
       periodic: { kind: "periodic", start: 2, end: 4, step: 1, periodResponses: 2 },
-      groups: { kind: "groups", size: 5 },
       sessions: { kind: "sessions", concurrency: 2 },
       scheduled: scheduled(0),
     };
