@@ -83,8 +83,6 @@ export interface AnsweredCall extends Omit<PackedResponse, "step" | "bodies"> {
   readonly prompt: Prompt;
   /** The responses as text. For models on Triton, their outputs by name, as JSON text or parsed. */
   readonly responses: readonly (string | Readonly<Record<string, unknown>>)[];
-  /** Token counts, if already known. */
-  readonly tokens?: { readonly input: number; readonly output: number; readonly reasoning: number } | undefined;
 }
 
 /** An answered request and its measurements. */

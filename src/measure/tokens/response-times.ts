@@ -16,64 +16,39 @@ export interface ResponseTimes {
   readonly firstReasoningNs: number;
   /** Tokens of the content; NaN when not counted. */
   readonly outputTokens: number;
-  /** Tokens of the reasoning, whether or not it counts as content; NaN when not counted, 0 without reasoning. */
+  /** Tokens of the reasoning; NaN when not counted, 0 without reasoning. */
   readonly reasoningTokens: number;
 }
 
-export interface ResponseRules {
-  /** Counts tokens. Without this and `tokens`, the counts are NaN and only the server's counts are reported. */
+interface ResponseRules {
+  /** Counts tokens. Without it, the counts are NaN and only the server's counts are reported. */
   readonly countTokens?: TokenCounter | undefined;
-  /** Token counts that are already known. */
-  readonly tokens?: { readonly output: number; readonly reasoning: number } | undefined;
-  /** Whether reasoning counts as content. Default: false, as in GenAI-Perf, which ignores reasoning. */
-  readonly countsReasoning?: boolean | undefined;
 }
 
 /**
- * Computes the times of a response.
+ * Computes the times of a response. Its content is its output: like GenAI-Perf, reasoning is no content.
  *
  * @param readNs arrival of each read, in nanoseconds after the send
  */
-export function timeResponse(response: Response, readNs: ArrayLike<number>, rules: ResponseRules): ResponseTimes {
-  const { output, reasoning } = response;
-  const { countsReasoning = false } = rules;
-  const tokens = rules.tokens ?? countResponse(response, rules.countTokens);
-  const content = countsReasoning ? mergePieces(reasoning, output) : output;
+export function timeResponse(
+  { output, outputTokens, reasoning }: Response,
+  readNs: ArrayLike<number>,
+  { countTokens = () => Number.NaN }: ResponseRules,
+): ResponseTimes {
   const timeOf = (piece: TextPiece | undefined): number =>
     piece === undefined ? Number.NaN : (readNs[piece.read] ?? Number.NaN);
   return {
-    contentNs: content.map(timeOf),
-    eventCount: content.reduce((sum, { events }) => sum + events, 0),
+    contentNs: output.map(timeOf),
+    eventCount: output.reduce((sum, { events }) => sum + events, 0),
     firstOutputNs: timeOf(output[0]),
     firstReasoningNs: timeOf(reasoning[0]),
-    outputTokens: tokens.output + (countsReasoning ? tokens.reasoning : 0),
-    reasoningTokens: tokens.reasoning,
-  };
-}
-
-function countResponse(
-  { output, outputTokens, reasoning }: Response,
-  countTokens: TokenCounter = () => Number.NaN,
-): NonNullable<ResponseRules["tokens"]> {
-  return {
-    output: outputTokens ?? (output.length === 0 ? 0 : countTokens(joinTexts(output))),
-    reasoning: reasoning.length === 0 ? 0 : countTokens(joinTexts(reasoning)),
+    outputTokens: outputTokens ?? (output.length === 0 ? 0 : countTokens(joinTexts(output))),
+    reasoningTokens: reasoning.length === 0 ? 0 : countTokens(joinTexts(reasoning)),
   };
 }
 
 function joinTexts(pieces: readonly TextPiece[]): string {
   return pieces.map(({ text }) => text).join("");
-}
-
-/** Merges by read. Reasoning precedes output. */
-function mergePieces(first: readonly TextPiece[], second: readonly TextPiece[]): TextPiece[] {
-  const merged = new Map<number, TextPiece>();
-  for (const piece of [...first, ...second].toSorted((a, b) => a.read - b.read)) {
-    const before = merged.get(piece.read);
-    const text = (before?.text ?? "") + piece.text;
-    merged.set(piece.read, { read: piece.read, text, events: (before?.events ?? 0) + piece.events });
-  }
-  return [...merged.values()];
 }
 
 /** Time between responses of one read, per byte. */

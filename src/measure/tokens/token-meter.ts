@@ -13,7 +13,7 @@ import { MeasuredQueue } from "./measured-queue.ts";
 import { type PackedResponses, visitResponses } from "./packed-responses.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
 import type { RequestTokensLog } from "./request-tokens.ts";
-import { type ResponseRules, timeResponse } from "./response-times.ts";
+import { timeResponse } from "./response-times.ts";
 import { joinColumns, TokenColumns } from "./token-columns.ts";
 import { joinTokens, type TokenMeasurement } from "./token-measurement.ts";
 import { measureColumns, NO_TOKENS, type Span, TokenTally } from "./token-tally.ts";
@@ -28,7 +28,7 @@ const SHOWN_CHARACTERS = 200;
 const decoder = new TextDecoder();
 
 /** How responses are measured. */
-export interface MeterRules extends PromptRules, Pick<ResponseRules, "countsReasoning"> {
+export interface MeterRules extends PromptRules {
   /** For `custom`, the first responses show whether they are vectors, rankings or text. */
   readonly kind: ResponseKind;
   /** Location of the text in responses, for the kind `custom`. */
@@ -221,7 +221,7 @@ export class TokenMeter {
   }
 
   private addText(call: AnsweredCall, kind: ResponseKind): void {
-    const { prompt, sequenceId, server, sendNs, offsetsNs, tokens } = call;
+    const { prompt, sequenceId, server, sendNs, offsetsNs } = call;
     const response = hasTensors(kind)
       ? readTensorResponse(kind, recordsOf(call))
       : readResponse(kind, textsOf(call), this.rules.field);
@@ -240,13 +240,13 @@ export class TokenMeter {
       this.rules.log?.add(call.index ?? 0, undefined, error);
       return;
     }
-    const times = timeResponse(response, offsetsNs, { ...this.rules, tokens });
+    const times = timeResponse(response, offsetsNs, this.rules);
     const hasContent = times.contentNs.length > 0;
     const answered: AnsweredRequest = {
       sendNs,
       waitNs: call.waitNs,
       times,
-      inputTokens: tokens?.input ?? (hasContent ? prompt.inputTokens(kind) : Number.NaN),
+      inputTokens: hasContent ? prompt.inputTokens(kind) : Number.NaN,
       requestedTokens: prompt.requestedTokens(kind),
       usage: response.usage,
       session: prompt.session,

@@ -10,18 +10,7 @@ import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 
 /** Measures recorded profile exports with the same meter as runs. */
 
-/** Token counts made elsewhere, one per request of the measured experiment, in the order of files and requests. */
-interface ExportCounts {
-  readonly inputTokens: ArrayLike<number>;
-  readonly outputTokens: ArrayLike<number>;
-  /** Default: none. */
-  readonly reasoningTokens?: ArrayLike<number> | undefined;
-}
-
-export interface ExportRules
-  extends Pick<MeterRules, "countTokens" | "countsReasoning" | "wantsStreams" | "field" | "isLengthAsked"> {
-  /** Used in place of `countTokens`. */
-  readonly counts?: ExportCounts | undefined;
+export interface ExportRules extends Pick<MeterRules, "countTokens" | "wantsStreams" | "field" | "isLengthAsked"> {
   /** Kind of the responses. Default: detected by {@link detectExportKind}. */
   readonly kind?: ResponseKind | undefined;
   /** Index of the experiment to measure. Default: the first. Others are other levels of load. */
@@ -67,7 +56,7 @@ export function detectExportedCustomKind(source: ProfileExport, field: ResponseF
 export function measureExports(sources: readonly ProfileExport[], rules: ExportRules): TokenColumns {
   const [first] = sources;
   if (first === undefined) return new TokenColumns();
-  const { counts, onTimes } = rules;
+  const { onTimes } = rules;
   const kind = rules.kind ?? detectExportKind(first);
   const meter = new TokenMeter({
     ...rules,
@@ -81,19 +70,12 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
     isLengthAsked: rules.isLengthAsked,
   };
   let originNs: bigint | undefined;
-  let position = 0;
   meter.reset();
   for (const source of sources) {
     let index = 0;
     for (const request of source.requests()) {
       if (request.experiment !== (rules.experiment ?? 0)) continue;
       originNs ??= request.timestampNs;
-      const tokens = counts && {
-        input: counts.inputTokens[position] ?? Number.NaN,
-        output: counts.outputTokens[position] ?? Number.NaN,
-        reasoning: counts.reasoningTokens?.[position] ?? 0,
-      };
-      position++;
       try {
         meter.add({
           prompt: new Prompt(payloadOf(request), promptRules, sessionOf(request)),
@@ -101,7 +83,6 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
           sendNs: Number(request.timestampNs - originNs),
           offsetsNs: request.responseOffsetsNs,
           responses: hasTensors(kind) ? request.responses : request.responses.map(readOf),
-          tokens,
         });
       } catch (error) {
         throw toUserError(error, `${source.path}, request ${index}`);

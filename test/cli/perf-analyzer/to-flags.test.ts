@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
+import { Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { MockPlan } from "../../../src/plan/mock.ts";
@@ -197,6 +199,18 @@ describe("a plan as flags, read back, is the same:", () => {
       assert.deepEqual(again.telemetry, plan.telemetry);
     });
   }
+});
+
+describe("a plan taken as settings has the same flags:", () => {
+  // The settings do not have that an option was given, which counts for these only.
+  const given = ["tensors that are binary for any server"];
+  for (const [name, change] of cases.filter(([one]) => !given.includes(one)))
+    test(name, () => {
+      const plan = makePlan({ ...change, client: { stallTimeoutMs: 60_000, ...change.client } });
+      const settings = new Settings();
+      for (const option of OPTIONS) option.take?.(settings, plan);
+      assert.deepEqual(toFlags(toPlan(settings).plan).args, toFlags(plan).args);
+    });
 });
 
 /** A range of one level is that level. */

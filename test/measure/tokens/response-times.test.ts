@@ -37,14 +37,7 @@ describe("the times of a response", () => {
     assert.deepEqual([outputTokens, reasoningTokens], [1, 2]);
   });
 
-  test("take reasoning for content where that is asked for, each read once", () => {
-    const rules = { countTokens: countWords, countsReasoning: true };
-    const { contentNs, eventCount, outputTokens } = time([piece(1, " x y")], [piece(0, "hm "), piece(1, "so")], rules);
-    assert.deepEqual([contentNs, eventCount, outputTokens], [[10, 20], 3, 4]);
-  });
-
-  test("take given counts, and have none without a counter", () => {
-    assert.equal(time([piece(0, "a b c")], [], { tokens: { output: 9, reasoning: 0 } }).outputTokens, 9);
+  test("have no counts without a counter", () => {
     assert.equal(time([piece(0, "a b c")], [], {}).outputTokens, Number.NaN);
     assert.equal(time([], [], {}).outputTokens, 0);
   });

@@ -250,26 +250,6 @@ test("reasoning is as if nothing came by GenAI-Perf's rule, but is measured besi
   assert.match(tokenWarnings(measureColumns(columns)).join("\n"), /1 of 1 responses began with reasoning/);
 });
 
-test("reasoning counts as content where that is asked for", () => {
-  const times = timeResponse(reasoned, reasonedNs, { countTokens: countWords, countsReasoning: true });
-  const columns = measure([0, times]);
-  const names = ["timeToFirstTokenNs", "timeToFirstOutputTokenNs", "outputTokens", "interTokenLatencyNs"] as const;
-  assert.deepEqual(rowOf(columns, 0, names), {
-    timeToFirstTokenNs: 10 * MS,
-    timeToFirstOutputTokenNs: 50 * MS,
-    outputTokens: 7,
-    interTokenLatencyNs: Math.round((50 * MS) / 6),
-  });
-  assert.doesNotMatch(tokenWarnings(measureColumns(columns)).join("\n"), /reasoning/);
-});
-
-test("counts may be given instead of a counter", () => {
-  const rules = { tokens: { output: 5, reasoning: 2 } };
-  const plain = timeResponse(reasoned, reasonedNs, rules);
-  assert.deepEqual([plain.outputTokens, plain.reasoningTokens], [5, 2]);
-  assert.equal(timeResponse(reasoned, reasonedNs, { ...rules, countsReasoning: true }).outputTokens, 7);
-});
-
 test("without a tokenizer, the server's counts replace the client's", () => {
   const answer = readResponse("chat", [
     '{"object":"chat.completion","choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":9,"completion_tokens":3}}',

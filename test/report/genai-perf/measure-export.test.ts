@@ -111,14 +111,6 @@ test("lengths are counted, inputs only once", () => {
   assert.equal(counted, 3);
 });
 
-test("existing counts are used by request, over all files", () => {
-  const source = exportOf("v1/chat/completions", [good, good]);
-  const counts = { inputTokens: [1, 2, 3, 4], outputTokens: Float64Array.of(5, 6, 7, 8) };
-  const columns = measureExports([source, source], { counts });
-  assert.deepEqual([...columns.metrics.inputTokens.view()], [1, 2, 3, 4]);
-  assert.deepEqual([...columns.metrics.outputTokens.view()], [5, 6, 7, 8]);
-});
-
 test("an ambiguous kind must be given", () => {
   const source = exportOf("my/path", [{ ...good, reads: [[5, '{"x":1}']] }]);
   assert.throws(

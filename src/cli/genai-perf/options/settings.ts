@@ -8,9 +8,8 @@ import type { Stimulus } from "../loads.ts";
 import type { PassedFlags } from "./passed-flags.ts";
 
 /**
- * The settings of a command line and a YAML file. `prompts` and `layout` are as in the plan's requests, `schedule` is as the part in
- * its load, and the others are grouped by the
- * YAML's top-level keys. The option tables have their defaults.
+ * The settings of a command line and a YAML file. `prompts` and `layout` are those of the plan's requests, and `schedule` is the part of
+ * its load. The others are grouped by the YAML's top-level keys. The option tables have the defaults.
  */
 
 /** The subcommands except `config`, which becomes the one that its file asks for. */
@@ -30,7 +29,7 @@ export type Sweep = { readonly type: SweepType } & (
   | { readonly kind: "list"; readonly values: readonly number[] }
 );
 
-/** The prompts as the plan has them, with the default of each option, such as a size or number of 0 for none. */
+/** The prompts of the plan, where each option has its value: a size or a number of 0 stands for none. */
 export interface GivenPrompts
   extends Omit<
     Required<PromptSettings>,
@@ -44,7 +43,7 @@ export interface GivenPrompts
 }
 
 /** Rampart's own options, with the YAML key `rampart`. Null stands for "not given". */
-export interface RampartSettings {
+interface RampartSettings {
   rateDistribution: "constant" | "poisson" | "gamma";
   rateSmoothness: number;
   rateRampSec: number | null;

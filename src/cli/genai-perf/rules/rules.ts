@@ -30,7 +30,7 @@ const OF_CONNECTION = [
 ] as const;
 
 /** Checks what Triton in process needs and cannot use, and what ids of tokens need. */
-export function checkInProcess(rules: RuleSet): void {
+function checkInProcess(rules: RuleSet): void {
   const { endpoint, tokenizer, passed } = rules.settings;
   const { type } = endpoint;
   const { isInProcess, hasTokenIds } = ENDPOINT_TYPES[type];
@@ -56,7 +56,7 @@ const INPUT_HINT =
   'Give --input-file FILE with {"text": "COMMAND"} on each line; a command writes the messages of a call.';
 
 /** Checks `--grpc-method`, and what calls of a method cannot use. */
-export function checkMethod(rules: RuleSet): void {
+function checkMethod(rules: RuleSet): void {
   const { endpoint, input } = rules.settings;
   const { grpcMethod, type } = endpoint;
   if (!ENDPOINT_TYPES[type].callsMethod) {
