@@ -38,7 +38,8 @@ import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from ".
 import type { Hooks } from "./run-hooks.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import { readGivenLoad, readLimits, withGivenLoad } from "./scenarios/given-load.ts";
-import { checkSeveral, findScenarios, runSeveral, valuesFor } from "./scenarios/several.ts";
+import { checkSeveral, findScenarios, runSeveral, runSweep, valuesFor } from "./scenarios/several.ts";
+import type { PointWatch, SweepDoor } from "./scenarios/sweep.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
 
@@ -79,7 +80,12 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     const values = readShared(flags, "run", problems);
     if (file === undefined) throw new UserError(problems);
     if (files.length > 1) return runFiles(files, { flags, values, problems, command }, io);
-    const run = (given: PlanValues): Promise<number> => runFile(file, flags, valuesFor(file, given), problems, io);
+    if (flags.has("sweep") && problems.length === 0) {
+      const { scenario } = await loadScenario(file, await io.loadApi());
+      return sweepScenario(scenario, flags, (request, pointIo) => runFile(file, request, pointIo), io);
+    }
+    const run = (given: PlanValues): Promise<number> =>
+      runFile(file, { flags, values: valuesFor(file, given), problems }, io);
     return flags.has("dry-run") || problems.length > 0 ? run(values) : inFleet(values, io, run);
   });
 }
@@ -109,21 +115,43 @@ async function runFiles(
   }
   if (found.length > 0) throw new UserError(found);
   return runSeveral(files, flags.has("quiet") ? silent(io) : io, (file) =>
-    explainErrors(command, io, () => runFile(file, flags, valuesFor(file, values), [], io)),
+    explainErrors(command, io, () => runFile(file, { flags, values: valuesFor(file, values), problems: [] }, io)),
   );
 }
 
-async function runFile(
-  file: string,
+/** What is asked of a scenario. */
+interface RunRequest {
+  readonly flags: FlagValues;
+  /** What flags put into its plan. */
+  readonly values: PlanValues;
+  /** Those of the flags, which are reported with those of the parameters. */
+  readonly problems: Problem[];
+  /** Of a point of a sweep. */
+  readonly watch?: PointWatch;
+}
+
+/** Runs a scenario for each point of `--sweep`. @param run runs it once */
+function sweepScenario(
+  { definition }: Scenario,
   flags: FlagValues,
-  values: PlanValues,
-  problems: Problem[],
+  run: (request: RunRequest, io: CommandIo) => Promise<number>,
   io: CommandIo,
 ): Promise<number> {
+  const { params } = definition as { readonly params?: object };
+  const parameters = Object.keys(params ?? {});
+  const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
+    const problems: Problem[] = [];
+    return run({ flags: pointFlags, values: readShared(pointFlags, "run", problems), problems, watch }, pointIo);
+  };
+  return runSweep(flags, { door: "run", parameters, runPoint }, io);
+}
+
+async function runFile(file: string, request: RunRequest, io: CommandIo): Promise<number> {
+  const { problems } = request;
   const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
     throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
   });
-  return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
+  return withoutExitOf(file, () => runLoaded(loaded, request, io)).catch((error: unknown) => {
     const { place } = loaded;
     if (place !== undefined && error instanceof UserError) throw new UserError(error.problems.map(place));
     throw explainLater(error, loaded);
@@ -146,9 +174,12 @@ export async function runEntryScenario(
     if (asksHelp(flags) && printsHelp(flags, scenarioPage(file, loaded), io)) return EXIT.passed;
     const problems: Problem[] = [...flags.problems];
     const values = readShared(flags, "run", problems);
-    return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
-      throw explainLater(error, loaded);
-    });
+    const run = (request: RunRequest, runIo: CommandIo): Promise<number> =>
+      withoutExitOf(file, () => runLoaded(loaded, request, runIo)).catch((error: unknown) => {
+        throw explainLater(error, loaded);
+      });
+    if (flags.has("sweep") && problems.length === 0) return sweepScenario(loaded.scenario, flags, run, io);
+    return run({ flags, values, problems }, io);
   }).then((code) => withOutputFailure(code, io));
 }
 
@@ -158,14 +189,12 @@ function explainLater(error: unknown, { file }: LoadedScenario): unknown {
   return toLaterError(error, file, resolve(file)) ?? error;
 }
 
-/** @param problems those of the flags, which are reported with those of the parameters */
 async function runLoaded(
   { scenario, file, folder }: LoadedScenario,
-  flags: FlagValues,
-  planValues: PlanValues,
-  problems: Problem[],
+  request: RunRequest,
   io: CommandIo,
 ): Promise<number> {
+  const { flags, values: planValues, problems, watch } = request;
   const { params, setup, teardown } = scenario.definition as Hooks & { readonly params?: unknown };
   const load = readGivenLoad(flags, "run", problems);
   const limits = readLimits(flags, problems);
@@ -184,17 +213,19 @@ async function runLoaded(
     runPlan(
       changePlan(toPlan(resolved(runContext), folder, overrides), { values: planValues, limits }),
       { folder, context: runContext, overrides },
-      flags,
+      request,
       runIo,
     );
   const late = fieldsAfterSetup(scenario);
   const isPlanKnown = late.length === 0 || setup === undefined;
   // A plan is known without a server unless a field needs what setup returns.
-  if ((setup ?? teardown) === undefined || (flags.has("dry-run") && isPlanKnown))
+  const onlyPlans = flags.has("dry-run") || watch?.onPlan !== undefined;
+  if ((setup ?? teardown) === undefined || (onlyPlans && isPlanKnown))
     return run({ ...context, started: { value: undefined } }, io);
   const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);
   if (isPlanKnown) toPlan(known, folder, overrides);
   else checkFields(known, late);
+  if (watch?.onPlan !== undefined) return EXIT.passed;
   const hooks: Hooks = { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) };
   await prepareSecondSignal();
   const { runWithHooks } = await import("./run-hooks.ts");
@@ -212,22 +243,32 @@ function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
 }
 
 /** Runs a plan, or prints it. */
-async function runPlan(plan: Plan, functions: FunctionsSource, flags: FlagValues, io: CommandIo): Promise<number> {
+async function runPlan(
+  plan: Plan,
+  functions: FunctionsSource,
+  { flags, watch }: RunRequest,
+  io: CommandIo,
+): Promise<number> {
   const { file } = functions.context;
   const notation = isDataFile(file) ? "data" : "code";
   const unreadable = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
   if (unreadable.length > 0) throw new UserError(unreadable);
+  if (watch?.onPlan !== undefined) {
+    watch.onPlan(plan);
+    return EXIT.passed;
+  }
   if (flags.has("dry-run")) {
     io.out(formatDryRun(plan, notation));
     announceTime(plan, notation, io);
     return EXIT.passed;
   }
-  if (!flags.has("quiet")) announceTime(plan, notation, io);
+  if (!flags.has("quiet") && watch === undefined) announceTime(plan, notation, io);
   if (functionsOf(plan).size > 0) await prepareSecondSignal();
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { onInterrupt, functions }));
+  watch?.onExecuted?.(plan, executed);
   return conclude(plan, executed, flags, io);
 }
 

@@ -16,6 +16,8 @@ import type { PlanValues } from "../options/shared-option.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
 import { changePlan, conclude, type PlanChanges } from "../run.ts";
+import { runSweep } from "../scenarios/several.ts";
+import type { PointWatch, SweepDoor } from "../scenarios/sweep.ts";
 import { inScenario, withNames } from "../setting-names.ts";
 import { commandFlags } from "../shared-flags.ts";
 import { toScenario } from "./to-scenario.ts";
@@ -110,28 +112,49 @@ export async function runHttpCommand(args: readonly string[], command: string, r
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+    if (flags.has("sweep")) {
+      const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
+        const { scenario, ...given } = toScenario(pointFlags);
+        return runScenario(scenario, { flags: pointFlags, watch }, given, pointIo).catch((error: unknown) => {
+          throw inFlags(error);
+        });
+      };
+      return runSweep(flags, { door: "http", parameters: [], runPoint }, io);
+    }
     const { scenario, values, limits } = toScenario(flags);
     const run = (given: PlanValues): Promise<number> =>
-      runScenario(scenario, flags, { values: given, limits }, io).catch((error: unknown) => {
+      runScenario(scenario, { flags }, { values: given, limits }, io).catch((error: unknown) => {
         throw inFlags(error);
       });
     return flags.has("dry-run") ? run(values) : inFleet(values, io, run);
   });
 }
 
-async function runScenario(scenario: Scenario, flags: FlagValues, given: PlanChanges, io: CommandIo): Promise<number> {
+/** Runs the scenario, or prints its plan. @param asked the flags, and what watches a point of a sweep */
+async function runScenario(
+  scenario: Scenario,
+  { flags, watch }: { readonly flags: FlagValues; readonly watch?: PointWatch },
+  given: PlanChanges,
+  io: CommandIo,
+): Promise<number> {
   const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), given);
   const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
   if (problems.length > 0) throw new UserError(problems);
+  if (watch?.onPlan !== undefined) {
+    watch.onPlan(plan);
+    return EXIT.passed;
+  }
   if (flags.has("dry-run")) {
     io.out(formatDryRun(plan, "code"));
     return EXIT.passed;
   }
-  if (!flags.has("quiet")) announceTime(plan, "code", io);
+  if (!flags.has("quiet") && watch === undefined) announceTime(plan, "code", io);
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  return conclude(plan, await executePlan(plan, reportIo, { onInterrupt }), flags, io);
+  const executed = await executePlan(plan, reportIo, { onInterrupt });
+  watch?.onExecuted?.(plan, executed);
+  return conclude(plan, executed, flags, io);
 }
 
 /** Names the flags instead of the fields of the scenario. */

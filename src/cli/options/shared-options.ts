@@ -158,6 +158,21 @@ const OPTIONS: readonly SharedOption[] = [
     differs: { run: { help: "Measure this number of requests at each level." } },
   },
   {
+    name: "sweep",
+    kind: "text",
+    value: "NAME=VALUE,…",
+    isFirst: true,
+    isRepeatable: true,
+    doors: COMMANDS,
+    help: "Measure each of these values of an option, such as users=1,8,64, in one report.",
+    differs: {
+      run: {
+        isCommon: true,
+        help: "Measure each of these values of a parameter of the scenario, or of an option, such as users=1,8,64, in one report. Several give all combinations.",
+      },
+    },
+  },
+  {
     name: "fail-if",
     kind: "text",
     value: "LIMIT",

@@ -5,9 +5,11 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { isMpiRank } from "../../runtime/mpi.ts";
 import type { CommandIo } from "../execute.ts";
+import type { FlagValues } from "../flags.ts";
 import { fileKeyOf, type PlanValues } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { isDirectory, isFile } from "../output-files.ts";
+import type { SweepDoor } from "./sweep.ts";
 
 /** Several scenarios in one run, with one verdict. */
 
@@ -101,13 +103,24 @@ export async function runSeveral(
     codes.push(await run(file));
     if (codes.at(-1) === EXIT.interrupted) break;
   }
-  const [code = EXIT.passed] = VERDICTS.find(([one]) => codes.includes(one)) ?? [];
+  const code = gravestOf(codes);
   const passed = codes.filter((one) => one === EXIT.passed).length;
   const rows = files.map((file, index) => `  ${wordOf(codes[index]).padEnd(13)}${file}\n`);
   const verdict = `${wordOf(code)}  ${passed} of ${files.length} scenarios passed\n${rows.join("")}`;
   if (io.isQuiet !== true) io.out(`\n${verdict}`);
   else if (code !== EXIT.passed) io.err(verdict);
   return code;
+}
+
+/** Measures the points of `--sweep`. Returns the gravest exit code. @throws UserError with all problems */
+export async function runSweep(flags: FlagValues, command: SweepDoor, io: CommandIo): Promise<number> {
+  const { measureSweep } = await import("./sweep.ts");
+  return gravestOf(await measureSweep(flags, command, io));
+}
+
+/** Returns the gravest of exit codes; 0 if there are none. */
+export function gravestOf(codes: readonly number[]): number {
+  return VERDICTS.find(([one]) => codes.includes(one))?.[0] ?? EXIT.passed;
 }
 
 function wordOf(code: number | undefined): string {

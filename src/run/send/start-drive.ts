@@ -3,6 +3,7 @@ import type { LaneOptions } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { ClosedLoad } from "./closed-load.ts";
 import type { Feed } from "./feed.ts";
+import { createScheduledLoad } from "./scheduled-load.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import type { SessionLoad } from "./session-load.ts";
 
@@ -59,7 +60,6 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
     if (isCurrent()) host.use(load).arrive(arrivals, atNs);
   },
   scheduled: async (host, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
-    const { createScheduledLoad } = await import("./scheduled-load.ts");
     if (!isCurrent()) return;
     // Slots that wait after a failure get their place like all others.
     await host.halt();
