@@ -14,6 +14,7 @@ import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.t
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
+import { type AbSide, abOf } from "../scenario/definition/ab.ts";
 import { isDataFile, type LoadedScenario, loadScenario, withReadFields } from "../scenario/load-module.ts";
 import {
   describeParameters,
@@ -38,8 +39,15 @@ import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from ".
 import type { Hooks } from "./run-hooks.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import { readGivenLoad, readLimits, withGivenLoad } from "./scenarios/given-load.ts";
-import { checkSeveral, findScenarios, runSeveral, runSweep, valuesFor } from "./scenarios/several.ts";
-import type { PointWatch, SweepDoor } from "./scenarios/sweep.ts";
+import {
+  checkSeveral,
+  findScenarios,
+  type RunRequest,
+  runSeveral,
+  runSides,
+  sweepScenario,
+  valuesFor,
+} from "./scenarios/several.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
 
@@ -119,33 +127,6 @@ async function runFiles(
   );
 }
 
-/** What is asked of a scenario. */
-interface RunRequest {
-  readonly flags: FlagValues;
-  /** What flags put into its plan. */
-  readonly values: PlanValues;
-  /** Those of the flags, which are reported with those of the parameters. */
-  readonly problems: Problem[];
-  /** Of a point of a sweep. */
-  readonly watch?: PointWatch;
-}
-
-/** Runs a scenario for each point of `--sweep`. @param run runs it once */
-function sweepScenario(
-  { definition }: Scenario,
-  flags: FlagValues,
-  run: (request: RunRequest, io: CommandIo) => Promise<number>,
-  io: CommandIo,
-): Promise<number> {
-  const { params } = definition as { readonly params?: object };
-  const parameters = Object.keys(params ?? {});
-  const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
-    const problems: Problem[] = [];
-    return run({ flags: pointFlags, values: readShared(pointFlags, "run", problems), problems, watch }, pointIo);
-  };
-  return runSweep(flags, { door: "run", parameters, runPoint }, io);
-}
-
 async function runFile(file: string, request: RunRequest, io: CommandIo): Promise<number> {
   const { problems } = request;
   const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
@@ -194,7 +175,7 @@ async function runLoaded(
   request: RunRequest,
   io: CommandIo,
 ): Promise<number> {
-  const { flags, values: planValues, problems, watch } = request;
+  const { flags, problems, watch } = request;
   const { params, setup, teardown } = scenario.definition as Hooks & { readonly params?: unknown };
   const load = readGivenLoad(flags, "run", problems);
   const limits = readLimits(flags, problems);
@@ -209,13 +190,18 @@ async function runLoaded(
   };
   const context: FieldContext = { values, file, path: resolve(file) };
   const resolved = (known: FieldContext): Scenario => withGivenLoad(resolveFields(scenario, known), load);
-  const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
-    runPlan(
-      changePlan(toPlan(resolved(runContext), folder, overrides), { values: planValues, limits }),
-      { folder, context: runContext, overrides },
-      request,
-      runIo,
-    );
+  const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {
+    const known = resolved(runContext);
+    const runSide = (side: AbSide | undefined, asked: RunRequest, sideIo: CommandIo): Promise<number> => {
+      const own = side === undefined ? overrides : { ...overrides, side };
+      const plan = changePlan(toPlan(known, folder, own), { values: asked.values, limits });
+      return runPlan(plan, { folder, context: runContext, overrides: own }, asked, sideIo);
+    };
+    const options = abOf(known.definition);
+    return options === undefined
+      ? runSide(undefined, request, runIo)
+      : runSides(request, options, (side, asked, sideIo) => runSide(side, asked, sideIo), runIo);
+  };
   const late = fieldsAfterSetup(scenario);
   const isPlanKnown = late.length === 0 || setup === undefined;
   // A plan is known without a server unless a field needs what setup returns.

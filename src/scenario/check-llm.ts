@@ -142,8 +142,11 @@ function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[
   return audio === undefined ? conflicts : [...conflicts, ...checkAudio(toAudioPlan(audio))];
 }
 
+/** Loads that hold conversations. */
+const LOADS_OF_SESSIONS: readonly string[] = ["sessions", "session-rate"];
+
 function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load: Load["kind"]): Problem[] {
-  const isLoad = load === "sessions" || load === "session-rate";
+  const isLoad = LOADS_OF_SESSIONS.includes(load);
   if (sessions === undefined) {
     if (!isLoad || (file !== undefined && fileFormat !== undefined)) return [];
     const hint =

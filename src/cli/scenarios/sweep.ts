@@ -19,7 +19,7 @@ import {
 import { renderText } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { isMpiRank } from "../../runtime/mpi.ts";
-import type { CommandIo, ExecutedPlan } from "../execute.ts";
+import type { CommandIo, PointWatch } from "../execute.ts";
 import { formatDryRun } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { type Door, fileKeyOf } from "../options/shared-option.ts";
@@ -33,14 +33,6 @@ import { readFiles } from "../shared-flags.ts";
 interface Axis {
   readonly name: string;
   readonly values: readonly string[];
-}
-
-/** What the run of a point says besides its exit code. */
-export interface PointWatch {
-  /** Receives the plan, which is then not run. Absent: it is run. */
-  onPlan?(plan: Plan): void;
-  /** Receives the result of the run. */
-  onExecuted?(plan: Plan, executed: ExecutedPlan): void;
 }
 
 /** What a command does with the points of a sweep. */

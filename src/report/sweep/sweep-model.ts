@@ -134,8 +134,8 @@ function nameColumns(points: readonly SweptPoint[], rows: readonly Row[]): Colum
 
 const STATES: readonly VerdictState[] = ["fail", "unresolved", "pass"];
 
-/** Each assertion once, with the worst result and its point. */
-function joinChecks(points: readonly SweptPoint[]): Check[] {
+/** Each assertion once, with the worst result and its point. @param noun what the points are called */
+export function joinChecks(points: readonly SweptPoint[], noun = "points"): Check[] {
   const byText = new Map<string, { readonly check: Check; readonly at: string }[]>();
   for (const { values, plan, json } of points)
     for (const check of checksOf(viewReport(plan, json)))
@@ -144,7 +144,7 @@ function joinChecks(points: readonly SweptPoint[]): Check[] {
     const state = STATES.find((one) => all.some(({ check }) => check.state === one)) ?? "pass";
     const same = all.filter(({ check }) => check.state === state);
     const [first] = same;
-    const count = state === "pass" ? `at all ${all.length} points` : `at ${same.length} of ${all.length} points`;
+    const count = state === "pass" ? `at all ${all.length} ${noun}` : `at ${same.length} of ${all.length} ${noun}`;
     const example = state === "pass" || first === undefined ? "" : `, such as ${first.at}: ${first.check.measured}`;
     return { state, text, measured: `${count}${example}` };
   });

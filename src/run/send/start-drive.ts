@@ -3,6 +3,7 @@ import type { LaneOptions } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { ClosedLoad } from "./closed-load.ts";
 import type { Feed } from "./feed.ts";
+import { GroupLoad } from "./groups/group-load.ts";
 import { createScheduledLoad } from "./scheduled-load.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import type { SessionLoad } from "./session-load.ts";
@@ -44,7 +45,6 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
     return host.use(new PeriodicLoad(host, drive)).start();
   },
   groups: async (host, { size }, { isCurrent }) => {
-    const { GroupLoad } = await import("./groups/group-load.ts");
     if (!isCurrent()) return;
     return host.use(new GroupLoad(host, size)).start();
   },
