@@ -78,6 +78,7 @@ export type {
   ServerTraceOptions,
   StabilityOptions,
 } from "./scenario/define.ts";
+export { type AbOptions, ab } from "./scenario/definition/ab.ts";
 export type { CapacityOptions } from "./scenario/definition/capacity.ts";
 export type { FormOf, GenerateOptions } from "./scenario/generate/builder.ts";
 export type {

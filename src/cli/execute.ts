@@ -49,6 +49,14 @@ export interface ExecutedPlan {
   readonly outputError: RunError | undefined;
 }
 
+/** What watches one of several runs. */
+export interface PointWatch {
+  /** Receives the plan, which is then not run. Absent: it is run. */
+  onPlan?(plan: Plan): void;
+  /** Receives the result of the run. */
+  onExecuted?(plan: Plan, executed: ExecutedPlan): void;
+}
+
 /** How a front door runs its plan. */
 export interface ExecuteOptions {
   /** Called at the first Ctrl-C. */

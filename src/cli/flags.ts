@@ -76,6 +76,30 @@ export class FlagValues {
   has(name: string): boolean {
     return this.count(name) > 0;
   }
+
+  /** Whether the command has such a flag. */
+  knows(name: string): boolean {
+    return this.flags.some((flag) => flag.name === name);
+  }
+
+  /** Whether a flag of the command has a value. */
+  takesValue(name: string): boolean {
+    return this.flags.some((flag) => flag.name === name && flag.value !== undefined);
+  }
+
+  /** Returns the same with other values of a flag. */
+  withTexts(name: string, texts: readonly string[]): FlagValues {
+    const values = new Map([...this.values, [name, texts]]);
+    const counts = new Map([...this.counts, [name, texts.length]]);
+    return new FlagValues(this.flags, this.positionals, values, counts, this.problems);
+  }
+
+  /** Returns the same without some flags. */
+  without(names: readonly string[]): FlagValues {
+    const left = <T>(all: ReadonlyMap<string, T>): Map<string, T> =>
+      new Map([...all].filter(([name]) => !names.includes(name)));
+    return new FlagValues(this.flags, this.positionals, left(this.values), left(this.counts), this.problems);
+  }
 }
 
 /** Prints all options. */

@@ -12,6 +12,7 @@ import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.t
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
+import { type AbSide, abOf } from "../scenario/definition/ab.ts";
 import { isDataFile, type LoadedScenario, loadedFrom, loadScenario } from "../scenario/load-module.ts";
 import { describeParameters, type ParameterHelp } from "../scenario/params/read-values.ts";
 import type { FieldContext } from "../scenario/resolve.ts";
@@ -27,8 +28,16 @@ import { inFleet } from "./in-fleet.ts";
 import { type PlanValues, withPlanValues } from "./options/shared-option.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
-import { explainLater, openScenario, prepareScenario, SET_FLAG } from "./scenarios/prepare.ts";
-import { checkSeveral, findScenarios, runSeveral, valuesFor } from "./scenarios/several.ts";
+import { explainLater, openScenario, prepareScenario, SET_FLAG, withSide } from "./scenarios/prepare.ts";
+import {
+  checkSeveral,
+  findScenarios,
+  type RunRequest,
+  runSeveral,
+  runSides,
+  sweepScenario,
+  valuesFor,
+} from "./scenarios/several.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
 
@@ -62,7 +71,12 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     const values = readShared(flags, "run", problems);
     if (file === undefined) throw new UserError(problems);
     if (files.length > 1) return runFiles(files, { flags, values, problems, command }, io);
-    const run = (given: PlanValues): Promise<number> => runFile(file, flags, valuesFor(file, given), problems, io);
+    if (flags.has("sweep") && problems.length === 0) {
+      const { scenario } = await loadScenario(file, await io.loadApi());
+      return sweepScenario(scenario, flags, (request, pointIo) => runFile(file, request, pointIo), io);
+    }
+    const run = (given: PlanValues): Promise<number> =>
+      runFile(file, { flags, values: valuesFor(file, given), problems }, io);
     return flags.has("dry-run") || problems.length > 0 ? run(values) : inFleet(values, io, run);
   });
 }
@@ -92,18 +106,12 @@ async function runFiles(
   }
   if (found.length > 0) throw new UserError(found);
   return runSeveral(files, flags.has("quiet") ? silent(io) : io, (file) =>
-    explainErrors(command, io, () => runFile(file, flags, valuesFor(file, values), [], io)),
+    explainErrors(command, io, () => runFile(file, { flags, values: valuesFor(file, values), problems: [] }, io)),
   );
 }
 
-function runFile(
-  file: string,
-  flags: FlagValues,
-  values: PlanValues,
-  problems: Problem[],
-  io: CommandIo,
-): Promise<number> {
-  return openScenario(file, problems, io, (loaded) => runLoaded(loaded, flags, values, problems, io));
+function runFile(file: string, request: RunRequest, io: CommandIo): Promise<number> {
+  return openScenario(file, request.problems, io, (loaded) => runLoaded(loaded, request, io));
 }
 
 /** Runs a scenario whose module is the main module. Returns the exit code. */
@@ -122,33 +130,33 @@ export async function runEntryScenario(
     if (asksHelp(flags) && printsHelp(flags, scenarioPage(file, loaded), io)) return EXIT.passed;
     const problems: Problem[] = [...flags.problems];
     const values = readShared(flags, "run", problems);
-    return withoutExitOf(file, () => runLoaded(loaded, flags, values, problems, io)).catch((error: unknown) => {
-      throw explainLater(error, loaded);
-    });
+    const run = (request: RunRequest, runIo: CommandIo): Promise<number> =>
+      withoutExitOf(file, () => runLoaded(loaded, request, runIo)).catch((error: unknown) => {
+        throw explainLater(error, loaded);
+      });
+    if (flags.has("sweep") && problems.length === 0) return sweepScenario(loaded.scenario, flags, run, io);
+    return run({ flags, values, problems }, io);
   }).then((code) => withOutputFailure(code, io));
 }
 
-/** @param problems those of the flags, which are reported with those of the parameters */
-async function runLoaded(
-  loaded: LoadedScenario,
-  flags: FlagValues,
-  planValues: PlanValues,
-  problems: Problem[],
-  io: CommandIo,
-): Promise<number> {
+async function runLoaded(loaded: LoadedScenario, request: RunRequest, io: CommandIo): Promise<number> {
+  const { flags, problems, watch } = request;
   const prepared = prepareScenario(loaded, flags, problems);
   const { hooks, context, folder, overrides, limits, lateFields } = prepared;
-  const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
-    runPlan(
-      changePlan(prepared.plan(runContext), { values: planValues, limits }),
-      { folder, context: runContext, overrides },
-      flags,
-      runIo,
-    );
+  const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {
+    const runSide = (side: AbSide | undefined, asked: RunRequest, sideIo: CommandIo): Promise<number> => {
+      const plan = changePlan(prepared.plan(runContext, side), { values: asked.values, limits });
+      return runPlan(plan, { folder, context: runContext, overrides: withSide(overrides, side) }, asked, sideIo);
+    };
+    const options = abOf(prepared.resolved(runContext).definition);
+    return options === undefined ? runSide(undefined, request, runIo) : runSides(request, options, runSide, runIo);
+  };
   // A plan is known without a server unless a field needs what setup returns.
-  if (hooks === undefined || (flags.has("dry-run") && lateFields.length === 0))
+  const onlyPlans = flags.has("dry-run") || watch?.onPlan !== undefined;
+  if (hooks === undefined || (onlyPlans && lateFields.length === 0))
     return run({ ...context, started: { value: undefined } }, io);
   prepared.checkEarly();
+  if (watch?.onPlan !== undefined) return EXIT.passed;
   await prepareSecondSignal();
   const { runWithHooks } = await import("./run-hooks.ts");
   return runWithHooks(hooks, { params: context.values, file: context.file, path: context.path }, io, (value, hookIo) =>
@@ -157,22 +165,32 @@ async function runLoaded(
 }
 
 /** Runs a plan, or prints it. */
-async function runPlan(plan: Plan, functions: FunctionsSource, flags: FlagValues, io: CommandIo): Promise<number> {
+async function runPlan(
+  plan: Plan,
+  functions: FunctionsSource,
+  { flags, watch }: RunRequest,
+  io: CommandIo,
+): Promise<number> {
   const { file } = functions.context;
   const notation = isDataFile(file) ? "data" : "code";
   const unreadable = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
   if (unreadable.length > 0) throw new UserError(unreadable);
+  if (watch?.onPlan !== undefined) {
+    watch.onPlan(plan);
+    return EXIT.passed;
+  }
   if (flags.has("dry-run")) {
     io.out(formatDryRun(plan, notation));
     announceTime(plan, notation, io);
     return EXIT.passed;
   }
-  if (!flags.has("quiet")) announceTime(plan, notation, io);
+  if (!flags.has("quiet") && watch === undefined) announceTime(plan, notation, io);
   if (functionsOf(plan).size > 0) await prepareSecondSignal();
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { onInterrupt, functions }));
+  watch?.onExecuted?.(plan, executed);
   return conclude(plan, executed, flags, io);
 }
 

@@ -16,6 +16,7 @@ import { defaultMetricsUrl } from "../telemetry/metrics-url.ts";
 import { toAssertionPlan } from "./assertion-schema.ts";
 import { toCancellationPlan } from "./cancel.ts";
 import type { Scenario } from "./define.ts";
+import { type AbSide, sideOf } from "./definition/ab.ts";
 import { toCapacityPlan } from "./definition/capacity.ts";
 import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
 import { toProblems } from "./definition/to-problem.ts";
@@ -39,11 +40,13 @@ export interface PlanOverrides {
   readonly showsLines?: true;
   /** The values of the scenario's parameters, for reports. */
   readonly parameters?: ParametersPlan | undefined;
+  /** Which target of `ab(…)`. Default: the first one. */
+  readonly side?: AbSide;
 }
 
 /** Builds the plan of a scenario. @param folder base of relative paths @throws UserError with all problems, by path in the definition */
 export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverrides = {}): Plan {
-  const given = copyPlainData(scenario.definition);
+  const given = sideOf(copyPlainData(scenario.definition), overrides.side);
   registerGiven(given);
   const parsed = v.safeParse(definitionSchema(), given);
   if (!parsed.success)
@@ -59,7 +62,7 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
 
 /** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */
 export function checkFields({ definition }: Scenario, absent: readonly string[]): void {
-  const given = copyPlainData(definition);
+  const given = sideOf(copyPlainData(definition));
   registerGiven(given);
   const { issues = [] } = v.safeParse(definitionSchema(), given);
   const wrong = issues.filter(({ path }) => !absent.includes(String(path?.[0]?.key)));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as api from "../../src/index.ts";
@@ -10,8 +10,10 @@ import { MODES } from "./counterparts.ts";
  * option-plans.test.ts compares the plans of command lines and of their counterparts.
  */
 
-const GUIDE = readFileSync(join(import.meta.dirname, "..", "..", "scenarios", "README.md"), "utf8");
-const SECTIONS = GUIDE.split(/^### /m).slice(1);
+const REFERENCE = join(import.meta.dirname, "..", "..", "scenarios", "reference");
+const SECTIONS = readdirSync(REFERENCE).flatMap((name) =>
+  readFileSync(join(REFERENCE, name), "utf8").split(/^##+ /m).slice(1),
+);
 
 /** Returns what is wrong with a counterpart; undefined when the reference has it, or when it is a reason. */
 function explain(counterpart: string): string | undefined {

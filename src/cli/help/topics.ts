@@ -45,6 +45,8 @@ const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Rea
       "limits-of-this-host": "loads that are too much for this host, long runs, large files",
       "while-it-runs": "the live view, Prometheus and OpenTelemetry",
       reports: "the files that a run writes: page, JSON, CSV, JUnit, records",
+      sweeps: "one scenario over many values, in one report",
+      "two-targets": "ab: two targets in alternating blocks, and which is better",
       "compare-runs": "how to compare runs, and fail on a regression",
       "without-code": "scenarios in YAML and JSON",
       "test-server": "what rampart mock serves",

@@ -5,7 +5,7 @@ import type { Scenario } from "../../scenario/define.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { commandOf } from "../command-usage.ts";
-import type { CommandIo } from "../execute.ts";
+import type { CommandIo, PointWatch } from "../execute.ts";
 import { announceTime } from "../expected-time.ts";
 import { explainErrors } from "../explain-errors.ts";
 import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
@@ -15,6 +15,8 @@ import type { PlanValues } from "../options/shared-option.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { changePlan, type PlanChanges } from "../run.ts";
 import { runMadePlan } from "../scenarios/made-plan.ts";
+import { runSweep } from "../scenarios/several.ts";
+import type { SweepDoor } from "../scenarios/sweep.ts";
 import { inScenario, withNames } from "../setting-names.ts";
 import { commandFlags } from "../shared-flags.ts";
 import { toScenario } from "./to-scenario.ts";
@@ -109,19 +111,34 @@ export async function runHttpCommand(args: readonly string[], command: string, r
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+    if (flags.has("sweep")) {
+      const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
+        const { scenario, ...given } = toScenario(pointFlags);
+        return runScenario(scenario, { flags: pointFlags, watch }, given, pointIo).catch((error: unknown) => {
+          throw inFlags(error);
+        });
+      };
+      return runSweep(flags, { door: "http", parameters: [], runPoint }, io);
+    }
     const { scenario, values, limits } = toScenario(flags);
     const run = (given: PlanValues): Promise<number> =>
-      runScenario(scenario, flags, { values: given, limits }, io).catch((error: unknown) => {
+      runScenario(scenario, { flags }, { values: given, limits }, io).catch((error: unknown) => {
         throw inFlags(error);
       });
     return flags.has("dry-run") ? run(values) : inFleet(values, io, run);
   });
 }
 
-async function runScenario(scenario: Scenario, flags: FlagValues, given: PlanChanges, io: CommandIo): Promise<number> {
+/** Runs the scenario, or prints its plan. @param asked the flags, and what watches a point of a sweep */
+async function runScenario(
+  scenario: Scenario,
+  { flags, watch }: { readonly flags: FlagValues; readonly watch?: PointWatch },
+  given: PlanChanges,
+  io: CommandIo,
+): Promise<number> {
   const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), given);
-  if (!flags.has("quiet") && !flags.has("dry-run")) announceTime(plan, "code", io);
-  return runMadePlan(plan, flags, io);
+  if (!flags.has("quiet") && !flags.has("dry-run") && watch === undefined) announceTime(plan, "code", io);
+  return runMadePlan(plan, flags, io, watch);
 }
 
 /** Names the flags instead of the fields of the scenario. */

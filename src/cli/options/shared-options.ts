@@ -190,6 +190,21 @@ const OPTIONS: readonly SharedOption[] = [
     },
   },
   {
+    name: "sweep",
+    kind: "text",
+    value: "NAME=VALUE,…",
+    isFirst: true,
+    isRepeatable: true,
+    doors: COMMANDS,
+    help: "Measure each of these values of an option, such as users=1,8,64, in one report.",
+    differs: {
+      run: {
+        isCommon: true,
+        help: "Measure each of these values of a parameter of the scenario, or of an option, such as users=1,8,64, in one report. Several give all combinations.",
+      },
+    },
+  },
+  {
     name: "fail-if",
     kind: "text",
     value: "LIMIT",

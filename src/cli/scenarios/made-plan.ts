@@ -2,16 +2,24 @@ import type { Plan } from "../../plan/plan.ts";
 import { UserError } from "../../plan/problem.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
-import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
+import { type CommandIo, type EndSignal, executePlan, type PointWatch } from "../execute.ts";
 import { formatDryRun } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
 import { conclude } from "../run.ts";
 
-/** Runs a plan that a command made from its flags, or prints it with `--dry-run`. Returns the exit code. @throws UserError */
-export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo): Promise<number> {
+/**
+ * Runs a plan that a command made from its flags, or prints it with `--dry-run`. Returns the exit code.
+ * @param watch of a point of a sweep
+ * @throws UserError
+ */
+export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo, watch?: PointWatch): Promise<number> {
   const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
   if (problems.length > 0) throw new UserError(problems);
+  if (watch?.onPlan !== undefined) {
+    watch.onPlan(plan);
+    return EXIT.passed;
+  }
   if (flags.has("dry-run")) {
     io.out(formatDryRun(plan, "code"));
     return EXIT.passed;
@@ -19,5 +27,7 @@ export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo):
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  return conclude(plan, await executePlan(plan, reportIo, { onInterrupt }), flags, io);
+  const executed = await executePlan(plan, reportIo, { onInterrupt });
+  watch?.onExecuted?.(plan, executed);
+  return conclude(plan, executed, flags, io);
 }

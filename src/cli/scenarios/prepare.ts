@@ -4,6 +4,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import type { Scenario } from "../../scenario/define.ts";
+import type { AbSide } from "../../scenario/definition/ab.ts";
 import { type LoadedScenario, loadScenario } from "../../scenario/load-module.ts";
 import { readParameters } from "../../scenario/params/read-values.ts";
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../../scenario/resolve.ts";
@@ -36,8 +37,10 @@ export interface PreparedScenario {
   readonly limits: readonly AssertionPlan[];
   /** The fields that need what setup returns; empty without a setup. */
   readonly lateFields: readonly string[];
-  /** Makes the plan. @throws UserError with all problems */
-  plan(context: FieldContext): Plan;
+  /** Returns the scenario with the fields that are functions of the parameters. */
+  resolved(context: FieldContext): Scenario;
+  /** Makes the plan. @param side of `ab`; default: the first one @throws UserError with all problems */
+  plan(context: FieldContext, side?: AbSide): Plan;
   /** Checks what is known before setup is called. @throws UserError with all problems */
   checkEarly(): void;
 }
@@ -90,13 +93,19 @@ export function prepareScenario(
       ? {}
       : { hooks: { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) } }),
     ...{ context, folder, overrides, limits, lateFields },
-    plan: (known) => toPlan(resolved(known), folder, overrides),
+    resolved,
+    plan: (known, side) => toPlan(resolved(known), folder, withSide(overrides, side)),
     checkEarly: () => {
       const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);
       if (lateFields.length === 0) toPlan(known, folder, overrides);
       else checkFields(known, late);
     },
   };
+}
+
+/** Returns what flags change in one of the targets of `ab`. */
+export function withSide(overrides: PlanOverrides, side: AbSide | undefined): PlanOverrides {
+  return side === undefined ? overrides : { ...overrides, side };
 }
 
 function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {

@@ -1,13 +1,20 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
+import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
-import type { CommandIo } from "../execute.ts";
+import type { Scenario } from "../../scenario/define.ts";
+import type { AbSide } from "../../scenario/definition/ab.ts";
+import type { CommandIo, PointWatch } from "../execute.ts";
+import type { FlagValues } from "../flags.ts";
 import { fileKeyOf, type PlanValues } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { isDirectory, isFile } from "../output-files.ts";
+import { readShared } from "../shared-flags.ts";
+import type { AbRun } from "./alternate.ts";
+import type { SweepDoor } from "./sweep.ts";
 
 /** Several scenarios in one run, with one verdict. */
 
@@ -103,13 +110,91 @@ export async function runSeveral(
     codes.push(await run(file));
     if (codes.at(-1) === EXIT.interrupted) break;
   }
-  const [code = EXIT.passed] = VERDICTS.find(([one]) => codes.includes(one)) ?? [];
+  const code = gravestOf(codes);
   const passed = codes.filter((one) => one === EXIT.passed).length;
   const rows = files.map((file, index) => `  ${wordOf(codes[index]).padEnd(13)}${file}\n`);
   const verdict = `${wordOf(code)}  ${passed} of ${files.length} scenarios passed\n${rows.join("")}`;
   if (io.isQuiet !== true) io.out(`\n${verdict}`);
   else if (code !== EXIT.passed) io.err(verdict);
   return code;
+}
+
+/** Measures the points of `--sweep`. Returns the gravest exit code. @throws UserError with all problems */
+export async function runSweep(flags: FlagValues, command: SweepDoor, io: CommandIo): Promise<number> {
+  const { measureSweep } = await import("./sweep.ts");
+  return gravestOf(await measureSweep(flags, command, io));
+}
+
+/** Measures the targets of `ab(…)` in turn. Returns the gravest exit code. @throws UserError with all problems */
+async function runAb(run: AbRun, io: CommandIo): Promise<number> {
+  const { runAlternating } = await import("./alternate.ts");
+  return gravestOf(await runAlternating(run, io));
+}
+
+/** What is asked of a scenario. */
+export interface RunRequest {
+  readonly flags: FlagValues;
+  /** What flags put into its plan. */
+  readonly values: PlanValues;
+  /** Those of the flags, which are reported with those of the parameters. */
+  readonly problems: Problem[];
+  /** Of a point of a sweep. */
+  readonly watch?: PointWatch;
+}
+
+/** Runs a scenario for each point of `--sweep`. @param run runs it once */
+export function sweepScenario(
+  { definition }: Scenario,
+  flags: FlagValues,
+  run: (request: RunRequest, io: CommandIo) => Promise<number>,
+  io: CommandIo,
+): Promise<number> {
+  const { params } = definition as { readonly params?: object };
+  const parameters = Object.keys(params ?? {});
+  const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
+    const problems: Problem[] = [];
+    return run({ flags: pointFlags, values: readShared(pointFlags, "run", problems), problems, watch }, pointIo);
+  };
+  return runSweep(flags, { door: "run", parameters, runPoint }, io);
+}
+
+/** Runs the targets of `ab(…)` in turn. @param runSide runs one of them once */
+export async function runSides(
+  request: RunRequest,
+  options: AbRun["options"],
+  runSide: (side: AbSide, request: RunRequest, io: CommandIo) => Promise<number>,
+  io: CommandIo,
+): Promise<number> {
+  const { flags, watch } = request;
+  if (watch !== undefined) {
+    const message = "ab(…) already runs the scenario several times";
+    throw new UserError(problem("conflict", "--sweep", message, "Leave it out."));
+  }
+  const values = new Map([...request.values].filter(([key]) => !key.startsWith("outputs.files.")));
+  const asked: RunRequest = { ...request, values, flags: flags.without(["dry-run", "quiet"]) };
+  const plans = new Map<AbSide, Plan>();
+  const problems = new Map<AbSide, unknown>();
+  for (const side of [0, 1] as const) {
+    const onPlan = (plan: Plan): void => void plans.set(side, plan);
+    try {
+      await runSide(side, { ...asked, watch: { onPlan } }, io);
+    } catch (error) {
+      problems.set(side, error);
+    }
+  }
+  const planOf = (side: AbSide): Plan => {
+    const plan = plans.get(side);
+    if (plan === undefined) throw problems.get(side);
+    return plan;
+  };
+  const runBlock: AbRun["runBlock"] = (side, blockIo, blockWatch) =>
+    runSide(side, { ...asked, watch: blockWatch }, blockIo);
+  return runAb({ options, flags, planOf, runBlock }, io);
+}
+
+/** Returns the gravest of exit codes; 0 if there are none. */
+export function gravestOf(codes: readonly number[]): number {
+  return VERDICTS.find(([one]) => codes.includes(one))?.[0] ?? EXIT.passed;
 }
 
 function wordOf(code: number | undefined): string {

@@ -4,8 +4,9 @@ import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { ClosedLoad } from "./closed-load.ts";
 import type { Feed } from "./feed.ts";
 import { GroupLoad } from "./groups/group-load.ts";
+import { createScheduledLoad } from "./scheduled-load.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
-import type { SessionLoad } from "./session-load.ts";
+import { SessionLoad } from "./session-load.ts";
 
 /** The way each kind of drive starts: one entry per kind. */
 
@@ -30,8 +31,7 @@ export interface StartOptions {
 
 type Starter<D> = (host: DriveHost, drive: D, options: StartOptions) => Promise<void>;
 
-async function createSessionLoad(host: DriveHost, repeats: boolean): Promise<SessionLoad> {
-  const { SessionLoad } = await import("./session-load.ts");
+function createSessionLoad(host: DriveHost, repeats: boolean): SessionLoad {
   return new SessionLoad(host, sessionsOf(host.feed) as SessionFeed, repeats);
 }
 
@@ -44,20 +44,13 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
     return host.use(new PeriodicLoad(host, drive)).start();
   },
   groups: (host, { size }) => host.use(new GroupLoad(host, size)).start(),
-  sessions: async (host, { concurrency, repeats = false }, { isCurrent }) => {
-    const load = await createSessionLoad(host, repeats);
-    if (isCurrent()) return host.use(load).start(concurrency);
-  },
+  sessions: (host, { concurrency, repeats = false }) => host.use(createSessionLoad(host, repeats)).start(concurrency),
   "session-arrivals": async (host, { arrivals, repeats = false }, { isCurrent, atNs }) => {
-    const load = await createSessionLoad(host, repeats);
-    if (!isCurrent()) return;
     await host.halt();
     await host.reserve(host.laneCount);
-    if (isCurrent()) host.use(load).arrive(arrivals, atNs);
+    if (isCurrent()) host.use(createSessionLoad(host, repeats)).arrive(arrivals, atNs);
   },
   scheduled: async (host, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
-    const { createScheduledLoad } = await import("./scheduled-load.ts");
-    if (!isCurrent()) return;
     // Slots that wait after a failure get their place like all others.
     await host.halt();
     await host.reserve(host.laneCount);

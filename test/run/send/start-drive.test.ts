@@ -3,7 +3,6 @@ import { test } from "node:test";
 import type { Drive } from "../../../src/load/drive.ts";
 import { type DriveHost, startDrive } from "../../../src/run/send/start-drive.ts";
 import { makeDriver, scheduled } from "./fake-client.ts";
-import { makeSessionFeed } from "./make-sessions.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 
@@ -25,11 +24,10 @@ for (const { drive, firstSent } of DRIVES)
   });
 
 test("a start that another one overtakes does nothing", async () => {
-  for (const kind of ["periodic", "sessions", "scheduled"] as const) {
-    const { driver, client } = makeDriver(kind === "sessions" ? { feed: makeSessionFeed(1, 1) } : {});
+  for (const kind of ["periodic", "scheduled"] as const) {
+    const { driver, client } = makeDriver();
     const drives: Record<typeof kind, Drive> = {
       periodic: { kind: "periodic", start: 2, end: 4, step: 1, periodResponses: 2 },
-      sessions: { kind: "sessions", concurrency: 2 },
       scheduled: scheduled(0),
     };
     const { load } = driver;

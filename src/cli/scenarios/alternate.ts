@@ -1,0 +1,192 @@
+import type { Plan } from "../../plan/plan.ts";
+import { movePath, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { describeMs, estimateTime } from "../../registry/run-time.ts";
+import { compareRuns } from "../../report/compare/compare-runs.ts";
+import type { RunSet } from "../../report/compare/comparison.ts";
+import { toComparisonJson } from "../../report/compare/json.ts";
+import type { ComparedSides } from "../../report/compare/limits.ts";
+import { buildComparisonModel } from "../../report/compare/model.ts";
+import { judgeComparison } from "../../report/compare/verdict.ts";
+import { formatPage } from "../../report/html/report-page.ts";
+import { toReportJson } from "../../report/json/report-json.ts";
+import { formatJunit } from "../../report/junit.ts";
+import { formatMarkdownReport } from "../../report/markdown.ts";
+import type { ReportModel } from "../../report/model/report-model.ts";
+import { writeReport } from "../../report/output-file.ts";
+import type { MeasuredRun } from "../../report/read/runs/measured-run.ts";
+import { rampartJson } from "../../report/read/runs/rampart-json.ts";
+import { joinChecks, type SweptPoint } from "../../report/sweep/sweep-model.ts";
+import { renderText } from "../../report/text/render-text.ts";
+import { EXIT } from "../../result/exit-codes.ts";
+import type { AbSide, abOf } from "../../scenario/definition/ab.ts";
+import { toRatio } from "../../scenario/fields.ts";
+import type { CommandIo, PointWatch } from "../execute.ts";
+import type { FlagValues } from "../flags.ts";
+import { fileKeyOf } from "../options/shared-option.ts";
+import { sharedOptions } from "../options/shared-options.ts";
+import { routeTextAroundReports, silent } from "../output-files.ts";
+import { readFiles } from "../shared-flags.ts";
+
+/** `ab(…)`: two targets in alternating blocks, with the verdict of their comparison. */
+
+/** The blocks of a scenario. */
+export interface AbRun {
+  readonly options: NonNullable<ReturnType<typeof abOf>>;
+  readonly flags: FlagValues;
+  /** Returns the plan of a target, without files. @throws UserError */
+  planOf(side: AbSide): Plan;
+  /** Runs a block. Returns its exit code. */
+  runBlock(side: AbSide, io: CommandIo, watch: PointWatch): Promise<number>;
+}
+
+const DEFAULT_PAIRS = 5;
+const DEFAULT_NAMES = ["a", "b"] as const;
+
+/** The reports of a comparison, by their key in a plan. */
+const FORMATS: Readonly<Record<string, (model: ReportModel, json: object) => string | Promise<string>>> = {
+  json: (_model, json) => `${JSON.stringify(json, null, 2)}\n`,
+  junit: formatJunit,
+  markdown: formatMarkdownReport,
+  html: formatPage,
+};
+
+/** Measures both targets in turn, and reports the comparison. Returns the exit codes of the blocks and of the comparison. @throws UserError */
+export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonly number[]> {
+  const { options, flags } = run;
+  const { names = DEFAULT_NAMES, precision, strict = false } = options;
+  const problems: Problem[] = checkFlags(flags);
+  const files = readFiles(flags, sharedOptions("run"), [], problems);
+  const plans = ([0, 1] as const).map((side) => planOf(run, side, problems));
+  if (problems.length > 0) throw new UserError(problems);
+  const order = orderOf(options.pairs ?? DEFAULT_PAIRS);
+  if (flags.has("dry-run")) {
+    io.out(`${JSON.stringify({ order: order.map((side) => names[side]), plans }, null, 2)}\n`);
+    return [];
+  }
+  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
+  if (!flags.has("quiet")) announce(order, plans, names, io);
+  const { blocks, codes } = await measureBlocks(run, order, io);
+  const [base, next] = ([0, 1] as const).map((side) =>
+    toRunSet(
+      names[side],
+      blocks.filter((one) => one.side === side),
+    ),
+  );
+  if (base === undefined || next === undefined || base.runs.length === 0 || next.runs.length === 0) {
+    io.err("rampart: nothing can be compared: a target has no run that ended as planned\n");
+    return codes;
+  }
+  const comparison = compareRuns(base, next, {
+    precision: precision === undefined ? DEFAULT_PRECISION : toRatio(precision),
+    acceptsWithinRuns: false,
+  });
+  const sides: ComparedSides[] = [{ comparison, limits: [], isAll: flags.has("verbose") }];
+  const model = buildModel(sides, strict, blocks);
+  textIo.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: textIo.hasColor, nameOf: io.nameOf }));
+  const json = { ...toComparisonJson(sides, strict), order: order.map((side) => names[side]) };
+  for (const [key, path] of Object.entries(files) as [string, string][]) {
+    const format = FORMATS[key];
+    if (format !== undefined) writeReport(path, await format(model, json), `outputs.files.${key}` as never);
+  }
+  return [...codes, judgeComparison(sides, strict).exitCode];
+}
+
+const DEFAULT_PRECISION = 0.05;
+
+/** Returns a, b, b, a, a, b …: a drift of the machine then changes both alike. */
+function orderOf(pairs: number): AbSide[] {
+  return Array.from({ length: pairs }, (_, pair): AbSide[] => (pair % 2 === 0 ? [0, 1] : [1, 0])).flat();
+}
+
+function planOf(run: AbRun, side: AbSide, problems: Problem[]): Plan | undefined {
+  try {
+    const plan = run.planOf(side);
+    if (plan.repeat === undefined) return plan;
+    if (side === 0)
+      problems.push(problem("conflict", "repeat", "ab(…) already repeats each target", "Use pairs of ab(…)."));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const known = new Set(problems.map((one) => JSON.stringify(one)));
+    const found = error.problems.map((one) =>
+      movePath(one, (path) => path.replace(/^target\b/, `target.${"ab"[side]}`)),
+    );
+    problems.push(...found.filter((one) => !known.has(JSON.stringify(one))));
+  }
+  return undefined;
+}
+
+function checkFlags(flags: FlagValues): Problem[] {
+  const files = sharedOptions("run").flatMap((option) => {
+    const key = fileKeyOf(option);
+    if (key === undefined || key in FORMATS || !flags.has(option.name)) return [];
+    return [problem("conflict", `--${option.name}`, "has room for one run, and ab(…) makes several", "Leave it out.")];
+  });
+  if (!flags.has("url")) return files;
+  return [...files, problem("conflict", "--url", "ab(…) has two targets", "Give the addresses in the scenario.")];
+}
+
+function announce(
+  order: readonly AbSide[],
+  plans: readonly (Plan | undefined)[],
+  names: readonly [string, string],
+  io: CommandIo,
+): void {
+  const times = order.map((side) => plans[side] && estimateTime(plans[side]));
+  const known = times.filter((time) => time !== undefined);
+  const most = known.reduce((total, { mostMs }) => total + mostMs, 0);
+  const span = known.length < order.length ? "" : `, expected to take ${describeMs(most)} at most`;
+  io.err(`  ${order.length} blocks: ${order.map((side) => names[side]).join(" ")}${span}\n`);
+}
+
+interface Block extends SweptPoint {
+  readonly side: AbSide;
+}
+
+async function measureBlocks(
+  { options, runBlock }: AbRun,
+  order: readonly AbSide[],
+  io: CommandIo,
+): Promise<{ readonly blocks: readonly Block[]; readonly codes: readonly number[] }> {
+  const { names = DEFAULT_NAMES } = options;
+  const blocks: Block[] = [];
+  const codes: number[] = [];
+  for (const [index, side] of order.entries()) {
+    if (io.isQuiet !== true) io.err(`  block ${index + 1} of ${order.length}: ${names[side]} …\n`);
+    const onExecuted: PointWatch["onExecuted"] = (plan, { result }) => {
+      const json = toReportJson(plan, result, { warned: [], nameOf: io.nameOf });
+      blocks.push({ side, values: [["block", `${index + 1} (${names[side]})`]], plan, json });
+    };
+    codes.push(await runBlock(side, silent(io), { onExecuted }));
+    if (codes.at(-1) === EXIT.interrupted) break;
+  }
+  return { blocks, codes };
+}
+
+/** Returns the runs of a target that ended as planned, as they are compared. */
+function toRunSet(name: string, blocks: readonly Block[]): RunSet {
+  const runs = blocks.flatMap(({ values, json }): readonly MeasuredRun[] =>
+    rampartJson.read({
+      path: values.map((value) => value.join(" ")).join(),
+      head: "",
+      readText: () => "",
+      readDocument: () => ({ ...json }),
+    }),
+  );
+  return { name, runs: runs.filter(({ isPartial }) => !isPartial) };
+}
+
+/** The comparison, with what was asserted in all blocks. */
+function buildModel(sides: readonly ComparedSides[], isStrict: boolean, blocks: readonly Block[]): ReportModel {
+  const model = buildComparisonModel(sides, isStrict);
+  const checks = joinChecks(blocks, "blocks");
+  const broken = blocks.filter(({ json }) => json.verdict.name === "failed").length;
+  const verdict =
+    broken === 0
+      ? model.verdict
+      : {
+          ...model.verdict,
+          name: "failed" as const,
+          headline: `${broken} of ${blocks.length} blocks failed; ${model.verdict.headline}`,
+        };
+  return { ...model, verdict, checks: [...model.checks, ...checks] };
+}

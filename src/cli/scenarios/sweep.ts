@@ -1,0 +1,226 @@
+import type { Plan } from "../../plan/plan.ts";
+import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { describeMs, estimateAllRuns } from "../../registry/run-time.ts";
+import { formatCsv } from "../../report/csv.ts";
+import { formatPage } from "../../report/html/report-page.ts";
+import { toRepeatedJson, toReportJson } from "../../report/json/report-json.ts";
+import { formatJunit } from "../../report/junit.ts";
+import { formatMarkdownReport } from "../../report/markdown.ts";
+import type { ReportModel } from "../../report/model/report-model.ts";
+import { writeReport } from "../../report/output-file.ts";
+import {
+  buildSweepModel,
+  namePoint,
+  type PointValues,
+  type Sweep,
+  type SweptPoint,
+  toSweepJson,
+} from "../../report/sweep/sweep-model.ts";
+import { renderText } from "../../report/text/render-text.ts";
+import { EXIT } from "../../result/exit-codes.ts";
+import { findLaunch } from "../../runtime/launch/launcher.ts";
+import type { CommandIo, PointWatch } from "../execute.ts";
+import { formatDryRun } from "../expected-time.ts";
+import type { FlagValues } from "../flags.ts";
+import { type Door, fileKeyOf } from "../options/shared-option.ts";
+import { sharedOptions } from "../options/shared-options.ts";
+import { routeTextAroundReports, silent } from "../output-files.ts";
+import { readFiles } from "../shared-flags.ts";
+
+/** `--sweep`: the points of a scenario, or of a request, one after the other, in one report. */
+
+/** Something that is varied. */
+interface Axis {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
+/** What a command does with the points of a sweep. */
+export interface SweepDoor {
+  readonly door: Extract<Door, "run" | "http">;
+  /** Names of the scenario's parameters, which come before the options of the same name. */
+  readonly parameters: readonly string[];
+  /** Runs a point. Returns its exit code. */
+  runPoint(flags: FlagValues, io: CommandIo, watch: PointWatch): Promise<number>;
+}
+
+/** Options that say nothing about what is measured. */
+const NOT_SWEPT = ["set", "sweep", "fail-if", "help", "help-all"];
+
+/** The reports of a sweep, by their key in a plan. */
+const FORMATS: Readonly<Record<string, (model: ReportModel, sweep: Sweep) => string | Promise<string>>> = {
+  json: (_model, sweep) => `${JSON.stringify(toSweepJson(sweep), null, 2)}\n`,
+  csv: formatCsv,
+  junit: formatJunit,
+  markdown: formatMarkdownReport,
+  html: formatPage,
+};
+
+/** Measures all points of a sweep, and reports them together. Returns the exit codes of the points. @throws UserError with all problems */
+export async function measureSweep(flags: FlagValues, command: SweepDoor, io: CommandIo): Promise<readonly number[]> {
+  const problems: Problem[] = [];
+  const axes = readAxes(flags, command, problems);
+  const files = readFiles(flags, sharedOptions(command.door), [], problems);
+  problems.push(...checkFiles(flags, command.door));
+  if (findLaunch() !== undefined)
+    problems.push(
+      problem("conflict", "--sweep", "processes that were started together run only one", "Give each job one point."),
+    );
+  if (problems.length > 0) throw new UserError(problems);
+  const points = combine(axes);
+  const withoutFiles = flags.without([...outputNames(command.door), "sweep", "dry-run"]);
+  const flagsOf = (values: PointValues): FlagValues =>
+    values.reduce((given, one) => place(given, one, command), withoutFiles);
+  const plans = await planAll(points, (values, watch) => command.runPoint(flagsOf(values), silent(io), watch));
+  if (flags.has("dry-run")) {
+    const shown = points.map((values, at) => ({ values: Object.fromEntries(values), plan: showPlan(plans[at]) }));
+    io.out(`${JSON.stringify(shown, null, 2)}\n`);
+    return [];
+  }
+  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
+  if (!flags.has("quiet")) announce(points.length, plans, io);
+  const { sweep, codes } = await measureAll(points, io, (values, watch) =>
+    command.runPoint(flagsOf(values), silent(io), watch),
+  );
+  const model = buildSweepModel(sweep);
+  textIo.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: textIo.hasColor, nameOf: io.nameOf }));
+  for (const [key, path] of Object.entries(files) as [string, string][]) {
+    const format = FORMATS[key];
+    if (format !== undefined) writeReport(path, await format(model, sweep), `outputs.files.${key}` as never);
+  }
+  return codes;
+}
+
+function showPlan(plan: Plan | undefined): unknown {
+  return plan === undefined ? null : JSON.parse(formatDryRun(plan, "code"));
+}
+
+type RunPoint = (values: PointValues, watch: PointWatch) => Promise<number>;
+
+/** Returns the plan of each point, so that a mistake in one is reported before another is run; undefined where a server has to be started first. */
+async function planAll(points: readonly PointValues[], run: RunPoint): Promise<(Plan | undefined)[]> {
+  const plans: (Plan | undefined)[] = [];
+  for (const values of points) {
+    let found: Plan | undefined;
+    await run(values, {
+      onPlan: (plan) => {
+        found = plan;
+      },
+    });
+    plans.push(found);
+  }
+  return plans;
+}
+
+async function measureAll(
+  points: readonly PointValues[],
+  io: CommandIo,
+  run: RunPoint,
+): Promise<{ readonly sweep: Sweep; readonly codes: readonly number[] }> {
+  const done: SweptPoint[] = [];
+  const missing: { readonly values: PointValues; readonly reason: string }[] = [];
+  const codes: number[] = [];
+  for (const [index, values] of points.entries()) {
+    if (io.isQuiet !== true) io.err(`  point ${index + 1} of ${points.length}: ${namePoint(values)} …\n`);
+    const onExecuted: PointWatch["onExecuted"] = (plan, { result, repeated }) => {
+      const options = { warned: [], nameOf: io.nameOf };
+      const json =
+        repeated === undefined ? toReportJson(plan, result, options) : toRepeatedJson(plan, repeated, options);
+      done.push({ values, plan, json });
+    };
+    try {
+      codes.push(await run(values, { onExecuted }));
+    } catch (error) {
+      if (!(error instanceof RunError)) throw error;
+      missing.push({ values, reason: error.message });
+      codes.push(EXIT.unreachable);
+    }
+    if (codes.at(-1) === EXIT.interrupted) break;
+  }
+  return { sweep: { points: done, missing, asked: points.length }, codes };
+}
+
+function announce(count: number, plans: readonly (Plan | undefined)[], io: CommandIo): void {
+  const times = plans.map((plan) => plan && estimateAllRuns(plan));
+  const known = times.filter((time) => time !== undefined);
+  if (known.length < count) {
+    io.err(`  a sweep of ${count} points\n`);
+    return;
+  }
+  const sum = (pick: (time: { readonly leastMs: number; readonly mostMs: number }) => number): number =>
+    known.reduce((total, time) => total + pick(time), 0);
+  const [least, most] = [sum(({ leastMs }) => leastMs), sum(({ mostMs }) => mostMs)];
+  const span = least === most ? `about ${describeMs(most)}` : `${describeMs(least)} to ${describeMs(most)}`;
+  io.err(`  a sweep of ${count} points, expected to take ${span}\n`);
+}
+
+/** Reads what is varied. @param problems gets all problems */
+function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: Problem[]): Axis[] {
+  const options = sharedOptions(door).filter(
+    ({ kind, setting }) => kind !== "switch" && setting?.startsWith("outputs") !== true,
+  );
+  const known = [...parameters, ...options.map(({ name }) => name).filter((name) => !NOT_SWEPT.includes(name))];
+  const hint = "Write --sweep users=1,8,64.";
+  const axes = flags.texts("sweep").flatMap((text): Axis[] => {
+    const [name = "", ...rest] = text.split("=");
+    const values = rest
+      .join("=")
+      .split(",")
+      .map((value) => value.trim());
+    if (rest.length === 0 || name === "" || values.includes("")) {
+      problems.push(problem("invalid-value", "--sweep", "is not NAME=VALUE,VALUE", hint, text));
+      return [];
+    }
+    if (!known.includes(name) && !flags.knows(name)) {
+      const own = parameters.length === 0 ? "" : `Its parameters are ${parameters.join(", ")}. `;
+      problems.push(
+        problem("unknown-name", `--sweep ${name}`, "is neither a parameter nor an option", `${own}${hint}`),
+      );
+      return [];
+    }
+    if (
+      !parameters.includes(name) &&
+      (NOT_SWEPT.includes(name) || !flags.takesValue(name) || outputNames(door).includes(name))
+    ) {
+      problems.push(problem("unsupported", `--sweep ${name}`, "says nothing about what is measured", hint));
+      return [];
+    }
+    const twice = values.find((value, at) => values.indexOf(value) !== at);
+    if (twice !== undefined)
+      problems.push(problem("invalid-value", `--sweep ${name}`, "has a value twice", "Give each value once.", twice));
+    return [{ name, values }];
+  });
+  const [double] = axes.filter(({ name }, at) => axes.findIndex((other) => other.name === name) !== at);
+  if (double !== undefined)
+    problems.push(problem("conflict", `--sweep ${double.name}`, "is given twice", "Give all values in one."));
+  return axes;
+}
+
+function outputNames(door: Door): string[] {
+  return sharedOptions(door)
+    .filter((option) => fileKeyOf(option) !== undefined)
+    .map(({ name }) => name);
+}
+
+/** Returns files that hold one run only. */
+function checkFiles(flags: FlagValues, door: Door): Problem[] {
+  return sharedOptions(door).flatMap((option) => {
+    const key = fileKeyOf(option);
+    if (key === undefined || !flags.has(option.name) || key in FORMATS) return [];
+    return [problem("conflict", `--${option.name}`, "has room for one point only", "Leave it out, or run one point.")];
+  });
+}
+
+/** Returns all combinations. The last one changes fastest. */
+function combine(axes: readonly Axis[]): PointValues[] {
+  return axes.reduce<PointValues[]>(
+    (points, { name, values }) => points.flatMap((point) => values.map((value) => [...point, [name, value] as const])),
+    [[]],
+  );
+}
+
+function place(flags: FlagValues, [name, value]: PointValues[number], { parameters }: SweepDoor): FlagValues {
+  return parameters.includes(name)
+    ? flags.withTexts("set", [...flags.texts("set"), `${name}=${value}`])
+    : flags.withTexts(name, [value]);
+}

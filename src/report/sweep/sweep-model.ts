@@ -1,0 +1,183 @@
+import type { VerdictState } from "../../measure/verdict-state.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatCount } from "../../plan/units.ts";
+import { checksOf } from "../model/checks.ts";
+import { measuredColumns } from "../model/level-columns.ts";
+import type { Check, Note, ReportModel, Section } from "../model/report-model.ts";
+import { type LevelRow, viewReport } from "../model/report-view.ts";
+import { suitesOf } from "../model/suites.ts";
+import { type ColumnSpec, column, makeTable, markedIf } from "../model/tables.ts";
+import { formatSeconds } from "../model/values.ts";
+import type { ReportJson, VerdictJson } from "../schema/report-schema.ts";
+import { VERDICT_NAMES } from "../schema/report-schema.ts";
+
+/** The one report of a sweep: a row for each point and level, and what was asserted at all points together. */
+
+/** The values of a point, by the name of what is varied. */
+export type PointValues = readonly (readonly [name: string, value: string])[];
+
+/** A point of a sweep with its report. */
+export interface SweptPoint {
+  readonly values: PointValues;
+  readonly plan: Plan;
+  readonly json: ReportJson;
+}
+
+/** A point that could not be measured. */
+export interface MissingPoint {
+  readonly values: PointValues;
+  readonly reason: string;
+}
+
+/** A sweep that has ended. */
+export interface Sweep {
+  readonly points: readonly SweptPoint[];
+  readonly missing: readonly MissingPoint[];
+  /** Number of points that were asked for. */
+  readonly asked: number;
+}
+
+/** Formats a point: `isl 128, users 8`. */
+export function namePoint(values: PointValues): string {
+  return values.map(([name, value]) => `${name} ${value}`).join(", ");
+}
+
+interface Row extends LevelRow {
+  readonly point: SweptPoint;
+  /** Whether it is the first one of its point. */
+  readonly isFirst: boolean;
+}
+
+/** Returns the worst verdict of all points; a point that was not measured makes it `partial`, unless one failed. */
+export function judgeSweep({ points, missing, asked }: Sweep): Pick<VerdictJson, "name" | "headline"> {
+  const names = points.map(({ json }) => json.verdict.name);
+  const left = asked - points.length;
+  if (left > 0) names.push("partial");
+  const name = VERDICT_NAMES.find((one) => names.includes(one)) ?? "partial";
+  const good = names.filter((one) => one === "passed" || one === "measured").length;
+  const failed = missing.length === 0 ? "" : `; ${missing.length} could not be measured`;
+  const verb = name === "measured" || (left > 0 && !names.includes("passed")) ? "measured" : "passed";
+  return { name, headline: `${good} of ${asked} points ${verb}${failed}` };
+}
+
+/** Builds the model of a sweep. */
+export function buildSweepModel(sweep: Sweep): ReportModel {
+  const { points, missing } = sweep;
+  const views = points.map(({ plan, json }) => viewReport(plan, json));
+  const rows = views.flatMap(({ levels }, at): Row[] =>
+    levels.map((level, index) => ({ ...level, point: points[at] as SweptPoint, isFirst: index === 0 })),
+  );
+  const [first] = views;
+  const words = first?.words ?? { unit: "infer/s", hasTokens: false };
+  const table = makeTable("", measuredColumns(words, nameColumns(points, rows)), rows);
+  const sentCount = views.reduce(
+    (sum, { runs }) => sum + runs.reduce((all, { json }) => all + json.requests.sent, 0),
+    0,
+  );
+  const durationSec = points.reduce((sum, { json }) => sum + json.durationSec, 0);
+  const lines = missing.map(({ values, reason }) => `${namePoint(values)} could not be measured: ${reason}`);
+  const section: Section = { id: "points", title: "", isSummary: true, tables: [table], charts: [], lines };
+  return {
+    name: points[0]?.json.name ?? "sweep",
+    subject: "",
+    verdict: {
+      ...judgeSweep(sweep),
+      facts: [`${sweep.asked} points`, formatSeconds(durationSec), `${formatCount(sentCount)} requests`],
+    },
+    setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
+    checks: joinChecks(points),
+    notes: joinNotes(points),
+    sections: [section],
+    suites: points.flatMap(({ values, plan, json }, at) =>
+      suitesOf(views[at] ?? viewReport(plan, json), {
+        name: `${json.name}: ${namePoint(values)}`,
+        checks: checksOf(views[at] ?? viewReport(plan, json)),
+        notes: json.notes,
+      }),
+    ),
+    origin: "",
+  };
+}
+
+function axesOf(points: readonly SweptPoint[]): { readonly name: string; readonly values: readonly string[] }[] {
+  const names = [...new Set(points.flatMap(({ values }) => values.map(([name]) => name)))];
+  return names.map((name) => ({
+    name,
+    values: [
+      ...new Set(points.flatMap(({ values }) => values.filter(([own]) => own === name).map(([, value]) => value))),
+    ],
+  }));
+}
+
+/** The columns that name a row: what is varied, the verdict of its point, and the run and level where these say more. */
+function nameColumns(points: readonly SweptPoint[], rows: readonly Row[]): ColumnSpec<Row>[] {
+  const swept = (row: Row, name: string): string | undefined => row.point.values.find(([own]) => own === name)?.[1];
+  const perPoint = Map.groupBy(rows, ({ point }) => point);
+  const hasLevels = [...perPoint.values()].some((own) => own.length > 1);
+  return [
+    ...axesOf(points).map(({ name, values }) => {
+      const isNumber = values.every((value) => value.trim() !== "" && Number.isFinite(Number(value)));
+      return column<Row>(name, name, isNumber ? "number" : "text", 0, (row) => {
+        const value = swept(row, name);
+        return isNumber ? Number(value) : value;
+      });
+    }),
+    column("run", "run", "text", 0, ({ run }) => run),
+    column("level", "load", "text", hasLevels ? 0 : 18, ({ name }) => name),
+    column("verdict", "verdict", "text", 0, ({ point, isFirst }) => {
+      const { name } = point.json.verdict;
+      if (!isFirst || name === "measured") return undefined;
+      return markedIf(name !== "passed", "failed", name);
+    }),
+  ];
+}
+
+const STATES: readonly VerdictState[] = ["fail", "unresolved", "pass"];
+
+/** Each assertion once, with the worst result and its point. @param noun what the points are called */
+export function joinChecks(points: readonly SweptPoint[], noun = "points"): Check[] {
+  const byText = new Map<string, { readonly check: Check; readonly at: string }[]>();
+  for (const { values, plan, json } of points)
+    for (const check of checksOf(viewReport(plan, json)))
+      byText.set(check.text, [...(byText.get(check.text) ?? []), { check, at: namePoint(values) }]);
+  return [...byText].map(([text, all]) => {
+    const state = STATES.find((one) => all.some(({ check }) => check.state === one)) ?? "pass";
+    const same = all.filter(({ check }) => check.state === state);
+    const [first] = same;
+    const count = state === "pass" ? `at all ${all.length} ${noun}` : `at ${same.length} of ${all.length} ${noun}`;
+    const example = state === "pass" || first === undefined ? "" : `, such as ${first.at}: ${first.check.measured}`;
+    return { state, text, measured: `${count}${example}` };
+  });
+}
+
+/** Equal notes of several points are one. */
+function joinNotes(points: readonly SweptPoint[]): Note[] {
+  const found = new Map<string, { readonly note: Note; readonly at: string[] }>();
+  for (const { values, json } of points)
+    for (const note of json.notes) {
+      const key = `${note.code} ${note.text}`;
+      const known = found.get(key);
+      if (known === undefined) found.set(key, { note, at: [namePoint(values)] });
+      else known.at.push(namePoint(values));
+    }
+  return [...found.values()].map(({ note, at }) => ({
+    ...note,
+    text:
+      at.length === points.length && at.length > 1
+        ? note.text
+        : `${at.length > 2 ? `${at.length} points` : at.join("; ")}: ${note.text}`,
+  }));
+}
+
+/** Converts a sweep to JSON: each point has its values and the JSON of its report. */
+export function toSweepJson(sweep: Sweep): object {
+  const { points, missing, asked } = sweep;
+  return {
+    kind: "sweep",
+    name: points[0]?.json.name ?? "sweep",
+    verdict: judgeSweep(sweep),
+    pointCount: asked,
+    points: points.map(({ values, json }) => ({ values: Object.fromEntries(values), report: json })),
+    missing: missing.map(({ values, reason }) => ({ values: Object.fromEntries(values), reason })),
+  };
+}

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
+import { makeFolder, runRampart } from "./command.ts";
+
+/** `ab(…)`, beside a server whose paths have known latencies. */
+
+const LIMIT = { timeout: 120_000 };
+
+let folder: string;
+let server: AnsweringServer;
+let paths: string[] = [];
+before(async () => {
+  folder = makeFolder();
+  server = await startAnsweringServer((response, index) => {
+    const path = server.received[index]?.path ?? "";
+    paths.push(path);
+    const ms = Number(/\d+/.exec(path)?.[0]);
+    setTimeout(() => response.end("ok"), ms);
+  });
+});
+beforeEach(() => {
+  paths = [];
+});
+after(() => {
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function writeScenario(name: string, target: string, more = ""): string {
+  const file = join(folder, `${name}.ts`);
+  writeFileSync(
+    file,
+    `import { ab, defineScenario, errorRate, hold, http } from "rampart";
+export default defineScenario({
+  name: "${name}", target: ${target}, load: hold(2, { requests: 20 }), assert: [errorRate().is(0)], ${more}
+});
+`,
+  );
+  return file;
+}
+
+const at = (path: string): string => `http("${server.url}/${path}")`;
+
+interface AbJson {
+  readonly order: readonly string[];
+  readonly verdict: { readonly name: string };
+  readonly comparisons: readonly {
+    readonly base: { readonly name: string; readonly runs: readonly unknown[] };
+    readonly levels: readonly {
+      readonly metrics: readonly {
+        readonly name: string;
+        readonly verdict: string;
+        readonly ratio?: { readonly value: number; readonly low: number; readonly high: number };
+        readonly base: { readonly runs: readonly number[] };
+      }[];
+    }[];
+  }[];
+}
+
+async function compare(file: string, args: readonly string[] = []) {
+  const json = join(folder, "ab.json");
+  const ran = await runRampart(["run", file, "--json", json, ...args]);
+  const report = JSON.parse(readFileSync(json, "utf8")) as AbJson;
+  const metric = (name: string) => report.comparisons[0]?.levels[0]?.metrics.find((one) => one.name === name);
+  return { ...ran, report, metric };
+}
+
+/** The paths of the blocks, in the order in which they came. */
+function blocksOf(all: readonly string[]): string[] {
+  return all.filter((path, index) => path !== all[index - 1]);
+}
+
+describe("ab(…)", () => {
+  test("alternates, and finds a known difference", LIMIT, async () => {
+    const file = writeScenario("slower", `ab(${at("20")}, ${at("60")}, { pairs: 3, names: ["old", "new"] })`);
+    const { code, stdout, stderr, report, metric } = await compare(file);
+    assert.equal(code, 0, stdout + stderr);
+    assert.deepEqual(report.order, ["old", "new", "new", "old", "old", "new"]);
+    assert.deepEqual(blocksOf(paths), ["/20", "/60", "/20", "/60"]);
+    assert.equal(paths.length, 6 * 20);
+    const latency = metric("latency.p50");
+    assert.equal(latency?.verdict, "worse");
+    // 60 ms are three times 20 ms; the timers and the client add the same to both.
+    const { low = 0, high = 0, value = 0 } = latency?.ratio ?? {};
+    assert.ok(low > 1.5 && value < 3.1 && high < 4, JSON.stringify(latency?.ratio));
+    assert.equal(latency?.base.runs.length, 3);
+    assert.equal(metric("throughput")?.verdict, "worse");
+    assert.match(stdout, /new against old/);
+    assert.match(stdout, /error rate = 0 % +at all 6 blocks/);
+  });
+
+  test("strict, fails what is worse", LIMIT, async () => {
+    const file = writeScenario("strict", `ab(${at("10")}, ${at("50")}, { pairs: 2, strict: true })`);
+    const { code, stdout, report } = await compare(file, ["--workers", "2"]);
+    assert.equal(code, 65, stdout);
+    assert.equal(report.verdict.name, "failed");
+  });
+
+  test("finds no difference that matters where there is none", LIMIT, async () => {
+    const file = writeScenario("same", `ab(${at("50?a")}, ${at("50?b")}, { pairs: 3, precision: "40 %" })`);
+    const { code, stdout, metric } = await compare(file);
+    assert.equal(code, 0, stdout);
+    const { low = 0, high = 9 } = metric("latency.p50")?.ratio ?? {};
+    // A difference of 40 % is excluded on both sides, whatever the machine adds to single requests.
+    assert.ok(low > 0.6 && high < 1.4, `${low} to ${high}`);
+  });
+
+  test("names the target of a mistake, and what it does not go with, before it sends anything", LIMIT, async () => {
+    const wrong = writeScenario(
+      "wrong",
+      `ab(${at("10")}, http("${server.url}/10", { method: "FETCH" as never }))`,
+      "repeat: 2,",
+    );
+    const { code, stderr } = await runRampart(["run", wrong, "--url", "localhost:1", "--csv", join(folder, "x.csv")]);
+    assert.equal(code, 64);
+    assert.match(stderr, /target\.b\.method/);
+    assert.match(stderr, /repeat: ab\(…\) already repeats each target/);
+    assert.match(stderr, /--url: ab\(…\) has two targets/);
+    assert.match(stderr, /--csv: has room for one run/);
+    const options = writeScenario("options", `ab(${at("10")}, ${at("10")}, { pairs: 1, names: ["x", "x"] })`);
+    const refused = await runRampart(["run", options]);
+    assert.match(refused.stderr, /target\.pairs: must be 2 or more/);
+    assert.match(refused.stderr, /target\.names: must be two different names/);
+    assert.equal(paths.length, 0);
+  });
+
+  test("shows both plans, and says how long it takes", LIMIT, async () => {
+    const file = writeScenario("planned", `ab(${at("10")}, ${at("20")}, { pairs: 2 })`);
+    const { stdout } = await runRampart(["run", file, "--dry-run"]);
+    const shown = JSON.parse(stdout) as {
+      readonly order: readonly string[];
+      readonly plans: readonly { readonly target: { readonly path: string } }[];
+    };
+    assert.deepEqual(
+      shown.plans.map(({ target }) => target.path),
+      ["/10", "/20"],
+    );
+    assert.deepEqual(shown.order, ["a", "b", "b", "a"]);
+    const { stderr } = await runRampart(["run", file, "--for", "200ms"]);
+    assert.match(stderr, /4 blocks: a b b a, expected to take 800 ms at most/);
+  });
+});
