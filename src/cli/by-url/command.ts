@@ -101,7 +101,8 @@ class UrlRun {
       const folder = save === undefined ? process.cwd() : dirname(resolve(save));
       const plan = changePlan(toPlan(scenario, folder), given);
       if (save !== undefined && !isDry) this.save(save, text);
-      if (!isDry) this.say(describeTime(estimateAllRuns(plan)));
+      const time = estimateAllRuns(plan);
+      if (!isDry && time !== undefined) this.say(describeTime(time));
       const code = await runMadePlan(plan, flags, io);
       if (!isDry && code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, commandLine);
       return code;
@@ -253,6 +254,9 @@ const NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.apiKeyEnv": "--api-key-env NAME (the environment variable that holds it)",
   "target.model": "--model",
   "target.shapes": "--shapes",
+  "target.tls=trusting-grpc": 'tls: { ca: "FILE" } in a scenario',
+  "target.tls=trusting-http": 'tls: { ca: "FILE" } in a scenario',
+  "target.tls=true": "write https:// before the address",
   "target.tls=unverified-http": "--insecure",
   "target.url": "the URL",
   "target.url=http": "write http:// before the address",
