@@ -54,5 +54,5 @@ export function checkInputFormat(rules: RuleSet): void {
 }
 
 function hasPrefix(file: string): boolean {
-  return /^(?:synthetic|payload|conversations):/.test(file);
+  return /^(?:synthetic|payload|conversations|trace):/.test(file);
 }

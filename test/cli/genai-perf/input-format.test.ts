@@ -4,9 +4,11 @@ import {
   canHaveSessions,
   hasMadeUpPrompts,
   isPayloadFile,
+  resolveInputFormat,
   sourceOf,
 } from "../../../src/cli/genai-perf/input-format.ts";
 import type { InputFormat } from "../../../src/inputs/prompts/settings.ts";
+import { readBad } from "./read.ts";
 
 /** What an input file holds, by its name and its format. */
 
@@ -39,3 +41,17 @@ for (const [file, format, kind, holds] of CASES)
     ];
     assert.equal(found.join(" "), holds);
   });
+
+test("a word before the colon says what the file holds, so that it is not opened for that", async () => {
+  for (const file of ["synthetic:a", "payload:none", "conversations:none", "trace:none"]) {
+    const input = { file, format: "auto" } as const;
+    assert.deepEqual(await resolveInputFormat(input), input);
+  }
+});
+
+test("a word before the colon and another format are refused", () => {
+  const file = `trace:${import.meta.filename}`;
+  assert.deepEqual(readBad("profile", "-m", "a", "--input-file", file, "--input-format", "azure"), [
+    `--input-format azure contradicts --input-file ${file}`,
+  ]);
+});

@@ -135,7 +135,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
     key: "input.file",
     ...sets("file", "input.file", ""),
     defaultText: "prompts are generated",
-    help: 'Where prompts come from: a JSONL file with lines such as {"text": …, "image": PATH or address}, a folder of such files, synthetic:A,B for synthetic files of these names, conversations:FILE for conversations in the form of ShareGPT, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.',
+    help: 'Where prompts come from: a JSONL file with lines such as {"text": …, "image": PATH or address}, a folder of such files, synthetic:A,B for synthetic files of these names, conversations:FILE for conversations in the form of ShareGPT, trace:FILE for a CSV trace of Azure or BurstGPT, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.',
   },
   {
     names: ["--num-dataset-entries", "--num-prompts"],

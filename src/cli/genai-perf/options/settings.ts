@@ -2,6 +2,7 @@ import type { AudioSettings } from "../../../inputs/media/synthetic-audio.ts";
 import type { ImageSettings } from "../../../inputs/media/synthetic-image.ts";
 import type { InputFormat, PromptSettings } from "../../../inputs/prompts/settings.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
+import type { PlotFormat } from "../../../report/plot.ts";
 import type { LayoutSettings } from "../../../service/openai/payload.ts";
 import type { EndpointTypeName } from "../endpoints.ts";
 import type { Stimulus } from "../loads.ts";
@@ -55,7 +56,7 @@ interface RampartSettings {
   sequenceMix: string;
   isUsageLeftOut: boolean;
   searchLimits: Readonly<Record<string, number>> | null;
-  plotFormats: string[];
+  plotFormats: readonly PlotFormat[];
   /** Values of options that only land in the plan, at the same paths. */
   plan: Readonly<Record<string, unknown>>;
   /** The options that Rampart's other commands have too, by name. An empty text stands for "not given". */

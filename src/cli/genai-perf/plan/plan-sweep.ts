@@ -11,7 +11,6 @@ import type { GivenSettings } from "../options/settings-builder.ts";
 import { isDecimal } from "../options/sweeps.ts";
 import { applyPoint, axesOf, findLoadSweep } from "../points.ts";
 import { planProfile, planRun } from "./plan-profile.ts";
-import { toGenaiOutputs } from "./to-outputs.ts";
 import type { ProfilePlan } from "./to-plan.ts";
 
 /** The points of a sweep, or a search along the load. */
@@ -37,15 +36,16 @@ export interface SweepPlan {
 
 /** Returns the sweep that the settings ask for. */
 export function planSweep(settings: GenaiSettings, given: GivenSettings): SweepPlan {
-  const { analyze, layout, output, perfAnalyzer } = settings;
-  const { endpointType, plotFormats } = toGenaiOutputs(settings, given, output.artifactDir);
+  const { analyze, layout, output, perfAnalyzer, rampart } = settings;
   const search = toSearch(settings);
   return {
     axes: axesOf(analyze.sweeps),
     ...(search === undefined ? {} : { search }),
     folder: output.artifactDir,
     loadTitle: loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind).title,
-    ...(output.isPlotting ? { plots: { models: layout.models, endpointType, plotFormats } } : {}),
+    ...(output.isPlotting
+      ? { plots: { models: layout.models, endpointType: settings.endpoint.type, plotFormats: rampart.plotFormats } }
+      : {}),
     planPoint: (point) => planProfile(applyPoint(settings, point), given, { point }),
     planRun: (point, repeat) => {
       const suffix = repeat === 0 ? "" : `-repeat${repeat}`;

@@ -1,6 +1,5 @@
 import type { OutputsPlan } from "../../../plan/plan.ts";
 import { artifactFiles, type GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
-import type { PlotFormat } from "../../../report/plot.ts";
 import type { PointParameters } from "../../../result/sweep.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
@@ -28,7 +27,7 @@ export function toOutputs(settings: GenaiSettings, given: GivenSettings, folder:
 }
 
 /** Returns what only the outputs of GenAI-Perf need to know. */
-export function toGenaiOutputs(settings: GenaiSettings, given: GivenSettings, folder: string): GenaiOutputs {
+function toGenaiOutputs(settings: GenaiSettings, given: GivenSettings, folder: string): GenaiOutputs {
   const { endpoint, input, isVerbose, perfAnalyzer, rampart } = settings;
   const { title = endpoint.type, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
   return {
@@ -38,7 +37,7 @@ export function toGenaiOutputs(settings: GenaiSettings, given: GivenSettings, fo
     load: perfAnalyzer.stimulus,
     ...(input.goodput === null ? {} : { goodput: input.goodput }),
     inputConfig: toInputConfig(settings, given),
-    plotFormats: rampart.plotFormats as PlotFormat[],
+    plotFormats: rampart.plotFormats,
     isVerbose,
   };
 }
