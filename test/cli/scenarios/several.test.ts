@@ -93,7 +93,7 @@ describe("options that replace a scenario's load", () => {
   });
 
   test("are refused where the load says itself how long it lasts", async () => {
-    const load = "load: { sessions: 2 }";
+    const load = "load: fixedSchedule\ninputs: { json: data.json }";
     await inFolder({ "s.yaml": `name: s\ntarget: embedded\n${load}\n` }, async (cwd) => {
       const { code, err } = await runRampart(["s.yaml", "--dry-run", "--for", "1s"], { cwd });
       assert.equal(code, 64);
