@@ -36,18 +36,18 @@ export async function runCheckCommand(args: readonly string[], command: string, 
     for (const file of files) {
       const code = await explainErrors(command, io, () => checkScenario(file, flags, io));
       if (code === EXIT.passed) continue;
-      io.out(`wrong  ${file}\n`);
+      io.out(`plan   ${file}: wrong\n`);
       wrong.add(file);
     }
     const checks = checkTypes(files.filter(isFile));
     const isTyped = checks.map((check) => reportTypes(check, io)).every(Boolean);
-    const right = files.length - wrong.size;
-    const isRight = isTyped && wrong.size === 0;
-    const of = files.length === 1 ? "scenario" : "scenarios";
-    io.out(
-      `${isRight ? "PASSED" : "REFUSED"}  ${right} of ${files.length} ${of} can be run${isTyped ? "" : "; types are wrong"}\n`,
-    );
-    return isRight ? EXIT.passed : EXIT.usage;
+    const faults = [
+      ...(wrong.size === 0 ? [] : [`${wrong.size} of ${files.length} plans ${wrong.size === 1 ? "is" : "are"} wrong`]),
+      ...(isTyped ? [] : ["types are wrong"]),
+    ];
+    const all = files.length === 1 ? "1 scenario is right" : `${files.length} scenarios are right`;
+    io.out(faults.length === 0 ? `PASSED  ${all}\n` : `REFUSED  ${faults.join("; ")}\n`);
+    return faults.length === 0 ? EXIT.passed : EXIT.usage;
   });
 }
 
@@ -59,12 +59,12 @@ function checkScenario(file: string, flags: FlagValues, io: CommandIo): Promise<
     if (lateFields.length > 0) {
       prepared.checkEarly();
       io.out(
-        `right  ${file}\n       ${lateFields.join(", ")}: not checked, because setup makes it, which is not called\n`,
+        `plan   ${file}: right\n       ${lateFields.join(", ")}: not checked, because setup makes it, which is not called\n`,
       );
       return EXIT.passed;
     }
     const plan = prepared.plan({ ...context, started: { value: undefined } });
-    io.out(`right  ${file}\n       ${describePlan(plan)}\n       ${describeTime(estimateAllRuns(plan))}\n`);
+    io.out(`plan   ${file}: right\n       ${describePlan(plan)}\n       ${describeTime(estimateAllRuns(plan))}\n`);
     return EXIT.passed;
   });
 }

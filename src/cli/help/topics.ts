@@ -28,7 +28,7 @@ const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Rea
       words: "the words of load tests: latency, concurrency, percentile, TTFT and others",
       "by-address": "rampart llm and rampart triton: knee, SLO and price without a scenario",
       wizard: "how to get a scenario without writing one",
-      "in-an-editor": "types for editors, and other ways to run a scenario",
+      "in-an-editor": "types for editors, rampart check, and other ways to run a scenario",
       "ci-gate": "a gate in CI, with the whole workflow file",
       "choose-a-target": "which target a server needs, and what each takes",
       "own-protocol": "a target for a protocol of your own",
