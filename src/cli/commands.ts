@@ -226,7 +226,7 @@ async function printHelp(name: string | undefined, io: CommandIo, isAll = false)
 
 /** @param topics names that would have been right too */
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
-  const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
+  const names = [...new Set([...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"])];
   const near = nearestName(name, names);
   const [what, all] = topics.length === 0 ? ["command", "commands"] : ["command or topic", "commands and topics"];
   const hint =

@@ -76,7 +76,12 @@ export const QUESTIONS: readonly Question[] = [
     value: "TARGET",
     help: `What to measure: ${describeTargets()}. Default: what answers at --url; without --url embedded, or triton when --model is given.`,
     isNeeded: always,
-    choices: () => Object.entries(WIZARD_TARGETS).map(([value, { label, hint }]) => ({ value, label, hint })),
+    choices: (_answers, { detected, given }) => {
+      const known = given.target === undefined ? (detected?.found ?? []).map(({ target }) => target) : [];
+      return Object.entries(WIZARD_TARGETS).flatMap(([value, { label, hint }]) =>
+        known.length === 0 || known.includes(value) ? [{ value, label, hint }] : [],
+      );
+    },
     preset: ({ url, model }, { detected }) =>
       detected?.target ?? (url !== undefined || model !== undefined ? "triton" : "embedded"),
   }),

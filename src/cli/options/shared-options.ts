@@ -209,6 +209,7 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "file",
     setting: "outputs.files.json",
     doors: [...COMMANDS, "perf_analyzer", "compare", "doctor"],
+    meant: ["--out", "--output", "-o", "--summary-export", "--profile-export-file"],
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
     differs: {
       compare: { help: "Write the comparison as JSON. - is standard output; the text then goes to stderr." },
