@@ -7,7 +7,7 @@ export function nearestName(typed: string, names: readonly string[]): string | u
   if (otherCase !== undefined) return otherCase;
   // Of a short name, most letters must be right.
   const third = Math.floor(typed.length / 3);
-  const most = Math.max(Math.min(third, 2), Math.floor(typed.length / 4));
+  const most = Math.max(1, Math.min(third, 2), Math.floor(typed.length / 4));
   const ranked = names
     // A distance takes as many steps as the product of the lengths.
     .filter((name) => Math.abs(name.length - typed.length) <= most && typed.length <= MAX_CHARACTERS)

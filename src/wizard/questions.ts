@@ -46,10 +46,15 @@ function askLength(id: "isl" | "osl", message: string, help: string, usual: stri
   };
 }
 
+/** Servers with OpenAI's API by their own names. */
+const WITH_OPENAI_API = /^(?:vllm|sglang|tgi|nim|llama[._-]?cpp|ollama|llm|chat|trtllm-serve|lmdeploy)$/i;
+
 function checkChoice(question: Question): Question["check"] {
   return (answer, answers, around) => {
     const values = (question.choices?.(answers, around) ?? []).map(({ value }) => value);
-    return values.includes(answer) ? undefined : `must be one of ${values.join(", ")}`;
+    if (values.includes(answer)) return undefined;
+    const meant = question.id === "target" && WITH_OPENAI_API.test(answer) ? ": a language model is openai" : "";
+    return `must be one of ${values.join(", ")}${meant}`;
   };
 }
 

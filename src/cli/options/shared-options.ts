@@ -161,6 +161,7 @@ const OPTIONS: readonly SharedOption[] = [
     name: "fail-if",
     kind: "text",
     value: "LIMIT",
+    meant: ["--assert", "--threshold", "--thresholds", "--slo", "--goodput"],
     isFirst: true,
     doors: [...COMMANDS, "compare"],
     isCommon: true,
@@ -209,7 +210,7 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "file",
     setting: "outputs.files.json",
     doors: [...COMMANDS, "perf_analyzer", "compare", "doctor"],
-    meant: ["--out", "--output", "-o", "--summary-export", "--profile-export-file"],
+    meant: ["--out", "--output", "-o", "--summary-export"],
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
     differs: {
       compare: { help: "Write the comparison as JSON. - is standard output; the text then goes to stderr." },
