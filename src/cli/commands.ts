@@ -241,7 +241,7 @@ async function printHelp(name: string | undefined, io: CommandIo, isAll = false)
 
 /** @param topics names that would have been right too */
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
-  const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
+  const names = [...new Set([...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"])];
   const near = nearestName(name, names);
   const what = topics.length === 0 ? "command" : "command or topic";
   const all =

@@ -178,8 +178,11 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
 
 /** Finds the flag that an unknown name means: that of another tool, or a typo. */
 function findMeant(rawName: string, flags: readonly Flag[]): Flag | undefined {
-  const names = flags.map(({ name }) => `--${name}`);
-  return flags.find(({ meant }) => meant?.includes(rawName)) ?? flags[names.indexOf(nearestName(rawName, names) ?? "")];
+  const near = nearestName(
+    rawName.replace(/^-+/, ""),
+    flags.map(({ name }) => name),
+  );
+  return flags.find(({ meant }) => meant?.includes(rawName)) ?? flags.find(({ name }) => name === near);
 }
 
 /** The command says where its help is. */

@@ -32,7 +32,14 @@ const { llm: DEFAULT_LLM } = DEFAULT_MOCK;
 /** Its options. */
 export const FLAGS: readonly Flag[] = commandFlags("mock", [
   { name: "host", value: "HOST", default: "127.0.0.1", help: "Address to listen on." },
-  { name: "http-port", isCommon: true, value: "PORT", default: "8000", help: "Port for HTTP; 0 takes a free one." },
+  {
+    name: "http-port",
+    meant: ["--port", "-p"],
+    isCommon: true,
+    value: "PORT",
+    default: "8000",
+    help: "Port for HTTP; 0 takes a free one.",
+  },
   { name: "grpc-port", isCommon: true, value: "PORT", default: "8001", help: "Port for gRPC; 0 takes a free one." },
   {
     name: "latency",

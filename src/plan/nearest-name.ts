@@ -5,7 +5,9 @@ const MAX_CHARACTERS = 200;
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
   const otherCase = names.find((name) => name.toLowerCase() === typed.toLowerCase());
   if (otherCase !== undefined) return otherCase;
-  const most = Math.max(2, Math.floor(typed.length / 4));
+  // Of a short name, most letters must be right.
+  const third = Math.floor(typed.length / 3);
+  const most = Math.max(1, Math.min(third, 2), Math.floor(typed.length / 4));
   const ranked = names
     // A distance takes as many steps as the product of the lengths.
     .filter((name) => Math.abs(name.length - typed.length) <= most && typed.length <= MAX_CHARACTERS)
@@ -54,16 +56,22 @@ export function percentHint(typed: unknown, otherwise: string): string {
   return near === undefined ? otherwise : `Write "${near}".`;
 }
 
-/** Levenshtein distance. */
+/** Letters to add, remove, replace or swap with the next one. */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  let rows: [before: readonly number[], last: readonly number[]] = [
+    [],
+    Array.from({ length: b.length + 1 }, (_, index) => index),
+  ];
   for (let i = 1; i <= a.length; i++) {
+    const [before, last] = rows;
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const substitution = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(substitution, (previous[j] as number) + 1, (row[j - 1] as number) + 1));
+      const substitution = (last[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwapped ? (before[j - 2] as number) + 1 : substitution;
+      row.push(Math.min(swap, substitution, (last[j] as number) + 1, (row[j - 1] as number) + 1));
     }
-    previous = row;
+    rows = [last, row];
   }
-  return previous[b.length] as number;
+  return rows[1][b.length] as number;
 }

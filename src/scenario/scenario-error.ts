@@ -10,6 +10,8 @@ import { renamedFunction } from "./renamed.ts";
 /** The folder of Rampart's own code when it runs from source. */
 const OWN_FOLDER = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 const HINT = "Correct the file.";
+/** Further errors of syntax follow from the first ones, or the file is no scenario at all. */
+const MOST_PARTS = 3;
 
 /**
  * Converts an error while a scenario is loaded.
@@ -22,7 +24,7 @@ export function toLoadError(error: unknown, file: string, path: string, names: r
   // Bun reports several errors in one file together, each with its position.
   const parts = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
   return new UserError(
-    parts.map((part) => {
+    parts.slice(0, MOST_PARTS).map((part) => {
       const found = toProblem(part, "does not load", file, path);
       return { ...found, hint: hintForName(word(found.message), names) ?? found.hint };
     }),

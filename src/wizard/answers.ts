@@ -32,7 +32,8 @@ export type GoalQuestionId =
   | "for"
   | "around"
   | "p99-limit"
-  | "ttft-limit";
+  | "ttft-limit"
+  | "error-limit";
 
 /** The answers so far, as text. */
 export type Answers = Readonly<Partial<Record<QuestionId, string>>>;

@@ -78,7 +78,9 @@ function describe(
   const known = usable.find(({ kind }) => kind === wanted) ?? meant ?? usable[0];
   if (known !== undefined) {
     const { kind: target, protocol } = known;
-    return { detected: { target, protocol }, url, text: `${at} is ${describeFound(found)}${tls}.` };
+    const meantOnly = meant === undefined ? usable : [meant];
+    const all = meantOnly.map((one) => ({ target: one.kind as string, protocol: one.protocol }));
+    return { detected: { target, protocol, found: all }, url, text: `${at} is ${describeFound(found)}${tls}.` };
   }
   if (speaks === "tls") return { url, text: `${at} speaks TLS.` };
   if (speaks === "nothing")
@@ -89,7 +91,7 @@ function describe(
       : `${at} speaks ${PROTOCOLS[speaks]}${tls}, but answers to none of the APIs that Rampart recognizes.`;
   // The general targets have the names of their protocols.
   return Object.hasOwn(WIZARD_TARGETS, speaks)
-    ? { detected: { target: speaks, protocol: speaks }, url, text }
+    ? { detected: { target: speaks, protocol: speaks, found: [] }, url, text }
     : { url, text };
 }
 

@@ -1,7 +1,8 @@
 import { type Problem, problem } from "../plan/problem.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { GOALS, goalOf } from "./goals/goals.ts";
-import type { Question, Surroundings } from "./question.ts";
+import { streams } from "./goals/loads.ts";
+import type { Detected, Question, Surroundings } from "./question.ts";
 import { QUESTIONS } from "./questions.ts";
 import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
@@ -22,6 +23,19 @@ export function findUnneededForTarget(given: Answers): Problem[] {
   });
 }
 
+/** The targets of an address at which nothing answers that is known. */
+const IMPLIED_TARGETS = ["triton", "openai", "torchserve"];
+
+/** Returns the first target that an address can mean and that needs all given options; the first one when there is none. */
+export function impliedTarget(given: Answers, detected: Detected | undefined): string {
+  const found = (detected?.found ?? []).map(({ target }) => target);
+  const names = found.length > 0 ? found : detected === undefined ? IMPLIED_TARGETS : [detected.target];
+  const fits = (target: string): boolean =>
+    findUnneededForTarget({ ...given, target }).length === 0 &&
+    (given["ttft-limit"] === undefined || streams({ target }));
+  return names.find(fits) ?? (names[0] as string);
+}
+
 /** Returns a problem for each option that the chosen goal does not ask for. @param answers with the goal */
 export function findUnneededForGoal(given: Answers, answers: Answers): Problem[] {
   const goal = goalOf(answers);
@@ -40,6 +54,15 @@ export function withImplied(given: Answers): Answers {
     return answer === undefined ? [] : [[question.id, answer]];
   });
   return { ...given, ...Object.fromEntries(implied) };
+}
+
+/** Returns what a server says by itself, so that nobody is asked. @param target as chosen. Default: the only one that was found there */
+export function knownAnswers(detected: Detected | undefined, target?: string): Answers {
+  const found = (detected?.found ?? []).filter((one) => target === undefined || one.target === target);
+  const [known] = found;
+  if (known === undefined || found.length > 1) return {};
+  const asksProtocol = wizardTargetOf(known)?.asks.includes("protocol") === true;
+  return { target: known.target, ...(asksProtocol ? { protocol: known.protocol } : {}) };
 }
 
 /** Answers that only the server can confirm. */

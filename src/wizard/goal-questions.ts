@@ -50,11 +50,15 @@ const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
   },
   "p99-limit": {
     value: "DURATION",
-    help: "The p99 latency must be below this, or none. Default: 50 ms for embedded and for the limit, otherwise none.",
+    help: "The p99 latency must be below this, or none. Default: 50 ms for embedded, otherwise none; for the limit of a server there is none.",
   },
   "ttft-limit": {
     value: "DURATION",
     help: "For language models: the p99 time to first token must be below this, or none. Default: none.",
+  },
+  "error-limit": {
+    value: "SHARE",
+    help: "For the limit: the share of failed requests must be below this, such as 1%, or none. Default: 1 %.",
   },
 };
 

@@ -11,6 +11,8 @@ import {
   findUnneededForGoal,
   findUnneededForTarget,
   hasWrongFlag,
+  impliedTarget,
+  knownAnswers,
   lacksTargetAnswer,
   withImplied,
 } from "./given-answers.ts";
@@ -37,9 +39,6 @@ export interface InterviewStart {
   /** Prints a sentence when there is no terminal to ask on. */
   readonly say: (text: string) => void;
 }
-
-/** The target of an address at which nothing answers that is known. */
-const IMPLIED_TARGET = "triton";
 
 const NO_SERVER_HINT = "Or give --no-server to write the scenario without querying the server.";
 
@@ -79,7 +78,10 @@ export class Interview {
    * @throws RunError when the server cannot be queried
    */
   async complete(): Promise<Answers | undefined> {
-    if (this.mode === "ask") await this.begin();
+    if (this.mode === "ask") {
+      this.checkBeforeAsking();
+      explainKeys();
+    }
     await this.implyTarget();
     this.problems.push(...findUnneededForTarget(this.given), ...findUnneededForGoal(this.asGiven, this.given));
     for (let question = this.next(); question !== undefined; question = this.next()) {
@@ -129,7 +131,10 @@ export class Interview {
     this.answers = { ...this.answers, [id]: text };
     if (id === "goal" && this.given.goal === undefined && this.mode !== "ask")
       this.problems.push(...findUnneededForGoal(this.asGiven, this.answers));
-    if (id === "address" && text !== "") this.answers = { ...this.answers, url: await this.detect(text) };
+    if (id === "address" && text !== "")
+      this.answers = { ...this.answers, url: await this.detect(text), ...knownAnswers(this.detected) };
+    if (id === "target" && this.mode === "ask")
+      this.answers = { ...this.answers, ...knownAnswers(this.detected, text) };
   }
 
   /** Finds out what answers at an address, reports it, and returns the address to use. */
@@ -148,9 +153,10 @@ export class Interview {
     const isAsked =
       url !== undefined && !this.isOffline && this.problems.length === 0 && !hasWrongFlag(this.given, this.around);
     if (isAsked) this.given = { ...this.given, url: await this.detect(url) };
-    // A terminal has the user confirm it.
+    // Where several APIs answer, or none that is known, a terminal has the user choose.
+    if (this.mode === "ask" && isAsked) this.given = { ...knownAnswers(this.detected), ...this.given };
     if (this.mode === "ask" && isAsked) return;
-    this.given = { ...this.given, target: this.detected?.target ?? IMPLIED_TARGET };
+    this.given = { ...this.given, target: impliedTarget(this.given, this.detected) };
   }
 
   /** Whether the user names the model before the server is asked for it, because the server cannot list its models. */
@@ -161,11 +167,6 @@ export class Interview {
 
   private next(): Question | undefined {
     return nextQuestion(this.answers, this.around);
-  }
-
-  private async begin(): Promise<void> {
-    this.checkBeforeAsking();
-    explainKeys();
   }
 
   private async reply(question: Question): Promise<Reply> {

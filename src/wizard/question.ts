@@ -27,6 +27,8 @@ export interface Detected {
   /** Key of `WIZARD_TARGETS`. */
   readonly target: string;
   readonly protocol: "http" | "grpc";
+  /** All targets whose API was recognized there; empty where the target is only a guess. */
+  readonly found: readonly { readonly target: string; readonly protocol: "http" | "grpc" }[];
 }
 
 /** An answer to choose. */

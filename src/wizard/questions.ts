@@ -47,10 +47,15 @@ function askLength(id: "isl" | "osl", message: string, help: string, usual: stri
   };
 }
 
+/** Servers with OpenAI's API by their own names. */
+const WITH_OPENAI_API = /^(?:vllm|sglang|tgi|nim|llama[._-]?cpp|ollama|llm|chat|trtllm-serve|lmdeploy)$/i;
+
 function checkChoice(question: Question): Question["check"] {
   return (answer, answers, around) => {
     const values = (question.choices?.(answers, around) ?? []).map(({ value }) => value);
-    return values.includes(answer) ? undefined : `must be one of ${values.join(", ")}`;
+    if (values.includes(answer)) return undefined;
+    const meant = question.id === "target" && WITH_OPENAI_API.test(answer) ? ": a language model is openai" : "";
+    return `must be one of ${values.join(", ")}${meant}`;
   };
 }
 
@@ -77,7 +82,12 @@ export const QUESTIONS: readonly Question[] = [
     value: "TARGET",
     help: `What to measure: ${describeTargets()}. Default: what answers at --url; without --url embedded, or triton when --model is given.`,
     isNeeded: always,
-    choices: () => Object.entries(WIZARD_TARGETS).map(([value, { label, hint }]) => ({ value, label, hint })),
+    choices: (_answers, { detected, given }) => {
+      const known = given.target === undefined ? (detected?.found ?? []).map(({ target }) => target) : [];
+      return Object.entries(WIZARD_TARGETS).flatMap(([value, { label, hint }]) =>
+        known.length === 0 || known.includes(value) ? [{ value, label, hint }] : [],
+      );
+    },
     preset: ({ url, model }, { detected }) =>
       detected?.target ?? (url !== undefined || model !== undefined ? "triton" : "embedded"),
   }),

@@ -69,11 +69,7 @@ async function askChoice(
   for (;;) {
     const answer = await select({
       message: messageOf(question, answers),
-      options: choices.map(({ value, label, hint }) => ({
-        value,
-        label: clean(label),
-        ...(hint === undefined ? {} : { hint: clean(hint) }),
-      })),
+      options: choices.map(toOption),
       ...(preset === undefined ? {} : { initialValue: preset }),
     });
     if (isCancel(answer)) return answer;
@@ -82,6 +78,17 @@ async function askChoice(
     warn(`${answer} ${problem}`);
   }
 }
+
+/** A hint stands beside the answer where there is room, and otherwise where the cursor is. */
+function toOption({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {
+  if (hint === undefined || hint === "") return { value, label: clean(label) };
+  const explained = clean(`${label} (${hint})`);
+  const hasRoom = explained.length + MARK_COLUMNS <= (process.stdout.columns ?? 80);
+  return hasRoom ? { value, label: explained } : { value, label: clean(label), hint: clean(hint) };
+}
+
+/** Columns before an answer. */
+const MARK_COLUMNS = 6;
 
 /** Prints a warning. */
 export function warn(message: string): void {

@@ -7,8 +7,16 @@ const NAMES: readonly (readonly [typed: string, nearest: string | undefined])[] 
   ["latancy", "latency"],
   ["LATENCY", "latency"],
   ["scheduledlatency", "scheduledLatency"],
+  ["latnecy", "latency"],
+  ["throughptu", "throughput"],
   ["xyz", undefined],
 ];
+test("of a short name most letters must be right", () => {
+  assert.equal(nearestName("port", ["host"]), undefined);
+  assert.equal(nearestName("x", ["o1"]), undefined);
+  assert.equal(nearestName("nme", ["name"]), "name");
+  assert.equal(nearestName("modle", ["model"]), "model");
+});
 for (const [typed, nearest] of NAMES)
   test(`the name nearest to ${typed} is ${nearest}`, () =>
     assert.equal(nearestName(typed, ["latency", "scheduledLatency", "throughput"]), nearest));
@@ -33,8 +41,12 @@ for (const [typed, nearest] of DURATIONS)
   test(`the duration nearest to '${typed}' is ${nearest}, which can be read`, () => {
     assert.equal(nearestDuration(typed), nearest);
     if (nearest !== undefined) assert.notEqual(parseDurationNs(nearest), undefined);
-    assert.equal(durationHint(typed, "Correct it."), nearest === undefined ? "Correct it." : `Write "${nearest}".`);
+    const otherwise = typed === "10" ? 'Add the unit: "10 s" or "10 ms".' : "Correct it.";
+    assert.equal(durationHint(typed, "Correct it."), nearest === undefined ? otherwise : `Write "${nearest}".`);
   });
 
-test("a duration that is not a text has no suggestion", () =>
-  assert.equal(durationHint(10, "Correct it."), "Correct it."));
+test("a number lacks a unit, and anything else that is no text has no suggestion", () => {
+  assert.equal(durationHint(10, "Correct it."), 'Add the unit: "10 s" or "10 ms".');
+  for (const given of [-1, Number.NaN, Number.POSITIVE_INFINITY, "", null, {}])
+    assert.equal(durationHint(given, "Correct it."), "Correct it.");
+});

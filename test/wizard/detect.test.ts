@@ -103,7 +103,7 @@ test("a gRPC server without a known API is described by its reflection", { timeo
   const address = at((reflecting.address() as AddressInfo).port);
   const found = await detectServer(address);
   assert.equal(found?.text, `${address} is a server that describes its services by reflection over gRPC.`);
-  assert.deepEqual(found?.detected, { target: "grpc", protocol: "grpc" });
+  assert.deepEqual(found?.detected, { target: "grpc", protocol: "grpc", found: [] });
 });
 
 test("an unknown server is described by its protocol", { timeout: 180_000 }, async () => {

@@ -12,7 +12,7 @@ export const GOAL_ANSWERS: Readonly<Record<string, Answers>> = {
   number: short,
   curve: { ...short, users: "1:2" },
   // A search needs two levels or more.
-  limit: { ...short, users: "2:3", for: "250 ms" },
+  limit: { ...short, users: "2:3", for: "250 ms", "error-limit": "1 %" },
   replay: { recording: "gaps", file: "gaps.txt", for: "250 ms", "p99-limit": "1 h", "ttft-limit": "none" },
   comparison: { ...short, against: "server" },
   soak: { load: "users", users: "2", for: "750 ms", "p99-limit": "1 h" },
@@ -29,7 +29,9 @@ export const MORE_ANSWERS: Readonly<Record<string, readonly Answers[]>> = {
     { ...short, users: "1,3" },
     { load: "rate", rate: "60:100:20", for: "250 ms", "p99-limit": "none", "ttft-limit": "none" },
   ],
-  limit: [{ load: "rate", rate: "20:40", for: "250 ms", "p99-limit": "1 h", "ttft-limit": "1 h" }],
+  limit: [
+    { load: "rate", rate: "20:40", for: "250 ms", "p99-limit": "1 h", "ttft-limit": "1 h", "error-limit": "none" },
+  ],
   replay: [
     { recording: "requests", "p99-limit": "1 h", "ttft-limit": "1 h" },
     { recording: "conversations", users: "2", "p99-limit": "none", "ttft-limit": "none" },

@@ -132,7 +132,9 @@ describe("a question's default", () => {
     ["model", {}, undefined],
     ["p99-limit", { goal: "curve", target: "embedded" }, "50 ms"],
     ["p99-limit", { goal: "curve", target: "triton" }, "none"],
-    ["p99-limit", { goal: "limit", target: "triton" }, "50 ms"],
+    ["p99-limit", { goal: "limit", target: "triton" }, undefined],
+    ["p99-limit", { goal: "limit", target: "embedded" }, "50 ms"],
+    ["error-limit", { goal: "limit", target: "triton" }, "1 %"],
     ["out", { target: "triton", model: "a/b c" }, "./a-b-c.ts"],
   ];
   for (const [id, answers, expected] of cases) {
@@ -233,7 +235,11 @@ describe("an answer is checked:", () => {
     ["for", "0 s", { goal: "curve" }, /a duration with its unit/],
     ["for", "none", { goal: "curve" }, /or stable/],
     ["p99-limit", "none", { goal: "curve" }, undefined],
-    ["p99-limit", "none", { goal: "limit" }, /a duration with its unit/],
+    ["p99-limit", "none", { goal: "limit" }, undefined],
+    ["error-limit", "2%", { goal: "limit" }, undefined],
+    ["error-limit", "2", { goal: "limit" }, /a share with its sign, such as 1 %, or none/],
+    ["error-limit", "none", { goal: "limit", "p99-limit": "1 s" }, undefined],
+    ["error-limit", "none", { goal: "limit", "p99-limit": "none" }, /the search needs a limit/],
     ["p99-limit", "25 ms", { goal: "curve" }, undefined],
     ["p99-limit", "25", { goal: "curve" }, /or none/],
     ["isl", "0", { target: "openai" }, /a whole number of tokens/],

@@ -85,12 +85,7 @@ describe("rampart init in a terminal", () => {
         await terminal.waitFor(new RegExp(`inside Rampart\\)\\n[^\\n]*127\\.0\\.0\\.1:${gone.port}`));
         terminal.replace(server.url);
         await terminal.waitFor(/triton 2\.51\.0 \(KServe v2\) over HTTP\./i);
-        await terminal.asks("What do you want to measure?");
-        await terminal.waitFor(/● a Triton server/);
-        terminal.press("Enter");
-        await terminal.asks("Which protocol?");
-        await terminal.waitFor(/● HTTP/);
-        terminal.press("Enter");
+        // The target and the protocol are known.
         await terminal.asks("Which model?");
         await terminal.waitFor(/fixed/);
         assert.doesNotMatch(terminal.screen(), /loading/);
@@ -168,8 +163,12 @@ describe("rampart init in a terminal", () => {
       terminal.press("Enter");
       await terminal.asks("Up to how many users?");
       terminal.replace("8");
+      await terminal.asks("Which share of failed requests");
+      terminal.press("Enter");
       await terminal.asks("Which file");
       // Every question can be reached again, with its answer.
+      terminal.press("Escape");
+      await terminal.asks("Which share of failed requests");
       terminal.press("Escape");
       await terminal.asks("Up to how many users?");
       await terminal.waitFor(/Up to how many users[^\n]*\n[^\n]*8/);
@@ -208,10 +207,13 @@ describe("rampart init in a terminal", () => {
         await terminal.asks("Which server do you want to measure?");
         terminal.replace("two words");
         await terminal.waitFor(/must be host:port, http:/);
-        terminal.replace(`http://127.0.0.1:${mock.httpPort}/v1`);
+        terminal.replace(`http://127.0.0.1:${mock.httpPort}`);
+        // Both APIs are there, and nothing else is offered.
         await terminal.asks("What do you want to measure?");
-        await terminal.waitFor(/● a language model/);
-        terminal.press("Enter");
+        await terminal.waitFor(
+          /● a Triton server \(or another KServe v2 server\)\n[^\n]*○ a language model \(with OpenAI's API\)\n[^○●]*$/,
+        );
+        terminal.press("Down", "Enter");
         await terminal.asks("Which model?");
         terminal.press("Enter");
         await terminal.asks("Which tokenizer");

@@ -1,6 +1,6 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { messageOf, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
 import type { hold } from "../../scenario/loads/levels.ts";
@@ -114,7 +114,9 @@ function checkFile(path: string, flag: string, problems: Problem[]): true | unde
     fileSystem().accessSync(path, fileSystem().constants.R_OK);
     return true;
   } catch (error) {
-    problems.push(problem("unreadable", flag, `cannot be read: ${messageOf(error)}`, "Check the path.", path));
+    problems.push(
+      ...unreadable(path, error, "Check the path.").problems.map((found) => ({ ...found, path: flag, value: path })),
+    );
     return undefined;
   }
 }

@@ -208,6 +208,7 @@ const OPTIONS: readonly SharedOption[] = [
     name: "fail-if",
     kind: "text",
     value: "LIMIT",
+    meant: ["--assert", "--threshold", "--thresholds", "--slo", "--goodput"],
     isFirst: true,
     doors: [...COMMANDS, "compare"],
     isCommon: true,
@@ -262,6 +263,7 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "file",
     setting: "outputs.files.json",
     doors: [...COMMANDS, "perf_analyzer", "chat", "report", "compare", "doctor"],
+    meant: ["--out", "--output", "-o", "--summary-export"],
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
     differs: {
       chat: {

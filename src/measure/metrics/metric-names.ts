@@ -153,6 +153,8 @@ export function suggestMetric(given: string): string | undefined {
   const [of, statistic] = splitName(given);
   const hasStatistics = (name: string): boolean => (findEntry(toPlan(name).key)?.statistics?.length ?? 0) > 1;
   if (statistic === undefined && hasStatistics(of)) return `${given}.p99`;
+  const [, first = "", last = ""] = /^([^.]+)\.(.+)$/.exec(given) ?? [];
+  if (parseStatistic(first) !== undefined && parseMetric(`${last}.${first}`) !== undefined) return `${last}.${first}`;
   const [family = "", ...rest] = given.split(".");
   const names = [...METRIC_KEYS, ...Object.keys(SHORT_NAMES), "avg", "p50", "p90", "p95", "p99"];
   const near = nearestName(family, names);

@@ -65,9 +65,10 @@ function readCall(
   if (name === undefined) {
     const found = isData(data) ? Object.keys(data) : [];
     const value = found.length > 0 ? found.join(", ") : typeof data === "object" ? undefined : showValue(data);
+    const typed = isData(data) ? Object.values(data).find((one) => family.entries.has(String(one))) : undefined;
     const hint =
       found.length > 0
-        ? `Write options inside of it: { ${found[0]}: { … } }.`
+        ? `Write options inside of it: { ${typed ?? found[0]}: { … } }.`
         : `Write { ${names[0]}: … }, with one of ${names.join(", ")}.`;
     problems.push(problem("invalid-value", path, `must be ${family.noun} by one name`, hint, value));
     return undefined;

@@ -1,5 +1,6 @@
 import type { Text } from "../../plan/messages.ts";
 import { RunError } from "../../plan/problem.ts";
+import { listNames } from "../../plan/show-value.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { unlessMissing } from "../missing-call.ts";
 import { ResponseObject } from "../response.ts";
@@ -46,7 +47,7 @@ async function setUp(
   const metadataResponse = ask(api.metadata(name), "model metadata");
   const configResponse = ask(api.config(name), "model config");
   configResponse.catch(() => {});
-  const metadata = await metadataResponse;
+  const metadata = await metadataResponse.catch((error: unknown) => refuseModel(error, api, ask));
   const response = await unlessMissing(configResponse);
   const config = response ?? {};
   const bare = response === undefined ? await describeBareServer(target, api, ask) : undefined;
@@ -239,6 +240,16 @@ export async function listTritonModels(api: TritonApi, ask: Ask, named: string):
     models.push({ ...model, refusal: model.isDecoupled ? DECOUPLED : "" });
   }
   return models;
+}
+
+/** @throws the error of a server without the model, with the names of the models that it has if it lists them */
+async function refuseModel(error: unknown, api: TritonApi, ask: Ask): Promise<never> {
+  if (!(error instanceof RunError) || error.facts.failure?.status === undefined) throw error;
+  const names = await findNames(api, ask, "").catch(() => []);
+  // Leaves out that the query failed: otherwise the diagnosis would check which other kind of server this is.
+  throw [...names].length === 0
+    ? error
+    : new RunError("refused", error.text, `The server has ${listNames([...names].sort())}.`);
 }
 
 /** Only Triton and few others have the repository extension with its index; KServe's ModelServer lists names over HTTP. */

@@ -1,7 +1,7 @@
 import { fieldOf } from "../../plan/defined.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { nsToMs, parseDurationNs } from "../../plan/units.ts";
+import { nsToMs, parseDurationNs, parsePercent } from "../../plan/units.ts";
 import { hasMeasuredSchedule } from "../../registry/load-modes.ts";
 import type { Answers } from "../answers.ts";
 import { nameOf, requestsOf } from "../requests.ts";
@@ -10,10 +10,11 @@ import type { Goal } from "./goal.ts";
 import {
   type AmountForm,
   duration,
-  LATENCY_EXAMPLE,
+  hasServer,
   LOAD,
   limitsOf,
   numbersOf,
+  P99_LIMIT,
   rate,
   streams,
   TTFT_LIMIT,
@@ -34,6 +35,8 @@ const RANGE: AmountForm = {
 
 /** The longest measurement of a point that `findMax` takes by itself. */
 const USUAL_MOST = "30 s";
+/** The share of failed requests that a load in use does not have. */
+const USUAL_SHARE = "1 %";
 /** The search for a rate begins at this part of the highest one: at very low rates percentiles take too long. */
 const LOWEST_RATE_PART = 20;
 /** Shorter measurements need shorter windows than those that `findMax` takes by itself. */
@@ -47,8 +50,18 @@ export const limitGoal: Goal = {
     load: LOAD,
     users: users("Up to how many users? (or MIN:MAX)", () => "64", RANGE),
     rate: rate("Up to which rate? (or MIN:MAX)", () => "1000", RANGE),
-    "p99-limit": duration("Which p99 latency must it stay below?", () => "50 ms", undefined, LATENCY_EXAMPLE),
+    // A limit that nobody asked for decides the answer, so that a server has none by default.
+    "p99-limit": {
+      ...P99_LIMIT,
+      preset: (answers, { given }) =>
+        (given["ttft-limit"] ?? "none") !== "none" ? "none" : hasServer(answers) ? undefined : "50 ms",
+    },
     "ttft-limit": TTFT_LIMIT,
+    "error-limit": {
+      message: "Which share of failed requests must it stay below? (such as 1 %, or none)",
+      preset: () => USUAL_SHARE,
+      check: checkShare,
+    },
     for: duration("How long at each load, at most? p99 needs about 300 requests", (answers) =>
       streams(answers) ? "2 min" : USUAL_MOST,
     ),
@@ -69,7 +82,8 @@ export const limitGoal: Goal = {
   }),
   flagsNote: "flags search by the latency alone, and judge without confidence intervals",
   // The original's search is between levels, by the latency alone.
-  toFlagsPlan: (plan, { "p99-limit": limit = "" }) => toBinarySearch(plan, nsToMs(parseDurationNs(limit) ?? 0)),
+  toFlagsPlan: (plan, { "p99-limit": limit = "" }) =>
+    limit === "none" ? undefined : toBinarySearch(plan, nsToMs(parseDurationNs(limit) ?? 0)),
 };
 
 function toRange({ load, users: most = "", rate: mostPerSec = "" }: Answers): Source {
@@ -80,7 +94,14 @@ function toRange({ load, users: most = "", rate: mostPerSec = "" }: Answers): So
 }
 
 function toWhere(answers: Answers): Source {
-  return [...limitsOf(answers), call("errorRate").with("below", "1 %")];
+  const { "error-limit": share = USUAL_SHARE } = answers;
+  if (share === "none") return limitsOf(answers);
+  return [...limitsOf(answers), call("errorRate").with("below", `${parsePercent(share)} %`)];
+}
+
+function checkShare(answer: string, answers: Answers): string | undefined {
+  if (answer === "none") return limitsOf(answers).length > 0 ? undefined : "must be a share: the search needs a limit";
+  return (parsePercent(answer) ?? 0) > 0 ? undefined : "must be a share with its sign, such as 1 %, or none";
 }
 
 /** Returns the times of a search whose points are measured for this long at most. */

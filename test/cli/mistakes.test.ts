@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { inFolder } from "./rampart-process.ts";
+import { runInFolder } from "./run-in-folder.ts";
+
+/** Wrong command lines, as a new user writes them: one error each, which names the option, its value and what to write. */
+
+const SCENARIO = `import { defineScenario, embedded, hold, param } from "rampart";
+export default defineScenario({
+  name: "x",
+  params: { users: param.integer(2) },
+  target: embedded(),
+  load: ({ users }) => hold(users, { requests: 50 }),
+});
+`;
+const FILES = {
+  "ok.ts": SCENARIO,
+  "run.json": '{"version": 7, "name": "x", "target": {}, "levels": []}',
+  "odd.json": '{"a": 1}',
+  "typed.yaml": "name: x\ntarget: { type: triton, url: h, model: m }\nload: { hold: 1 }\n",
+  "k6.yaml": "name: x\ntarget: embedded\nvus: 10\n",
+  "passwd.ts": Array.from({ length: 20 }, (_, id) => `user${id}:x:${id}:/home/user:/bin/sh`).join("\n"),
+  "empty/readme.txt": "",
+};
+
+const CASES: readonly (readonly [args: string, error: RegExp])[] = [
+  ["run", /^SCENARIO: no scenario is given\. Write rampart run FILE/],
+  ["run nosuch.ts", /^nosuch\.ts: there is no such file\. .* rampart init/],
+  ["run empty", /^empty: has no scenario\. A scenario is a \.ts file/],
+  ["run run.json", /^run\.json: is the report of a run, not a scenario\. Print it with rampart report/],
+  ["run typed.yaml", /^typed\.yaml:2:1, target: .* Write options inside of it: \{ triton: \{ … \} \}/],
+  [
+    "run k6.yaml",
+    /^k6\.yaml:3:1, vus: is not an option here\. Write load: \{ hold: \{ concurrency: 16, for: 30 s \} \}\.$/,
+  ],
+  ["run ok.ts --set users", /^--set users: needs a value\. Write --set users=N/],
+  ["run ok.ts --set user=3", /^--set user: is not a parameter of the scenario\. Did you mean users\?/],
+  ["run ok.ts --set users=0", /^ok\.ts:6:3, load\.concurrency: must be 1 or more \(got 0\)/],
+  ["run ok.ts --for 30", /^--for: is not a duration \(got 30\)\. Add the unit: "30 s"/],
+  ["run ok.ts --users many", /^--users: is not a whole number of 1 or more \(got many\)/],
+  ["run ok.ts --vus 10", /^--vus: is not a flag of this command\. Did you mean --users\?/],
+  ["run ok.ts --assert p99<10ms", /^--assert: is not a flag of this command\. Did you mean --fail-if\?/],
+  ["run ok.ts --out x.json", /^--out: is not a flag of this command\. Did you mean --json\?/],
+  ["run ok.ts --fail-if errorRate>1", /^--fail-if: .* Write "1 %"/],
+  ["run ok.ts --json", /^--json: needs a value\. Write --json FILE/],
+  ["run ok.ts --url h:1", /^--url: the scenario's target is embedded\(…\) and has no address \(got h:1\)/],
+  ["http", /^URL: is not given\. Write rampart http http:/],
+  ["http h:1 -c 0", /^--users: is not a whole number of 1 or more \(got 0\)/],
+  ["http h:1 --body {}", /^--body: is not a flag of this command\. Did you mean --data\?/],
+  ["http h:1 -d @nofile", /^--data: cannot be read: there is no such file \(got nofile\)\. Check the path\./],
+  ["http ftp://h/x", /^the URL: is not an address \(got ftp:\)/],
+  ["compare run.json", /^NEW: is missing\. Write rampart compare BASE NEW/],
+  [
+    "compare run.json odd.json --fail-if p98.latency>+5%",
+    /there is no metric p98\.latency .* Did you mean latency\.p98\?/,
+  ],
+  ["mock --port 80", /^--port: is not a flag of this command\. Did you mean --http-port\?/],
+  ["mock --latency 5", /^--latency: is not a latency \(got 5\)\. Write for example 5ms/],
+  ["mock --error-rate 0.01", /^--error-rate: is not a percentage .* Give it with its sign: 1%/],
+  ["init --target vllm --yes", /^--target: must be one of .*: a language model is openai \(got vllm\)/],
+  ["init --yes --users 4,x", /^--users: must be START:END, .* \(got 4,x\)/],
+  [
+    "init --url h:1 --model m --no-server --goal limit --yes",
+    /^--p99-limit: has no default here\. Give --p99-limit DURATION/,
+  ],
+  ["chat", /^URL: no address is given\. Write rampart chat localhost:8000/],
+  ["runn ok.ts", /^there is no command 'runn'\. Did you mean run\?/],
+];
+
+describe("a mistake in a command line is one error", () => {
+  for (const [args, error] of CASES)
+    test(args, () =>
+      inFolder(FILES, async (cwd) => {
+        const { code, text } = await runInFolder(cwd, args.split(" "));
+        assert.equal(code, 64, text);
+        const [first = "", ...more] = text.split("\n").filter((line) => line.startsWith("rampart: "));
+        assert.match(first.replace("rampart: ", ""), error);
+        assert.deepEqual(more, []);
+      }),
+    );
+
+  test("a file that is no scenario has the first errors only", () =>
+    inFolder(FILES, async (cwd) => {
+      const { code, text } = await runInFolder(cwd, ["run", "passwd.ts"]);
+      assert.equal(code, 64, text);
+      const lines = text.split("\n").filter((line) => line.startsWith("rampart: "));
+      assert.ok(lines.length >= 1 && lines.length <= 3, text);
+    }));
+
+  test("a name that is no command lists each once", () =>
+    inFolder({}, async (cwd) => {
+      const { code, text } = await runInFolder(cwd, ["help", "nonsense"]);
+      assert.equal(code, 64);
+      assert.equal(text.match(/\bcompare\b/g)?.length, 1, text);
+    }));
+});
