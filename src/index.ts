@@ -79,6 +79,7 @@ export type {
   StabilityOptions,
 } from "./scenario/define.ts";
 export { type AbOptions, ab } from "./scenario/definition/ab.ts";
+export { perTarget } from "./scenario/definition/per-target.ts";
 export type { FormOf, GenerateOptions } from "./scenario/generate/builder.ts";
 export type {
   HookContext,

@@ -14,7 +14,6 @@ import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.t
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
-import { type AbSide, abOf } from "../scenario/definition/ab.ts";
 import { isDataFile, type LoadedScenario, loadScenario, withReadFields } from "../scenario/load-module.ts";
 import {
   describeParameters,
@@ -25,7 +24,7 @@ import {
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
 import { toLaterError } from "../scenario/scenario-error.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
-import { checkFields, toPlan } from "../scenario/to-plan.ts";
+import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { announceTime, formatDryRun } from "./expected-time.ts";
@@ -43,8 +42,8 @@ import {
   checkSeveral,
   findScenarios,
   type RunRequest,
+  runParts,
   runSeveral,
-  runSides,
   sweepScenario,
   valuesFor,
 } from "./scenarios/several.ts";
@@ -192,15 +191,12 @@ async function runLoaded(
   const resolved = (known: FieldContext): Scenario => withGivenLoad(resolveFields(scenario, known), load);
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {
     const known = resolved(runContext);
-    const runSide = (side: AbSide | undefined, asked: RunRequest, sideIo: CommandIo): Promise<number> => {
-      const own = side === undefined ? overrides : { ...overrides, side };
-      const plan = changePlan(toPlan(known, folder, own), { values: asked.values, limits });
-      return runPlan(plan, { folder, context: runContext, overrides: own }, asked, sideIo);
+    const runPart = (own: PlanOverrides, asked: RunRequest, partIo: CommandIo): Promise<number> => {
+      const all = { ...overrides, ...own };
+      const plan = changePlan(toPlan(known, folder, all), { values: asked.values, limits });
+      return runPlan(plan, { folder, context: runContext, overrides: all }, asked, partIo);
     };
-    const options = abOf(known.definition);
-    return options === undefined
-      ? runSide(undefined, request, runIo)
-      : runSides(request, options, (side, asked, sideIo) => runSide(side, asked, sideIo), runIo);
+    return runParts(known, request, runPart, runIo);
   };
   const late = fieldsAfterSetup(scenario);
   const isPlanKnown = late.length === 0 || setup === undefined;
@@ -253,7 +249,10 @@ async function runPlan(
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { onInterrupt, functions }));
+  const executed = await withoutErrorsOf(
+    file,
+    executePlan(plan, reportIo, { onInterrupt, functions, ...(watch?.peers && { peers: watch.peers }) }),
+  );
   watch?.onExecuted?.(plan, executed);
   return conclude(plan, executed, flags, io);
 }
