@@ -80,6 +80,7 @@ export type {
 } from "./scenario/define.ts";
 export { type AbOptions, ab } from "./scenario/definition/ab.ts";
 export type { CapacityOptions } from "./scenario/definition/capacity.ts";
+export { perTarget } from "./scenario/definition/per-target.ts";
 export type { FormOf, GenerateOptions } from "./scenario/generate/builder.ts";
 export type {
   HookContext,

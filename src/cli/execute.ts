@@ -55,6 +55,8 @@ export interface PointWatch {
   onPlan?(plan: Plan): void;
   /** Receives the result of the run. */
   onExecuted?(plan: Plan, executed: ExecutedPlan): void;
+  /** The runs at the same time. Absent: there are none. */
+  readonly peers?: Peers;
 }
 
 /** How a front door runs its plan. */

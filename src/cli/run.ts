@@ -12,11 +12,11 @@ import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.t
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
-import { type AbSide, abOf } from "../scenario/definition/ab.ts";
 import { isDataFile, type LoadedScenario, loadedFrom, loadScenario } from "../scenario/load-module.ts";
 import { describeParameters, type ParameterHelp } from "../scenario/params/read-values.ts";
 import type { FieldContext } from "../scenario/resolve.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
+import type { PlanOverrides } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { announceTime, formatDryRun } from "./expected-time.ts";
@@ -28,13 +28,13 @@ import { inFleet } from "./in-fleet.ts";
 import { type PlanValues, withPlanValues } from "./options/shared-option.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
-import { explainLater, openScenario, prepareScenario, SET_FLAG, withSide } from "./scenarios/prepare.ts";
+import { explainLater, openScenario, prepareScenario, SET_FLAG } from "./scenarios/prepare.ts";
 import {
   checkSeveral,
   findScenarios,
   type RunRequest,
+  runParts,
   runSeveral,
-  runSides,
   sweepScenario,
   valuesFor,
 } from "./scenarios/several.ts";
@@ -144,12 +144,11 @@ async function runLoaded(loaded: LoadedScenario, request: RunRequest, io: Comman
   const prepared = prepareScenario(loaded, flags, problems);
   const { hooks, context, folder, overrides, limits, lateFields } = prepared;
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {
-    const runSide = (side: AbSide | undefined, asked: RunRequest, sideIo: CommandIo): Promise<number> => {
-      const plan = changePlan(prepared.plan(runContext, side), { values: asked.values, limits });
-      return runPlan(plan, { folder, context: runContext, overrides: withSide(overrides, side) }, asked, sideIo);
+    const runPart = (own: PlanOverrides, asked: RunRequest, partIo: CommandIo): Promise<number> => {
+      const plan = changePlan(prepared.plan(runContext, own), { values: asked.values, limits });
+      return runPlan(plan, { folder, context: runContext, overrides: { ...overrides, ...own } }, asked, partIo);
     };
-    const options = abOf(prepared.resolved(runContext).definition);
-    return options === undefined ? runSide(undefined, request, runIo) : runSides(request, options, runSide, runIo);
+    return runParts(prepared.resolved(runContext), request, runPart, runIo);
   };
   // A plan is known without a server unless a field needs what setup returns.
   const onlyPlans = flags.has("dry-run") || watch?.onPlan !== undefined;
@@ -189,7 +188,10 @@ async function runPlan(
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { onInterrupt, functions }));
+  const executed = await withoutErrorsOf(
+    file,
+    executePlan(plan, reportIo, { onInterrupt, functions, ...(watch?.peers && { peers: watch.peers }) }),
+  );
   watch?.onExecuted?.(plan, executed);
   return conclude(plan, executed, flags, io);
 }

@@ -19,6 +19,7 @@ import type { Scenario } from "./define.ts";
 import { type AbSide, sideOf } from "./definition/ab.ts";
 import { toCapacityPlan } from "./definition/capacity.ts";
 import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
+import { partOf } from "./definition/per-target.ts";
 import { toProblems } from "./definition/to-problem.ts";
 import { toMs, toPct, toRatio } from "./fields.ts";
 import { callOf } from "./form.ts";
@@ -42,11 +43,13 @@ export interface PlanOverrides {
   readonly parameters?: ParametersPlan | undefined;
   /** Which target of `ab(…)`. Default: the first one. */
   readonly side?: AbSide;
+  /** Which target of a mix whose targets have loads of their own, by its index. Default: the first one. */
+  readonly part?: number;
 }
 
 /** Builds the plan of a scenario. @param folder base of relative paths @throws UserError with all problems, by path in the definition */
 export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverrides = {}): Plan {
-  const given = sideOf(copyPlainData(scenario.definition), overrides.side);
+  const given = partOf(sideOf(copyPlainData(scenario.definition), overrides.side), overrides.part);
   registerGiven(given);
   const parsed = v.safeParse(definitionSchema(), given);
   if (!parsed.success)
@@ -62,7 +65,7 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
 
 /** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */
 export function checkFields({ definition }: Scenario, absent: readonly string[]): void {
-  const given = sideOf(copyPlainData(definition));
+  const given = partOf(sideOf(copyPlainData(definition)));
   registerGiven(given);
   const { issues = [] } = v.safeParse(definitionSchema(), given);
   const wrong = issues.filter(({ path }) => !absent.includes(String(path?.[0]?.key)));

@@ -40,6 +40,7 @@ const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Rea
       "find-max": "how findMax finds the highest load under an SLO",
       mlperf: "MLPerf's scenarios",
       "mix-and-tags": "several targets under one load, and metrics by tag",
+      "own-loads": "perTarget: several targets at the same time, each with its own load",
       "pass-or-fail": "when an assertion passes, and all exit codes",
       "trust-a-number": "independent samples, intervals, repeated runs",
       "limits-of-this-host": "loads that are too much for this host, long runs, large files",

@@ -4,7 +4,6 @@ import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import type { Scenario } from "../../scenario/define.ts";
-import type { AbSide } from "../../scenario/definition/ab.ts";
 import { type LoadedScenario, loadScenario } from "../../scenario/load-module.ts";
 import { readParameters } from "../../scenario/params/read-values.ts";
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../../scenario/resolve.ts";
@@ -39,8 +38,8 @@ export interface PreparedScenario {
   readonly lateFields: readonly string[];
   /** Returns the scenario with the fields that are functions of the parameters. */
   resolved(context: FieldContext): Scenario;
-  /** Makes the plan. @param side of `ab`; default: the first one @throws UserError with all problems */
-  plan(context: FieldContext, side?: AbSide): Plan;
+  /** Makes the plan. @param own what one of its parts has of its own @throws UserError with all problems */
+  plan(context: FieldContext, own?: PlanOverrides): Plan;
   /** Checks what is known before setup is called. @throws UserError with all problems */
   checkEarly(): void;
 }
@@ -94,18 +93,13 @@ export function prepareScenario(
       : { hooks: { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) } }),
     ...{ context, folder, overrides, limits, lateFields },
     resolved,
-    plan: (known, side) => toPlan(resolved(known), folder, withSide(overrides, side)),
+    plan: (known, own) => toPlan(resolved(known), folder, { ...overrides, ...own }),
     checkEarly: () => {
       const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);
       if (lateFields.length === 0) toPlan(known, folder, overrides);
       else checkFields(known, late);
     },
   };
-}
-
-/** Returns what flags change in one of the targets of `ab`. */
-export function withSide(overrides: PlanOverrides, side: AbSide | undefined): PlanOverrides {
-  return side === undefined ? overrides : { ...overrides, side };
 }
 
 function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {

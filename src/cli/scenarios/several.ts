@@ -6,14 +6,16 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
 import type { Scenario } from "../../scenario/define.ts";
-import type { AbSide } from "../../scenario/definition/ab.ts";
+import { abOf } from "../../scenario/definition/ab.ts";
+import { partNamesOf } from "../../scenario/definition/per-target.ts";
+import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
 import type { FlagValues } from "../flags.ts";
 import { fileKeyOf, type PlanValues } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { isDirectory, isFile } from "../output-files.ts";
 import { readShared } from "../shared-flags.ts";
-import type { AbRun } from "./alternate.ts";
+import type { ParallelRun } from "./parallel.ts";
 import type { SweepDoor } from "./sweep.ts";
 
 /** Several scenarios in one run, with one verdict. */
@@ -125,12 +127,6 @@ export async function runSweep(flags: FlagValues, command: SweepDoor, io: Comman
   return gravestOf(await measureSweep(flags, command, io));
 }
 
-/** Measures the targets of `ab(…)` in turn. Returns the gravest exit code. @throws UserError with all problems */
-async function runAb(run: AbRun, io: CommandIo): Promise<number> {
-  const { runAlternating } = await import("./alternate.ts");
-  return gravestOf(await runAlternating(run, io));
-}
-
 /** What is asked of a scenario. */
 export interface RunRequest {
   readonly flags: FlagValues;
@@ -158,38 +154,57 @@ export function sweepScenario(
   return runSweep(flags, { door: "run", parameters, runPoint }, io);
 }
 
-/** Runs the targets of `ab(…)` in turn. @param runSide runs one of them once */
-export async function runSides(
+/** Runs a scenario once, or several times for the parts of it. @param run runs it, or one of its parts */
+export async function runParts(
+  { definition }: Scenario,
   request: RunRequest,
-  options: AbRun["options"],
-  runSide: (side: AbSide, request: RunRequest, io: CommandIo) => Promise<number>,
+  run: (own: PlanOverrides, request: RunRequest, io: CommandIo) => Promise<number>,
   io: CommandIo,
 ): Promise<number> {
+  const options = abOf(definition);
+  const names = partNamesOf(definition);
+  if (options === undefined && names === undefined) return run({}, request, io);
   const { flags, watch } = request;
-  if (watch !== undefined) {
-    const message = "ab(…) already runs the scenario several times";
-    throw new UserError(problem("conflict", "--sweep", message, "Leave it out."));
-  }
+  const call = options === undefined ? "perTarget(…)" : "ab(…)";
+  const message = `${call} already runs the scenario several times`;
+  if (watch !== undefined) throw new UserError(problem("conflict", "--sweep", message, "Leave it out."));
+  if (options !== undefined && names !== undefined)
+    throw new UserError(problem("conflict", "load", "ab(…) has targets with one load", "Use another load."));
   const values = new Map([...request.values].filter(([key]) => !key.startsWith("outputs.files.")));
+  // Several runs at the same time have one terminal.
+  if (names !== undefined) values.set("outputs.isLive", false);
   const asked: RunRequest = { ...request, values, flags: flags.without(["dry-run", "quiet"]) };
-  const plans = new Map<AbSide, Plan>();
-  const problems = new Map<AbSide, unknown>();
-  for (const side of [0, 1] as const) {
-    const onPlan = (plan: Plan): void => void plans.set(side, plan);
+  const ownOf = (part: number): PlanOverrides => (names === undefined ? { side: part === 0 ? 0 : 1 } : { part });
+  const plans = await planParts(names?.length ?? 2, (part, partWatch) =>
+    run(ownOf(part), { ...asked, watch: partWatch }, io),
+  );
+  const planOf = (part: number): Plan => (plans[part] as () => Plan)();
+  const runPart: ParallelRun["runPart"] = (part, partIo, partWatch) =>
+    run(ownOf(part), { ...asked, watch: partWatch }, partIo);
+  if (names !== undefined) {
+    const { runParallel } = await import("./parallel.ts");
+    return gravestOf(await runParallel({ names, flags, planOf, runPart }, io));
+  }
+  const { runAlternating } = await import("./alternate.ts");
+  return gravestOf(await runAlternating({ options: options ?? {}, flags, planOf, runBlock: runPart }, io));
+}
+
+/** Returns what returns the plan of each part, or throws what is wrong with it. */
+async function planParts(
+  count: number,
+  run: (part: number, watch: PointWatch) => Promise<number>,
+): Promise<(() => Plan)[]> {
+  const plans: (() => Plan)[] = [];
+  for (let part = 0; part < count; part++) {
     try {
-      await runSide(side, { ...asked, watch: { onPlan } }, io);
+      await run(part, { onPlan: (plan) => plans.push(() => plan) });
     } catch (error) {
-      problems.set(side, error);
+      plans.push(() => {
+        throw error;
+      });
     }
   }
-  const planOf = (side: AbSide): Plan => {
-    const plan = plans.get(side);
-    if (plan === undefined) throw problems.get(side);
-    return plan;
-  };
-  const runBlock: AbRun["runBlock"] = (side, blockIo, blockWatch) =>
-    runSide(side, { ...asked, watch: blockWatch }, blockIo);
-  return runAb({ options, flags, planOf, runBlock }, io);
+  return plans;
 }
 
 /** Returns the gravest of exit codes; 0 if there are none. */

@@ -60,8 +60,7 @@ const FORMATS: Readonly<Record<string, (model: ReportModel, sweep: Sweep) => str
 export async function measureSweep(flags: FlagValues, command: SweepDoor, io: CommandIo): Promise<readonly number[]> {
   const problems: Problem[] = [];
   const axes = readAxes(flags, command, problems);
-  const files = readFiles(flags, sharedOptions(command.door), [], problems);
-  problems.push(...checkFiles(flags, command.door));
+  problems.push(...checkPointFiles(flags, command.door));
   if (findLaunch() !== undefined)
     problems.push(
       problem("conflict", "--sweep", "processes that were started together run only one", "Give each job one point."),
@@ -77,17 +76,11 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
     io.out(`${JSON.stringify(shown, null, 2)}\n`);
     return [];
   }
-  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
   if (!flags.has("quiet")) announce(points.length, plans, io);
   const { sweep, codes } = await measureAll(points, io, (values, watch) =>
     command.runPoint(flagsOf(values), silent(io), watch),
   );
-  const model = buildSweepModel(sweep);
-  textIo.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: textIo.hasColor, nameOf: io.nameOf }));
-  for (const [key, path] of Object.entries(files) as [string, string][]) {
-    const format = FORMATS[key];
-    if (format !== undefined) writeReport(path, await format(model, sweep), `outputs.files.${key}` as never);
-  }
+  await showReports({ model: buildSweepModel(sweep), sweep, flags, door: command.door }, io);
   return codes;
 }
 
@@ -202,13 +195,35 @@ function outputNames(door: Door): string[] {
     .map(({ name }) => name);
 }
 
-/** Returns files that hold one run only. */
-function checkFiles(flags: FlagValues, door: Door): Problem[] {
-  return sharedOptions(door).flatMap((option) => {
+/** Checks the files of a report on several points. */
+export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
+  const problems: Problem[] = [];
+  readFiles(flags, sharedOptions(door), [], problems);
+  const single = sharedOptions(door).flatMap((option) => {
     const key = fileKeyOf(option);
     if (key === undefined || !flags.has(option.name) || key in FORMATS) return [];
     return [problem("conflict", `--${option.name}`, "has room for one point only", "Leave it out, or run one point.")];
   });
+  return [...problems, ...single];
+}
+
+/** A report on several points, and where it is shown. */
+interface ShownSweep {
+  readonly model: ReportModel;
+  readonly sweep: Sweep;
+  readonly flags: FlagValues;
+  readonly door: Door;
+}
+
+/** Prints the report on several points, and writes its files. @throws RunError for a file that cannot be written */
+export async function showReports({ model, sweep, flags, door }: ShownSweep, io: CommandIo): Promise<void> {
+  const files = readFiles(flags, sharedOptions(door), [], []);
+  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
+  textIo.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: textIo.hasColor, nameOf: io.nameOf }));
+  for (const [key, path] of Object.entries(files) as [string, string][]) {
+    const format = FORMATS[key];
+    if (format !== undefined) writeReport(path, await format(model, sweep), `outputs.files.${key}` as never);
+  }
 }
 
 /** Returns all combinations. The last one changes fastest. */

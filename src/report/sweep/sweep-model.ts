@@ -35,6 +35,12 @@ export interface Sweep {
   readonly missing: readonly MissingPoint[];
   /** Number of points that were asked for. */
   readonly asked: number;
+  /** Set: the points are targets with loads of their own, which were measured at the same time. Absent: one after the other. */
+  readonly noun?: "targets";
+}
+
+function nounOf({ noun }: Sweep): string {
+  return noun ?? "points";
 }
 
 /** Formats a point: `isl 128, users 8`. */
@@ -49,7 +55,8 @@ interface Row extends LevelRow {
 }
 
 /** Returns the worst verdict of all points; a point that was not measured makes it `partial`, unless one failed. */
-export function judgeSweep({ points, missing, asked }: Sweep): Pick<VerdictJson, "name" | "headline"> {
+export function judgeSweep(sweep: Sweep): Pick<VerdictJson, "name" | "headline"> {
+  const { points, missing, asked } = sweep;
   const names = points.map(({ json }) => json.verdict.name);
   const left = asked - points.length;
   if (left > 0) names.push("partial");
@@ -57,24 +64,26 @@ export function judgeSweep({ points, missing, asked }: Sweep): Pick<VerdictJson,
   const good = names.filter((one) => one === "passed" || one === "measured").length;
   const failed = missing.length === 0 ? "" : `; ${missing.length} could not be measured`;
   const verb = name === "measured" || (left > 0 && !names.includes("passed")) ? "measured" : "passed";
-  return { name, headline: `${good} of ${asked} points ${verb}${failed}` };
+  return { name, headline: `${good} of ${asked} ${nounOf(sweep)} ${verb}${failed}` };
 }
 
 /** Builds the model of a sweep. */
 export function buildSweepModel(sweep: Sweep): ReportModel {
   const { points, missing } = sweep;
+  const noun = nounOf(sweep);
   const views = points.map(({ plan, json }) => viewReport(plan, json));
   const rows = views.flatMap(({ levels }, at): Row[] =>
     levels.map((level, index) => ({ ...level, point: points[at] as SweptPoint, isFirst: index === 0 })),
   );
   const [first] = views;
   const words = first?.words ?? { unit: "infer/s", hasTokens: false };
-  const table = makeTable("", measuredColumns(words, nameColumns(points, rows)), rows);
+  const table = makeTable("", measuredColumns(words, nameColumns(points, rows, sweep.noun !== undefined)), rows);
   const sentCount = views.reduce(
     (sum, { runs }) => sum + runs.reduce((all, { json }) => all + json.requests.sent, 0),
     0,
   );
-  const durationSec = points.reduce((sum, { json }) => sum + json.durationSec, 0);
+  const times = points.map(({ json }) => json.durationSec);
+  const durationSec = sweep.noun === undefined ? times.reduce((sum, one) => sum + one, 0) : Math.max(0, ...times);
   const lines = missing.map(({ values, reason }) => `${namePoint(values)} could not be measured: ${reason}`);
   const section: Section = { id: "points", title: "", isSummary: true, tables: [table], charts: [], lines };
   return {
@@ -82,11 +91,11 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     subject: "",
     verdict: {
       ...judgeSweep(sweep),
-      facts: [`${sweep.asked} points`, formatSeconds(durationSec), `${formatCount(sentCount)} requests`],
+      facts: [`${sweep.asked} ${noun}`, formatSeconds(durationSec), `${formatCount(sentCount)} requests`],
     },
     setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
-    checks: joinChecks(points),
-    notes: joinNotes(points),
+    checks: joinChecks(points, noun),
+    notes: joinNotes(points, noun),
     sections: [section],
     suites: points.flatMap(({ values, plan, json }, at) =>
       suitesOf(views[at] ?? viewReport(plan, json), {
@@ -110,7 +119,7 @@ function axesOf(points: readonly SweptPoint[]): { readonly name: string; readonl
 }
 
 /** The columns that name a row: what is varied, the verdict of its point, and the run and level where these say more. */
-function nameColumns(points: readonly SweptPoint[], rows: readonly Row[]): ColumnSpec<Row>[] {
+function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTargets: boolean): ColumnSpec<Row>[] {
   const swept = (row: Row, name: string): string | undefined => row.point.values.find(([own]) => own === name)?.[1];
   const perPoint = Map.groupBy(rows, ({ point }) => point);
   const hasLevels = [...perPoint.values()].some((own) => own.length > 1);
@@ -123,7 +132,7 @@ function nameColumns(points: readonly SweptPoint[], rows: readonly Row[]): Colum
       });
     }),
     column("run", "run", "text", 0, ({ run }) => run),
-    column("level", "load", "text", hasLevels ? 0 : 18, ({ name }) => name),
+    column("level", "load", "text", hasLevels || areTargets ? 0 : 18, ({ name }) => name),
     column("verdict", "verdict", "text", 0, ({ point, isFirst }) => {
       const { name } = point.json.verdict;
       if (!isFirst || name === "measured") return undefined;
@@ -151,7 +160,7 @@ export function joinChecks(points: readonly SweptPoint[], noun = "points"): Chec
 }
 
 /** Equal notes of several points are one. */
-function joinNotes(points: readonly SweptPoint[]): Note[] {
+function joinNotes(points: readonly SweptPoint[], noun: string): Note[] {
   const found = new Map<string, { readonly note: Note; readonly at: string[] }>();
   for (const { values, json } of points)
     for (const note of json.notes) {
@@ -165,15 +174,15 @@ function joinNotes(points: readonly SweptPoint[]): Note[] {
     text:
       at.length === points.length && at.length > 1
         ? note.text
-        : `${at.length > 2 ? `${at.length} points` : at.join("; ")}: ${note.text}`,
+        : `${at.length > 2 ? `${at.length} ${noun}` : at.join("; ")}: ${note.text}`,
   }));
 }
 
 /** Converts a sweep to JSON: each point has its values and the JSON of its report. */
 export function toSweepJson(sweep: Sweep): object {
-  const { points, missing, asked } = sweep;
+  const { points, missing, asked, noun } = sweep;
   return {
-    kind: "sweep",
+    kind: noun ?? "sweep",
     name: points[0]?.json.name ?? "sweep",
     verdict: judgeSweep(sweep),
     pointCount: asked,

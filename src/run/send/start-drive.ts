@@ -4,6 +4,7 @@ import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { ClosedLoad } from "./closed-load.ts";
 import type { Feed } from "./feed.ts";
 import { GroupLoad } from "./groups/group-load.ts";
+import { PeriodicLoad } from "./groups/periodic-load.ts";
 import { createScheduledLoad } from "./scheduled-load.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { SessionLoad } from "./session-load.ts";
@@ -39,7 +40,6 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
   closed: (host, drive) => host.use(host.closedLoad).hold(drive),
   ramp: (host, drive) => host.use(host.closedLoad).ramp(drive),
   periodic: async (host, drive, { isCurrent }) => {
-    const { PeriodicLoad } = await import("./groups/periodic-load.ts");
     if (!isCurrent()) return;
     return host.use(new PeriodicLoad(host, drive)).start();
   },

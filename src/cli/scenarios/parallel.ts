@@ -1,0 +1,119 @@
+import type { Plan } from "../../plan/plan.ts";
+import { movePath, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { describeMs, estimateTime } from "../../registry/run-time.ts";
+import { toReportJson } from "../../report/json/report-json.ts";
+import {
+  buildSweepModel,
+  type MissingPoint,
+  type PointValues,
+  type Sweep,
+  type SweptPoint,
+} from "../../report/sweep/sweep-model.ts";
+import { EXIT } from "../../result/exit-codes.ts";
+import { joinLocally } from "../../run/peers/local-peers.ts";
+import type { CommandIo, PointWatch } from "../execute.ts";
+import type { FlagValues } from "../flags.ts";
+import { silent } from "../output-files.ts";
+import { checkPointFiles, showReports } from "./sweep.ts";
+
+/** `perTarget(…)`: a load of its own for each target, at the same time, in one report. */
+
+/** The targets of a scenario with loads of their own. */
+export interface ParallelRun {
+  readonly names: readonly string[];
+  readonly flags: FlagValues;
+  /** Returns the plan of a target, without files. @throws UserError */
+  planOf(part: number): Plan;
+  /** Runs the load of a target. Returns its exit code. */
+  runPart(part: number, io: CommandIo, watch: PointWatch): Promise<number>;
+}
+
+/** Measures all targets at the same time. Returns the exit code of each. @throws UserError with all problems */
+export async function runParallel(run: ParallelRun, io: CommandIo): Promise<readonly number[]> {
+  const { names, flags } = run;
+  const problems: Problem[] = [...checkPointFiles(flags, "run"), ...checkFlags(flags)];
+  const plans = names.map((_, part) => planOf(run, part, problems));
+  if (problems.length > 0) throw new UserError(problems);
+  if (flags.has("dry-run")) {
+    io.out(
+      `${JSON.stringify(
+        names.map((target, part) => ({ target, plan: plans[part] })),
+        null,
+        2,
+      )}\n`,
+    );
+    return [];
+  }
+  if (!flags.has("quiet")) announce(names, plans, io);
+  const { sweep, codes } = await measure(run, io);
+  await showReports({ model: buildSweepModel(sweep), sweep, flags, door: "run" }, io);
+  return codes;
+}
+
+function planOf(run: ParallelRun, part: number, problems: Problem[]): Plan | undefined {
+  try {
+    const plan = run.planOf(part);
+    if (plan.repeat === undefined) return plan;
+    const message = "targets with loads of their own are measured once";
+    if (part === 0) problems.push(problem("conflict", "repeat", message, "Leave it out."));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const name = run.names[part] ?? "";
+    const place = (path: string): string =>
+      path.replace(/^(target|inputs)\b/, `target.${part}.$1`).replace(/^load\b/, `load.${name}`);
+    const known = new Set(problems.map((one) => JSON.stringify(one)));
+    problems.push(
+      ...error.problems.map((one) => movePath(one, place)).filter((one) => !known.has(JSON.stringify(one))),
+    );
+  }
+  return undefined;
+}
+
+/** Options that two runs at the same time cannot share. */
+const NOT_SHARED = ["url", "bus", "watch-port"];
+
+function checkFlags(flags: FlagValues): Problem[] {
+  return NOT_SHARED.flatMap((name) =>
+    flags.has(name)
+      ? [problem("conflict", `--${name}`, "perTarget(…) makes several runs at the same time", "Leave it out.")]
+      : [],
+  );
+}
+
+function announce(names: readonly string[], plans: readonly (Plan | undefined)[], io: CommandIo): void {
+  const times = plans.map((plan) => plan && estimateTime(plan));
+  const known = times.filter((time) => time !== undefined);
+  const most = Math.max(...known.map(({ mostMs }) => mostMs));
+  const span = known.length < names.length ? "" : `, expected to take ${describeMs(most)} at most`;
+  io.err(`  at the same time: ${names.join(", ")}${span}\n`);
+}
+
+async function measure(
+  { names, runPart }: ParallelRun,
+  io: CommandIo,
+): Promise<{ readonly sweep: Sweep; readonly codes: readonly number[] }> {
+  const peers = joinLocally(names.length);
+  const found: (SweptPoint | undefined)[] = names.map(() => undefined);
+  const missing: MissingPoint[] = [];
+  const runs = names.map(async (name, part) => {
+    const values: PointValues = [["target", name]];
+    const own = peers[part];
+    const onExecuted: PointWatch["onExecuted"] = (plan, { result }) => {
+      found[part] = { values, plan, json: toReportJson(plan, result, { warned: [], nameOf: io.nameOf }) };
+    };
+    try {
+      return await runPart(part, silent(io), { onExecuted, ...(own === undefined ? {} : { peers: own }) });
+    } catch (error) {
+      if (!(error instanceof RunError)) throw error;
+      missing.push({ values, reason: error.message });
+      return EXIT.unreachable;
+    } finally {
+      await own?.close();
+    }
+  });
+  const codes = await Promise.all(runs);
+  return {
+    sweep: { noun: "targets", points: found.filter((one) => one !== undefined), missing, asked: names.length },
+    codes,
+  };
+}

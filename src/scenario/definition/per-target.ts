@@ -1,0 +1,122 @@
+import * as v from "valibot";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { TARGET_TAG } from "../../plan/split/tags.ts";
+import { refuseMore } from "../arguments.ts";
+import { type Load, type LoadKind, pacingOf } from "../loads/load.ts";
+
+/** A load of its own for each target of a mix. */
+
+const KIND = "per-target";
+
+/**
+ * A load of its own for each target of `mix([…])`, by the names of the targets. All are measured at the same time, each as a run of its own:
+ * levels begin together, and no load ends before the others are measured.
+ * @example
+ * perTarget({ chat: hold(16, { for: "30 s" }), embeddings: rate(50, { for: "30 s" }) })
+ */
+export function perTarget<const S extends LoadKind>(loads: Readonly<Record<string, Load<S>>>): Load<S> {
+  refuseMore("perTarget(loads)", arguments);
+  return { kind: KIND, pacing: pacingOf(Object.values(loads ?? {})[0]), values: [], options: loads };
+}
+
+interface Given {
+  readonly target?: { readonly values?: unknown };
+  readonly load?: { readonly kind?: unknown; readonly options?: unknown };
+  readonly tags?: unknown;
+  readonly assert?: unknown;
+}
+
+interface Member {
+  readonly name: string;
+  readonly target?: unknown;
+  readonly inputs?: unknown;
+  readonly weight?: unknown;
+  readonly tags?: unknown;
+}
+
+/** Returns the loads of a scenario by target; undefined for any other load. */
+function loadsOf(definition: unknown): Readonly<Record<string, unknown>> | undefined {
+  const { load } = (definition ?? {}) as Given;
+  const { kind, options } = load ?? {};
+  return kind === KIND && typeof options === "object" ? (options as Readonly<Record<string, unknown>>) : undefined;
+}
+
+const memberSchema = v.array(v.looseObject({ name: v.string() }));
+
+function membersOf(definition: unknown): readonly Member[] | undefined {
+  const parsed = v.safeParse(memberSchema, (definition as Given).target?.values);
+  return parsed.success ? parsed.output : undefined;
+}
+
+/** Returns the names of the targets whose loads are their own; undefined when the targets share one. @throws UserError with all problems */
+export function partNamesOf(definition: unknown): readonly string[] | undefined {
+  const loads = loadsOf(definition);
+  if (loads === undefined) return undefined;
+  const members = membersOf(definition);
+  if (members === undefined)
+    throw new UserError(
+      problem("conflict", "load", "perTarget(…) needs several targets", "Use mix([…]) as the target."),
+    );
+  const names = members.map(({ name }) => name);
+  const problems: Problem[] = [
+    ...names.flatMap((name) =>
+      name in loads
+        ? []
+        : [problem("missing", `load.${name}`, "this target has no load", "Give it one in perTarget(…).")],
+    ),
+    ...Object.keys(loads).flatMap((name) =>
+      names.includes(name)
+        ? []
+        : [problem("unknown-name", `load.${name}`, "is not a target", `The targets are ${names.join(", ")}.`)],
+    ),
+    ...members.flatMap(({ weight }, index) =>
+      weight === undefined
+        ? []
+        : [
+            problem(
+              "conflict",
+              `target.${index}.weight`,
+              "each target has its own load",
+              "Leave it out.",
+              String(weight),
+            ),
+          ],
+    ),
+  ];
+  if (problems.length > 0) throw new UserError(problems);
+  return names;
+}
+
+/** Returns the definition of one of the targets of a mix that have loads of their own; as it is with any other load. @param part its index. Default: the first one */
+export function partOf(definition: unknown, part = 0): unknown {
+  const loads = loadsOf(definition);
+  const member = loads === undefined ? undefined : membersOf(definition)?.[part];
+  if (loads === undefined || member === undefined) return definition;
+  const { target: _, assert, tags, ...rest } = definition as Given;
+  const { name, inputs } = member;
+  return {
+    ...rest,
+    target: member.target,
+    load: loads[name],
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(Array.isArray(assert) ? { assert: assertOf(assert, name) } : {}),
+    ...tagsOf(member.tags ?? tags),
+  };
+}
+
+function tagsOf(tags: unknown): { readonly tags?: unknown } {
+  return tags === undefined ? {} : { tags };
+}
+
+/** Returns the assertions on a target: those that name it, and those that name none. */
+function assertOf(all: readonly unknown[], name: string): unknown[] {
+  return all.flatMap((assertion): unknown[] => {
+    const { where } = (assertion ?? {}) as { readonly where?: Readonly<Record<string, unknown>> };
+    const wanted = where?.[TARGET_TAG];
+    if (where === undefined || wanted === undefined) return [assertion];
+    if (wanted !== name) return [];
+    const { [TARGET_TAG]: _, ...others } = where;
+    const { where: __, ...rest } = assertion as { readonly where?: unknown };
+    return [Object.keys(others).length === 0 ? rest : { ...rest, where: others }];
+  });
+}
