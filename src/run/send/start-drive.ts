@@ -46,11 +46,13 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
   groups: (host, { size }) => host.use(new GroupLoad(host, size)).start(),
   sessions: (host, { concurrency, repeats = false }) => host.use(createSessionLoad(host, repeats)).start(concurrency),
   "session-arrivals": async (host, { arrivals, repeats = false }, { isCurrent, atNs }) => {
+    if (!isCurrent()) return;
     await host.halt();
     await host.reserve(host.laneCount);
     if (isCurrent()) host.use(createSessionLoad(host, repeats)).arrive(arrivals, atNs);
   },
   scheduled: async (host, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
+    if (!isCurrent()) return;
     // Slots that wait after a failure get their place like all others.
     await host.halt();
     await host.reserve(host.laneCount);

@@ -204,16 +204,20 @@ describe("rampart llm", () => {
       "--save",
       "s/a.ts",
     ];
-    await here(args, async ({ code, text }, folder) => {
-      assert.equal(code, 0, text);
-      assert.match(text, /^load that keeps the limits: at least 2 users$/m);
+    // On a busy machine so few requests are independent that two seconds may not decide it, which is said.
+    const isFound = ({ code, text }: { readonly code: number; readonly text: string }): void => {
+      if (code === 66) assert.match(text, /measure each point longer/);
+      else assert.deepEqual([code, /^load that keeps the limits: at least 2 users$/m.test(text)], [0, true], text);
+    };
+    await here(args, async (first, folder) => {
+      const { text } = first;
+      isFound(first);
       assert.match(text, /^wrote s\/a\.ts; repeat it with: rampart run s\/a\.ts$/m);
       const written = readFileSync(join(folder, "s/a.ts"), "utf8");
       assert.match(written, /percentile\(50, "timeToFirstToken"\)\.atMost\("20 s"\)/);
       assert.match(written, /percentile\(50, "latency"\)\.atMost\("30 s"\)/);
       const again = await runInFolder(folder, ["run", "s/a.ts"]);
-      assert.equal(again.code, 0, again.text);
-      assert.match(again.text, /^load that keeps the limits: at least 2 users$/m);
+      isFound(again);
       const twice = await runInFolder(folder, args);
       assert.deepEqual(
         [twice.code, twice.text.split("\n")[0]],
