@@ -23,7 +23,7 @@ export const GUIDE_MOCK: MockPlan = {
 export interface Sample {
   /** The guide, from the repository's root. */
   readonly guide: string;
-  /** Its commands, of which the last one prints the sample. */
+  /** Its commands. The last one prints the sample. */
   readonly commands: readonly string[];
   /** Whether the last one runs on a terminal, and the sample is one of the states that it drew there. */
   readonly isLive: boolean;

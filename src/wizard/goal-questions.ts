@@ -50,11 +50,11 @@ const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
   },
   "p99-limit": {
     value: "DURATION",
-    help: "The p99 latency must be below this, or none. Default: 50 ms for embedded, otherwise none; for the limit of a server there is none.",
+    help: "The p99 latency must be below this; none: no limit. Default: 50 ms for embedded, otherwise none; the goal limit of a server has no default.",
   },
   "ttft-limit": {
     value: "DURATION",
-    help: "For language models: the p99 time to first token must be below this, or none. Default: none.",
+    help: "For language models: the p99 time to first token must be below this; none: no limit. Default: none.",
   },
   "error-limit": {
     value: "SHARE",

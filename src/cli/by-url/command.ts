@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, RunError, UserError, wordProblem } from "../../plan/problem.ts";
+import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { maskText, registerHeaders } from "../../plan/secrets.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import { describeTime, estimateAllRuns } from "../../registry/run-time.ts";
@@ -29,7 +29,7 @@ import { sharedNameOf } from "../options/shared-options.ts";
 import { routeTextAroundReports, silent } from "../output-files.ts";
 import { changePlan, type PlanChanges } from "../run.ts";
 import { readLimits } from "../scenarios/given-load.ts";
-import { runMadePlan } from "../scenarios/made-plan.ts";
+import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan.ts";
 import { writeNewScenario } from "../scenarios/new-scenario.ts";
 import { inScenario, withNames } from "../setting-names.ts";
 import { commandFlags, readShared } from "../shared-flags.ts";
@@ -107,7 +107,7 @@ class UrlRun {
       if (!isDry && code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, commandLine);
       return code;
     } catch (error) {
-      throw inFlags(error, kind);
+      throw inFlags(error, namesIn(kind), FIELDS);
     }
   }
 
@@ -267,8 +267,7 @@ function namesIn({ name }: UrlKind): NameOf {
   return (path) => NAMES[path] ?? sharedNameOf(name, path) ?? inScenario(path);
 }
 
-/** The options of the fields of the scenario, by the beginning of a problem's path. */
-const FIELDS: readonly (readonly [path: RegExp, flag: string])[] = [
+const FIELDS: FlagsOfFields = [
   [/^target\.(url|moreUrls)\b.*/, "URL"],
   [/^target\.headers\./, "--header "],
   [/^target\.(model|shapes|apiKeyEnv)\b.*/, "--$1"],
@@ -277,18 +276,6 @@ const FIELDS: readonly (readonly [path: RegExp, flag: string])[] = [
   [/^load\b.*/, "--users"],
   [/^assert\b.*/, "--fail-if"],
 ];
-
-function inFlags(error: unknown, kind: UrlKind): unknown {
-  if (!(error instanceof UserError)) return error;
-  return new UserError(
-    error.problems.map((found) => {
-      const worded = wordProblem(found, namesIn(kind));
-      const [pattern, flag = ""] = FIELDS.find(([path]) => path.test(worded.path)) ?? [];
-      const path = pattern === undefined ? worded.path : worded.path.replace(pattern, flag);
-      return { ...worded, path, hint: worded.hint.replace(" in the scenario", "") };
-    }),
-  );
-}
 
 function helpPage({ kind, flags }: Door, command: string): HelpPage {
   return {

@@ -26,7 +26,7 @@ export interface UrlKind {
   readonly examples: readonly string[];
 }
 
-/** Numbers of users where nobody says others: each is measured until throughput stops growing. */
+/** Numbers of users without --users, each measured in turn until throughput stops growing. */
 export const USUAL_USERS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** The options that both commands have, and no other. */

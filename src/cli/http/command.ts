@@ -1,5 +1,4 @@
 import type { NameOf, SettingPath } from "../../plan/messages.ts";
-import { UserError, wordProblem } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { Scenario } from "../../scenario/define.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
@@ -14,7 +13,7 @@ import { inFleet } from "../in-fleet.ts";
 import type { PlanValues } from "../options/shared-option.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { changePlan, type PlanChanges } from "../run.ts";
-import { runMadePlan } from "../scenarios/made-plan.ts";
+import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
 import { inScenario, withNames } from "../setting-names.ts";
@@ -89,8 +88,7 @@ const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
 
 const inHttp: NameOf = (path) => FLAG_NAMES[path] ?? sharedNameOf("http", path) ?? inScenario(path);
 
-/** The flags of the fields of the scenario that the command makes, by the beginning of a problem's path. */
-const FIELDS: readonly (readonly [path: RegExp, flag: string])[] = [
+const FIELDS: FlagsOfFields = [
   [/^target\.(url|moreUrls|path)\b.*/, "URL"],
   [/^target\.method$/, "--method"],
   [/^target\.headers\./, "--header "],
@@ -116,7 +114,7 @@ export async function runHttpCommand(args: readonly string[], command: string, r
       const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
         const { scenario, ...given } = toScenario(pointFlags);
         return runScenario(scenario, { flags: pointFlags, watch }, given, pointIo).catch((error: unknown) => {
-          throw inFlags(error);
+          throw inFlags(error, inHttp, FIELDS);
         });
       };
       return runSweep(flags, { door: "http", parameters: [], runPoint }, io);
@@ -124,7 +122,7 @@ export async function runHttpCommand(args: readonly string[], command: string, r
     const { scenario, values, limits } = toScenario(flags);
     const run = (given: PlanValues): Promise<number> =>
       runScenario(scenario, { flags }, { values: given, limits }, io).catch((error: unknown) => {
-        throw inFlags(error);
+        throw inFlags(error, inHttp, FIELDS);
       });
     return flags.has("dry-run") ? run(values) : inFleet(values, io, run);
   });
@@ -140,19 +138,6 @@ async function runScenario(
   const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), given);
   if (!flags.has("quiet") && !flags.has("dry-run") && watch === undefined) announceTime(plan, "code", io);
   return runMadePlan(plan, flags, io, watch);
-}
-
-/** Names the flags instead of the fields of the scenario. */
-function inFlags(error: unknown): unknown {
-  if (!(error instanceof UserError)) return error;
-  return new UserError(
-    error.problems.map((found) => {
-      const problem = wordProblem(found, inHttp);
-      const [path, flag] = FIELDS.find(([pattern]) => pattern.test(problem.path)) ?? [];
-      const hint = problem.hint.replace(" in the scenario", "");
-      return { ...problem, hint, path: path === undefined ? problem.path : problem.path.replace(path, flag ?? "") };
-    }),
-  );
 }
 
 function helpPage(command: string): HelpPage {

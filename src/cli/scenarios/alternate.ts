@@ -7,16 +7,11 @@ import { toComparisonJson } from "../../report/compare/json.ts";
 import type { ComparedSides } from "../../report/compare/limits.ts";
 import { buildComparisonModel } from "../../report/compare/model.ts";
 import { judgeComparison } from "../../report/compare/verdict.ts";
-import { formatPage } from "../../report/html/report-page.ts";
 import { toReportJson } from "../../report/json/report-json.ts";
-import { formatJunit } from "../../report/junit.ts";
-import { formatMarkdownReport } from "../../report/markdown.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
-import { writeReport } from "../../report/output-file.ts";
 import type { MeasuredRun } from "../../report/read/runs/measured-run.ts";
 import { rampartJson } from "../../report/read/runs/rampart-json.ts";
 import { joinChecks, type SweptPoint } from "../../report/sweep/sweep-model.ts";
-import { renderText } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { AbSide, abOf } from "../../scenario/definition/ab.ts";
 import { toRatio } from "../../scenario/fields.ts";
@@ -24,8 +19,9 @@ import type { CommandIo, PointWatch } from "../execute.ts";
 import type { FlagValues } from "../flags.ts";
 import { fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
-import { routeTextAroundReports, silent } from "../output-files.ts";
+import { silent } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
+import { FORMATS, showReports } from "./sweep.ts";
 
 /** `ab(…)`: two targets in alternating blocks, with the verdict of their comparison. */
 
@@ -42,20 +38,12 @@ export interface AbRun {
 const DEFAULT_PAIRS = 5;
 const DEFAULT_NAMES = ["a", "b"] as const;
 
-/** The reports of a comparison, by their key in a plan. */
-const FORMATS: Readonly<Record<string, (model: ReportModel, json: object) => string | Promise<string>>> = {
-  json: (_model, json) => `${JSON.stringify(json, null, 2)}\n`,
-  junit: formatJunit,
-  markdown: formatMarkdownReport,
-  html: formatPage,
-};
-
 /** Measures both targets in turn, and reports the comparison. Returns the exit codes of the blocks and of the comparison. @throws UserError */
 export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonly number[]> {
   const { options, flags } = run;
   const { names = DEFAULT_NAMES, precision, strict = false } = options;
   const problems: Problem[] = checkFlags(flags);
-  const files = readFiles(flags, sharedOptions("run"), [], problems);
+  readFiles(flags, sharedOptions("run"), [], problems);
   const plans = ([0, 1] as const).map((side) => planOf(run, side, problems));
   if (problems.length > 0) throw new UserError(problems);
   const order = orderOf(options.pairs ?? DEFAULT_PAIRS);
@@ -63,7 +51,6 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
     io.out(`${JSON.stringify({ order: order.map((side) => names[side]), plans }, null, 2)}\n`);
     return [];
   }
-  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
   if (!flags.has("quiet")) announce(order, plans, names, io);
   const { blocks, codes } = await measureBlocks(run, order, io);
   const [base, next] = ([0, 1] as const).map((side) =>
@@ -82,12 +69,8 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
   });
   const sides: ComparedSides[] = [{ comparison, limits: [], isAll: flags.has("verbose") }];
   const model = buildModel(sides, strict, blocks);
-  textIo.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: textIo.hasColor, nameOf: io.nameOf }));
   const json = { ...toComparisonJson(sides, strict), order: order.map((side) => names[side]) };
-  for (const [key, path] of Object.entries(files) as [string, string][]) {
-    const format = FORMATS[key];
-    if (format !== undefined) writeReport(path, await format(model, json), `outputs.files.${key}` as never);
-  }
+  await showReports({ model, json, flags, door: "run" }, io);
   return [...codes, judgeComparison(sides, strict).exitCode];
 }
 
@@ -118,7 +101,8 @@ function planOf(run: AbRun, side: AbSide, problems: Problem[]): Plan | undefined
 function checkFlags(flags: FlagValues): Problem[] {
   const files = sharedOptions("run").flatMap((option) => {
     const key = fileKeyOf(option);
-    if (key === undefined || key in FORMATS || !flags.has(option.name)) return [];
+    const isWritten = key !== undefined && key !== "csv" && key in FORMATS;
+    if (key === undefined || isWritten || !flags.has(option.name)) return [];
     return [problem("conflict", `--${option.name}`, "has room for one run, and ab(…) makes several", "Leave it out.")];
   });
   if (!flags.has("url")) return files;

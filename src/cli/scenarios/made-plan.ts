@@ -1,5 +1,6 @@
+import type { NameOf } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { UserError } from "../../plan/problem.ts";
+import { UserError, wordProblem } from "../../plan/problem.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { type CommandIo, type EndSignal, executePlan, type PointWatch } from "../execute.ts";
@@ -30,4 +31,20 @@ export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo, 
   const executed = await executePlan(plan, reportIo, { onInterrupt });
   watch?.onExecuted?.(plan, executed);
   return conclude(plan, executed, flags, io);
+}
+
+/** The flags of the fields of a scenario that a command makes, by the beginning of a problem's path. */
+export type FlagsOfFields = readonly (readonly [path: RegExp, flag: string])[];
+
+/** Names the flags of a command instead of the fields of the scenario that it makes. Errors without problems stay as they are. */
+export function inFlags(error: unknown, nameOf: NameOf, fields: FlagsOfFields): unknown {
+  if (!(error instanceof UserError)) return error;
+  return new UserError(
+    error.problems.map((found) => {
+      const worded = wordProblem(found, nameOf);
+      const [pattern, flag = ""] = fields.find(([path]) => path.test(worded.path)) ?? [];
+      const path = pattern === undefined ? worded.path : worded.path.replace(pattern, flag);
+      return { ...worded, path, hint: worded.hint.replace(" in the scenario", "") };
+    }),
+  );
 }

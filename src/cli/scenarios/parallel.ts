@@ -8,6 +8,7 @@ import {
   type PointValues,
   type Sweep,
   type SweptPoint,
+  toSweepJson,
 } from "../../report/sweep/sweep-model.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { joinLocally } from "../../run/peers/local-peers.ts";
@@ -46,7 +47,7 @@ export async function runParallel(run: ParallelRun, io: CommandIo): Promise<read
   }
   if (!flags.has("quiet")) announce(names, plans, io);
   const { sweep, codes } = await measure(run, io);
-  await showReports({ model: buildSweepModel(sweep), sweep, flags, door: "run" }, io);
+  await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door: "run" }, io);
   return codes;
 }
 

@@ -47,9 +47,9 @@ export interface SweepDoor {
 /** Options that say nothing about what is measured. */
 const NOT_SWEPT = ["set", "sweep", "fail-if", "help", "help-all"];
 
-/** The reports of a sweep, by their key in a plan. */
-const FORMATS: Readonly<Record<string, (model: ReportModel, sweep: Sweep) => string | Promise<string>>> = {
-  json: (_model, sweep) => `${JSON.stringify(toSweepJson(sweep), null, 2)}\n`,
+/** The reports on several runs together, by their key in a plan. */
+export const FORMATS: Readonly<Record<string, (model: ReportModel, json: object) => string | Promise<string>>> = {
+  json: (_model, json) => `${JSON.stringify(json, null, 2)}\n`,
   csv: formatCsv,
   junit: formatJunit,
   markdown: formatMarkdownReport,
@@ -80,7 +80,7 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
   const { sweep, codes } = await measureAll(points, io, (values, watch) =>
     command.runPoint(flagsOf(values), silent(io), watch),
   );
-  await showReports({ model: buildSweepModel(sweep), sweep, flags, door: command.door }, io);
+  await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door: command.door }, io);
   return codes;
 }
 
@@ -207,22 +207,22 @@ export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
   return [...problems, ...single];
 }
 
-/** A report on several points, and where it is shown. */
-interface ShownSweep {
+/** A report on several runs together, and where it is shown. */
+interface JointReport {
   readonly model: ReportModel;
-  readonly sweep: Sweep;
+  readonly json: object;
   readonly flags: FlagValues;
   readonly door: Door;
 }
 
-/** Prints the report on several points, and writes its files. @throws RunError for a file that cannot be written */
-export async function showReports({ model, sweep, flags, door }: ShownSweep, io: CommandIo): Promise<void> {
+/** Prints the report on several runs, and writes its files. @throws RunError for a file that cannot be written */
+export async function showReports({ model, json, flags, door }: JointReport, io: CommandIo): Promise<void> {
   const files = readFiles(flags, sharedOptions(door), [], []);
   const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
   textIo.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: textIo.hasColor, nameOf: io.nameOf }));
   for (const [key, path] of Object.entries(files) as [string, string][]) {
     const format = FORMATS[key];
-    if (format !== undefined) writeReport(path, await format(model, sweep), `outputs.files.${key}` as never);
+    if (format !== undefined) writeReport(path, await format(model, json), `outputs.files.${key}` as never);
   }
 }
 
