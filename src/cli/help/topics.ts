@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { posix } from "node:path";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import type { TextSink } from "../../report/report.ts";
+import { temporaryFolder } from "../../runtime/temporary-file.ts";
 import { readGuide } from "./guides.ts";
 import { formatMarkdown } from "./markdown.ts";
 
@@ -162,21 +164,25 @@ function printPaged(text: string, io: TextSink): void {
     io.out(text);
     return;
   }
+  // A file, because a pager that ends before it has read all breaks a pipe, which looks like one that could not be started.
+  const folder = mkdtempSync(join(temporaryFolder(), "rampart-help-"));
+  const file = join(folder, "text");
   // Ctrl-C is the pager's: it goes back to its prompt.
   const ignore = (): void => {};
   process.on("SIGINT", ignore);
   try {
-    const { status, error } = spawnSync(pager, {
+    writeFileSync(file, text);
+    const { status, error } = spawnSync(`(${pager}) < ${process.platform === "win32" ? "%FILE%" : '"$FILE"'}`, {
       shell: true,
-      input: text,
-      env: { ...process.env, LESS: given },
+      env: { ...process.env, LESS: given, FILE: file },
       // The shell's message that there is no less helps nobody.
-      stdio: ["pipe", "inherit", PAGER === undefined ? "ignore" : "inherit"],
+      stdio: ["inherit", "inherit", PAGER === undefined ? "ignore" : "inherit"],
     });
     // A shell reports a program that is missing, or no program, by these.
     if (error !== undefined || status === 127 || status === 126) io.out(text);
   } finally {
     process.off("SIGINT", ignore);
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

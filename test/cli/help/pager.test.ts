@@ -30,6 +30,11 @@ describe("help on a terminal", { skip: process.platform !== "linux" }, () => {
     }
   });
 
+  test("is not printed again when the pager ends before it has read all", () => {
+    const titles = printOn(10, "head -n 2").filter((line) => line.endsWith("The words of load tests"));
+    assert.equal(titles.length, 1);
+  });
+
   test("is printed where the pager cannot be started", () => {
     const lines = printOn(10, "no-such-pager");
     assert.ok(lines.some((line) => line.endsWith("The words of load tests")));
