@@ -42,6 +42,7 @@ const CHAPTERS = {
     title: "Targets",
     names: () => targetForms().map(([, form]) => form.name),
     objects: [
+      ["A value of `extract` with its unit", "ExtractedValue"],
       ["`tls` of a target", "TlsOptions"],
       ["Second argument of a target made by `defineTarget`", "CustomTargetOptions"],
     ],
@@ -70,8 +71,8 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`sequences`", "SequenceOptions"],
   ["`metrics`", "MetricsOptions"],
   ["`capacity`", "CapacityOptions"],
+  ["A metric of `derive`", "DerivedMetric"],
   ["`cancel`", "CancelOptions"],
-  ["`capacity`", "CapacityOptions"],
   ["Options of `start`", "StartOptions"],
   ["Input of a function for `tags`", "TaggedInput"],
 ];

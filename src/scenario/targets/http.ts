@@ -11,13 +11,13 @@ import {
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { OutputOf, Schema } from "../../plan/schema.ts";
-import { explainExpression } from "../../service/response-reader.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore } from "../arguments.ts";
-import { countSchema, nameSchema, strictOptions } from "../fields.ts";
+import { countSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
+import { type ExtractOptions, expressionSchema, extractField } from "./extract.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, formOf, inner, landed, landing, schemasOf } from "./target-field.ts";
@@ -42,7 +42,7 @@ export interface SuccessRule {
 }
 
 /** Options of {@link http}. */
-export interface HttpOptions<E extends string = string> extends SecuredOptions, KeyOptions {
+export interface HttpOptions<E extends string = string> extends SecuredOptions, KeyOptions, ExtractOptions<E> {
   /** Method of the requests. Default: `"POST"` with a body, `request` or `inputs`, otherwise `"GET"`. */
   readonly method?: HttpMethod;
   /** Path and query. Default: those in the URL, or `/`. */
@@ -66,11 +66,6 @@ export interface HttpOptions<E extends string = string> extends SecuredOptions, 
   readonly distinct?: number;
   /** How to tell that a response is a success. Default: by a status from 200 to 299. Redirects are not followed. */
   readonly success?: SuccessRule;
-  /**
-   * Values to extract from responses that are JSON, by name, as JMESPath expressions: `{ tokens: "usage.total_tokens" }`. Reports and records
-   * list them, and `extracted("tokens")` asserts on numbers. Default: none; responses are then not decoded.
-   */
-  readonly extract?: Readonly<Record<E, string>>;
 }
 
 /**
@@ -151,13 +146,6 @@ function successFields() {
     ),
     where: landing(v.optional(expressionSchema()), "successWhere"),
   } satisfies FieldsFor<SuccessRule>;
-}
-
-/** Returns the option `extract`, with expressions by name. */
-export function extractField() {
-  const name = v.pipe(v.string(), v.nonEmpty("must have a name"));
-  const schema = v.optional(v.record(name, expressionSchema(), "must be expressions by name"));
-  return landing(schema, "extract", (extract = {}) => (Object.keys(extract).length === 0 ? undefined : { ...extract }));
 }
 
 function httpSchema() {
@@ -290,17 +278,6 @@ function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
     method,
   );
   return problems;
-}
-
-/** Returns the schema of a JMESPath expression. */
-export function expressionSchema(): Schema<string> {
-  return v.pipe(
-    nameSchema("a JMESPath expression"),
-    v.check(
-      (text) => explainExpression(text) === undefined,
-      ({ input }) => explainExpression(input) ?? "",
-    ),
-  );
 }
 
 function requestHeadersSchema() {
