@@ -77,7 +77,7 @@ const BUILDERS: readonly Mistake[] = [
   [
     "one of two targets that is unknown",
     "name: x\ntarget: { ab: { base: embedded, candidate: { embeded: {} } } }\nload: { hold: 1 }",
-    /^x.yaml:2:44, target.ab.candidate.embeded: is not a target. Did you mean embedded\?/,
+    /^x.yaml:2:46, target.ab.candidate.embeded: is not a target. Did you mean embedded\?/,
   ],
   [
     "two targets, of which one is missing",
