@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Lateness, Stub, StubCounter } from "../servers/stub.ts";
-import { benchFolder, type Client, type Load, type Pace } from "./clients.ts";
+import { benchFolder, type Client, type Load, measureProgram, type Pace } from "./clients.ts";
 import type { Cores } from "./pin.ts";
 
 const RUN_LIMIT_S = 60;
 const START_LIMIT_S = 20;
-const program = join(benchFolder, "measure");
 
 /** One run of one client. CPU time is that of the whole process tree, start and end included; requests are the server's count. */
 export type Sample = {
@@ -38,7 +37,7 @@ export type TreeCost = {
 export async function buildMeasure(): Promise<void> {
   await mkdir(benchFolder, { recursive: true });
   const cwd = fileURLToPath(new URL("./measure/", import.meta.url));
-  await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", program, "."], { cwd, timeout: 120_000 });
+  await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", measureProgram, "."], { cwd, timeout: 120_000 });
 }
 
 /**
@@ -83,7 +82,9 @@ export type SleepLateness = { p50Us: number; p99Us: number; p999Us: number };
 
 /** Takes three seconds. Needs buildMeasure first. */
 export async function measureSleep(core: number): Promise<SleepLateness> {
-  const { stdout } = await promisify(execFile)(program, ["-awake", "-sleep-on", String(core)], { timeout: 30_000 });
+  const { stdout } = await promisify(execFile)(measureProgram, ["-awake", "-sleep-on", String(core)], {
+    timeout: 30_000,
+  });
   const raw: Record<string, number> = JSON.parse(stdout);
   return { p50Us: Number(raw.p50_us), p99Us: Number(raw.p99_us), p999Us: Number(raw.p999_us) };
 }
@@ -127,7 +128,7 @@ export async function runMeasured(
   };
   const output = await new Promise<{ stdout: string; stderr: string }>((resolve, reject) => {
     execFile(
-      program,
+      measureProgram,
       ["-out", resultFile, ...flags, "--", ...command],
       options,
       (error: ExecFileException | null, stdout, stderr) => {
