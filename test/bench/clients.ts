@@ -38,6 +38,8 @@ export type Load = {
   ratePerSec?: number;
   /** Client and server are held to a core each. */
   isPinned?: boolean;
+  /** Threads that send. Default: one. */
+  workers?: number;
 };
 
 /** A load generator: how to start it for a load and how to read what it printed. */
@@ -114,7 +116,10 @@ export function rampartClients(executable: string, baseline: string | undefined,
     name,
     version: "",
     ways: allWays,
-    command: (load, stub, pace) => [...program, "perf_analyzer", ...userFlags(load, stub, pace)],
+    command: (load, stub, pace) => {
+      const workers = load.workers === undefined ? [] : ["--workers", String(load.workers)];
+      return [...program, "perf_analyzer", ...userFlags(load, stub, pace), ...workers];
+    },
     readReport: readPerfAnalyzer,
   });
   const main = join(root, "src", "main.ts");

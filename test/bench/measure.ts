@@ -18,6 +18,8 @@ export type Sample = {
   p99Us: number;
   peakMb: number;
   connections: number;
+  /** Cores that the server used meanwhile. */
+  serverCores: number;
   /** How late requests came to the server at a constant rate, µs; NaN without one. */
   lateP50Us: number;
   lateP99Us: number;
@@ -62,16 +64,19 @@ export async function measureRun(
     ["-limit", `${RUN_LIMIT_S}s`, ...awake],
   );
   const counter = await stub.counter();
+  const serverCpuUs = await stub.cpuUs();
   const late: Lateness | undefined = load.ratePerSec === undefined ? undefined : await stub.lateness(load.ratePerSec);
   const requests = counter.http + counter.grpc + counter.stream;
   const wrong = cost.timedOut ? "did not end" : findWrong(load, counter, requests);
   if (wrong !== undefined) throw new Error(`${client.name} ${wrong}:\n${(stdout + stderr).slice(-600)}`);
+  const seconds = Number(counter.lastNs - counter.firstNs) / 1e9;
   return {
     cpuUsPerRequest: cost.cpuUs / requests,
-    requestsPerSec: (requests - 1) / (Number(counter.lastNs - counter.firstNs) / 1e9),
+    requestsPerSec: (requests - 1) / seconds,
     ...client.readReport(stdout),
     peakMb: cost.peakMb,
     connections: counter.connections,
+    serverCores: serverCpuUs / 1e6 / seconds,
     lateP50Us: late?.p50Us ?? Number.NaN,
     lateP99Us: late?.p99Us ?? Number.NaN,
   };

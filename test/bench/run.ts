@@ -164,9 +164,10 @@ function summarise({ cpuUsPerRequest, p50Us, lateP99Us }: Sample): string {
   return `${cpuUsPerRequest.toFixed(2)} µs CPU/request, p50 ${p50Us} µs${late}`;
 }
 
-/** At concurrency 1 only the latency of the executable and of the other tools is of interest. */
+/** At concurrency 1 only the latency of the executable and of the other tools is of interest, with several threads only the executable. */
 function takesPart(client: Client, load: Load): boolean {
   if (client.isPlain && (load.sequences || load.sharedMemory || load.serviceKind || load.ratePerSec)) return false;
+  if (load.workers && ![executableName, baselineName].includes(client.name)) return false;
   return client.ways.includes(load.way) && (load.concurrency > 1 || !client.name.startsWith("source"));
 }
 

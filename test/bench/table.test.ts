@@ -24,6 +24,7 @@ function sampleAll(share: number, lateP99Us: number): Samples {
     p99Us: 1,
     peakMb: 1,
     connections: 1,
+    serverCores: 1,
     lateP50Us: 1,
     lateP99Us: 1,
   };

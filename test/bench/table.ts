@@ -33,6 +33,7 @@ export const cases: Case[] = [
   pinned(HTTP, { way: "http" }),
   pinned(GRPC, { way: "grpc" }, 0.12),
   pinned(HTTP_256, { way: "http", concurrency: 256 }),
+  { title: "HTTP, 256 concurrent, two threads that send", load: { way: "http", concurrency: 256, workers: 2 } },
   pinned("gRPC, 256 concurrent", { way: "grpc", concurrency: 256 }, 0.12),
   { title: HTTP_1, load: { way: "http", concurrency: 1 } },
   { title: GRPC_1, load: { way: "grpc", concurrency: 1 } },
@@ -122,6 +123,7 @@ export function renderReport(
     "`simple` at `-b 8` (1,024 tensor bytes each way; at `-b 8192` 1 MiB) against the Go stub in test/servers on the same machine, which counts the requests. " +
     "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
     "connections are those the server accepted, the ones for metadata and statistics included. " +
+    "Two threads that send share two cores with the server, which is then the limit: with more, `npm run bench -- --only threads` shows what they add. " +
     "`plain copy` writes the bytes of the same requests and reads the responses, and does nothing else. " +
     "Where it says so, client and server are held to a core each; sequences have `-b 1` and perf_analyzer's default length; " +
     "shared memory is `system`, inputs and outputs; requests to TorchServe are a file of 1,024 bytes as a form. A request is late against the constant schedule that fits best, by when the server's system got it, " +
@@ -158,11 +160,22 @@ function renderCase({ title, load }: Case, clients: Client[], samples: Samples):
       formatUs(of("p99Us")),
       of("peakMb").toFixed(0),
       of("connections").toFixed(0),
+      of("serverCores").toFixed(2),
     ];
     const late = load.ratePerSec === undefined ? [] : [formatUs(of("lateP50Us")), formatUs(of("lateP99Us"))];
     return [[name, cpuUs.toFixed(2), `${(cpuUs / base).toFixed(2)} x`, ...rest, ...late]];
   });
-  const header = [title, "CPU µs/request", "of rampart's", "requests/s", "p50 µs", "p99 µs", "peak MB", "connections"];
+  const header = [
+    title,
+    "CPU µs/request",
+    "of rampart's",
+    "requests/s",
+    "p50 µs",
+    "p99 µs",
+    "peak MB",
+    "connections",
+    "server's cores",
+  ];
   const late = load.ratePerSec === undefined ? [] : ["late p50 µs", "late p99 µs"];
   return [renderTable([...header, ...late], rows)];
 }
