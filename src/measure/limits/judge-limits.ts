@@ -83,7 +83,7 @@ function worthNear(
 
 /**
  * Standard deviations of the requests from their average. Whatever their distribution, at most 1 of 400 is further away than these (Chebyshev's
- * inequality); for higher percentiles it are as many as leave a quarter of what the percentile allows.
+ * inequality). Of higher percentiles it takes more: only a quarter of what the percentile allows may be further away.
  */
 const FAR_DEVIATIONS = 20;
 const CHEBYSHEV_MARGIN = 2;

@@ -14,6 +14,8 @@ export interface MeasuredCase extends Case {
   readonly loadOf: (tool: string) => Load | undefined;
 }
 
+/** The tools of short runs, and of those with a core each. */
+const COMPARED = ["rampart", baselineName, "perf_analyzer"];
 const PACED_TOKENS = 20;
 const LARGE_VOCABULARY = 128_000;
 const REPORT_REQUESTS = 20;
@@ -58,11 +60,17 @@ export const CASES: readonly MeasuredCase[] = [
         : undefined,
   },
   {
+    title: "200 streams of 100 tokens, 16 concurrent",
+    kind: "speed",
+    stub: {},
+    loadOf: (tool) => (COMPARED.includes(tool) ? { isStreaming: true, concurrency: 16, requests: 200 } : undefined),
+  },
+  {
     title: "the paced streams, a core each",
     kind: "truth",
     stub: PACED,
     isPinned: true,
-    loadOf: (tool) => (["rampart", baselineName, "perf_analyzer"].includes(tool) ? PACED_LOAD : undefined),
+    loadOf: (tool) => (COMPARED.includes(tool) ? PACED_LOAD : undefined),
   },
 ];
 
