@@ -13,8 +13,13 @@ import { describeAssertion, judgeAssertions, judgeRepeated, judgeRun, verdictsOf
 import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
-import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
-import { REPORT_VERSION } from "../schema/report-version.ts";
+import {
+  type AssertionJson,
+  REPORT_VERSION,
+  type RepeatedJson,
+  type RunJson,
+  type SingleJson,
+} from "../schema/report-schema.ts";
 import type { CheckJson, PhasesJson } from "../schema/runs.ts";
 import { toCapacityJson, toKneeJson } from "./capacity.ts";
 import { toDeliveryJson, toFindMaxJson, toLevelJson, toTimelineJson } from "./level.ts";

@@ -11,8 +11,7 @@ import { describeUsers } from "../../../registry/level-names.ts";
 import { clientSchema, groupSchema, levelSchema } from "../../schema/level.ts";
 import type { SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
-import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
-import { REPORT_VERSION } from "../../schema/report-version.ts";
+import { findMaxSchema, REPORT_VERSION, runSchema } from "../../schema/report-schema.ts";
 import { listFacts } from "./foreign-metrics.ts";
 import {
   describeLoad,
