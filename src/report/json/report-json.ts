@@ -50,7 +50,7 @@ export function toReportJson(plan: Plan, result: RunResult, options: ReportOptio
  * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
  * the `metrics` (`throughputPerSec`, `latencyUs.p99` and so on) are the mean over the values of the runs with its 95 % interval (`low`, `high`),
  * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
- * the highest load over the runs whose response is certain, what was measured at it, and the runs without a response.
+ * the highest load over the runs whose result is certain, what was measured at it, and the runs without a result.
  */
 export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: ReportOptions = {}): RepeatedJson {
   const { runs, precision } = repeated;

@@ -41,7 +41,7 @@ export type NoteJson = ReportJson["notes"][number];
 /** A reason of the verdict as data. */
 export type ReasonJson = VerdictJson["reasons"][number];
 
-/** The response of a search as data. */
+/** The result of a search as data. */
 export type FindMaxJson = NonNullable<RunJson["findMax"]>;
 
 /** Creates the schema: of a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
@@ -211,7 +211,7 @@ function runEntries(parts: Parts) {
   };
 }
 
-/** The response of a search. */
+/** The result of a search. */
 export function findMaxSchema({ object }: Parts) {
   const load = v.nullable(v.number());
   return object({
