@@ -21,7 +21,7 @@ const SERVER: Meant = [
 const PROMPTS: Meant = ["inputs: input.prompts({ isl: 550, osl: 128 })", "inputs: { prompts: { isl: 550, osl: 128 } }"];
 const SPREAD = "isl: { mean: 550, stddev: 50 }";
 const NAMED = "model";
-const REPORTS = "no file in the scenario: reports are options of rampart run, such as --json FILE";
+const REPORTS = "no file in the scenario: reports are options of rampart run";
 const OWN_LOADS: Meant = [
   "load: perTarget({ a: hold(16), b: rate(50) }), beside the target",
   "load: { perTarget: { a: { hold: { concurrency: 16 } }, b: { rate: { perSec: 50 } } } }, beside the target",

@@ -15,7 +15,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   {
     name: "files of reports",
     fields: ["target: embedded()", "load: hold(4)", 'outputs: { json: "x.json" }'],
-    says: "6:3, outputs: is not an option here. Write no file in the scenario: reports are options of rampart run, such as --json FILE.",
+    says: "6:3, outputs: is not an option here. Write no file in the scenario: reports are options of rampart run.",
   },
   {
     name: "thresholds of k6",
