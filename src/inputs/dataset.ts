@@ -1,7 +1,7 @@
 import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Tags } from "../plan/split/tags.ts";
-import type { PayloadRequest } from "../service/service.ts";
+import type { PayloadRequest } from "../service/content.ts";
 
 /** The data requests are made of: streams of steps, each the tensors of one batch item, or a payload. */
 

@@ -1,3 +1,4 @@
+import type { Payload, PayloadRequest } from "../../service/content.ts";
 import {
   type ChainInputsPlan,
   type ChainStepPlan,
@@ -13,7 +14,6 @@ import {
 } from "../../service/http/chain.ts";
 import type { BodyPlan } from "../../service/http/requests-plan.ts";
 import { encodeForm } from "../../service/multipart.ts";
-import type { Payload, PayloadRequest } from "../../service/service.ts";
 import { type DataStep, NO_TENSORS } from "../dataset.ts";
 import type { InputKind } from "../input-kind.ts";
 import { type EncodedBody, encodeBody, encodePart } from "../requests.ts";

@@ -38,7 +38,7 @@ import {
 import { singleLevel } from "./single-level.ts";
 import { suitesOf } from "./suites.ts";
 import { hasContent } from "./tables.ts";
-import { extractedSection, otherSection, tokenSection } from "./value-sections.ts";
+import { derivedSection, extractedSection, otherSection, tokenSection } from "./value-sections.ts";
 import { formatSeconds } from "./values.ts";
 
 /** Builds the model of a report on one run of a plan, or on several. */
@@ -83,6 +83,7 @@ const SECTIONS: readonly ((
   hostSections,
   groupSections,
   sessionSection,
+  derivedSection,
   extractedSection,
   failureSection,
   mlperfSection,

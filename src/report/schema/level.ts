@@ -1,7 +1,14 @@
 import * as v from "valibot";
 import type { ServerDelta } from "../../measure/server-delta.ts";
 import { COUNTERS } from "../../service/server-counters.ts";
-import { extractedSchema, metricsSchema, spreadSchema, telemetrySchema, tokensSchema } from "./metrics.ts";
+import {
+  derivedSchema,
+  extractedSchema,
+  metricsSchema,
+  spreadSchema,
+  telemetrySchema,
+  tokensSchema,
+} from "./metrics.ts";
 import { mlperfSchema } from "./mlperf.ts";
 import { intervalEntries } from "./over-time.ts";
 import { count, estimateSchema, type Parts, ratio, valueSchema } from "./parts.ts";
@@ -165,6 +172,7 @@ function measuredEntries(parts: Parts) {
     tokens: optional(tokensSchema(parts)),
     telemetry: optional(telemetrySchema(parts)),
     extracted: optional(extractedSchema(parts)),
+    derived: optional(derivedSchema(parts)),
   };
 }
 

@@ -22,6 +22,9 @@ export type OverJson = v.InferOutput<ReturnType<typeof overRuns>>;
 /** What is known of the tokens of a level besides its metrics, as data. */
 export type TokensJson = v.InferOutput<ReturnType<typeof tokensSchema>>;
 
+/** Derived metrics as data. */
+export type DerivedJson = v.InferOutput<ReturnType<typeof derivedSchema>>;
+
 /** Extracted values as data. */
 export type ExtractedJson = v.InferOutput<ReturnType<typeof extractedSchema>>;
 
@@ -127,9 +130,28 @@ export function tokensSchema(parts: Parts) {
   });
 }
 
+/** Metrics that a scenario derives from others at a level, by name. */
+export function derivedSchema({ object }: Parts) {
+  const one = object({
+    value: v.exactOptional(v.number()),
+    missing: v.exactOptional(v.pipe(v.string(), v.description("Why it has no value."))),
+    ...ownFacts(),
+  });
+  return v.record(v.string(), one);
+}
+
+/** What a scenario says about a metric of its own. */
+function ownFacts() {
+  return {
+    unit: v.exactOptional(v.string()),
+    better: v.exactOptional(v.picklist(["lower", "higher"])),
+  };
+}
+
 /** Values that a target extracts from the responses of a level, by name. */
 export function extractedSchema(parts: Parts) {
   const one = parts.object({
+    ...ownFacts(),
     numbers: v.exactOptional(spreadSchema(parts)),
     percentileDigits: v.exactOptional(v.number()),
     texts: v.exactOptional(v.record(v.string(), count())),

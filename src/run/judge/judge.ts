@@ -7,7 +7,8 @@ import { limitMessage } from "../../plan/show-value.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import type { InferResponse, ResponseContent, Service } from "../../service/service.ts";
+import type { ResponseContent } from "../../service/content.ts";
+import type { InferResponse, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
@@ -262,7 +263,24 @@ export class RequestJudge implements Judging {
     const { responseReader } = this.service;
     if (responseReader === undefined) return undefined;
     const bodies = this.receivedOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body]));
-    return responseReader.read(bodies, this.feed.contentOf(step));
+    return responseReader.read(bodies, {
+      ...this.requestOf(step),
+      tensors: () => bodies.map((body) => this.tensorsOf(body, call)),
+    });
+  }
+
+  /** Returns the tensors of a response; none for one of payloads. @throws ProtocolError */
+  private tensorsOf(body: Uint8Array, { jsonBytes, slot }: Call): Tensor[] {
+    const { outputs } = this.service.codec.decode(body, jsonBytes);
+    return outputs instanceof Uint8Array ? [] : this.placed(outputs, slot);
+  }
+
+  /** Returns tensors with their bytes, which may be in shared memory. */
+  private placed(tensors: ReadonlyMap<string, Tensor>, slot: number): Tensor[] {
+    return [...tensors.values()].map((tensor) => ({
+      ...tensor,
+      bytes: this.shared?.read(tensor, slot) ?? tensor.bytes,
+    }));
   }
 
   /** Returns the responses of a call. Only a gRPC call of several messages may have none. */
@@ -277,10 +295,9 @@ export class RequestJudge implements Judging {
     slot: number,
   ): Pick<GivenResponse, "parts" | "tensors"> {
     const last = records.findLast(({ outputs }) => outputs !== this.noOutputs)?.outputs;
-    const tensors = last === undefined || last instanceof Uint8Array ? [] : [...last.values()];
     return {
       parts: received.flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body])),
-      tensors: tensors.map((tensor) => ({ ...tensor, bytes: this.shared?.read(tensor, slot) ?? tensor.bytes })),
+      tensors: last === undefined || last instanceof Uint8Array ? [] : this.placed(last, slot),
     };
   }
 
@@ -290,7 +307,7 @@ export class RequestJudge implements Judging {
 
   private nameExtracted(values: readonly unknown[]): Readonly<Record<string, unknown>> {
     const names = this.service.responseReader?.names ?? [];
-    return Object.fromEntries(names.map((name, index) => [name, values[index]]));
+    return Object.fromEntries(names.map(({ name }, index) => [name, values[index]]));
   }
 
   /** Checks a response whose body was kept. */

@@ -4,8 +4,9 @@ import type { PlanOf } from "../../plan/schema.ts";
 import { canBeSecret, isSecretName, MASK } from "../../plan/secrets.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { type Header, HTTP_METHODS, REQUEST_PATH } from "../../transport/request.ts";
+import type { Payload } from "../content.ts";
 import { parseResponseQuery } from "../response-query.ts";
-import type { Conversation, Payload } from "../service.ts";
+import type { Conversation } from "../service.ts";
 import { type BodyPlan, bodySchema } from "./requests-plan.ts";
 
 /** Chains of HTTP requests: a step takes values from its response, and later steps of the same user have them in path, headers and body. */
