@@ -5,8 +5,7 @@ import { formatMetric, metricText, unitOf } from "../../../measure/metrics/metri
 import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
-import type { Meaning, Plot, PlotPoint, XySeries } from "../../plot.ts";
-import { roundForPlot } from "../../plot-points.ts";
+import { type Meaning, type Plot, type PlotPoint, roundForPlot, type XySeries } from "../../plot.ts";
 import { inBaseUnit } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import { nameInRun, type ReportView } from "../report-view.ts";
