@@ -70,7 +70,7 @@ async function runNpm(line: string): Promise<string> {
   if (script !== "quickstart") return "";
   const { code, out, err } = await startProcess(QUICKSTART).result;
   assert.ok(isMeasured("rampart run", code), `exit code ${code}\n${out}\n${err}`);
-  assert.match(out, /pass {2}error rate = 0 %/);
+  assert.match(out, /pass +error rate = 0 %/);
   return out;
 }
 
