@@ -1,3 +1,4 @@
+import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Tags } from "../plan/split/tags.ts";
 import type { PayloadRequest } from "../service/service.ts";
@@ -35,6 +36,8 @@ export interface DataStep {
   readonly sessionId?: string;
   /** Delay between the response and the session's next turn, in milliseconds. Default: 0. */
   readonly delayMs?: number;
+  /** Time between the response and the same user's next turn, in place of `delayMs`; it is drawn when it begins. */
+  readonly thinkTime?: ThinkTimePlan;
   /** Labels that reports split metrics by. Absent: none. */
   readonly tags?: Tags;
   /** What the payload was made from, for a codec that needs more than its bytes. */

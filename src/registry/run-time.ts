@@ -137,9 +137,12 @@ function countPoints(ladder: Ladder, limit: number): number {
 /** Says how long a run takes, in one sentence. */
 export function describeTime(time: RunTime | undefined): string {
   if (time === undefined) return "The run takes as long as its data and the server need.";
-  const { leastMs, mostMs, parts } = time;
-  if (leastMs === mostMs) return `The run takes about ${describeMs(mostMs)} (${parts}).`;
-  return `The run takes ${describeMs(leastMs)} to ${describeMs(mostMs)} (${parts}).`;
+  return `The run takes ${describeSpan(time)} (${time.parts}).`;
+}
+
+/** Formats the time of runs: `about 2 s`, or `2 s to 4 min`. */
+export function describeSpan({ leastMs, mostMs }: Pick<RunTime, "leastMs" | "mostMs">): string {
+  return leastMs === mostMs ? `about ${describeMs(mostMs)}` : `${describeMs(leastMs)} to ${describeMs(mostMs)}`;
 }
 
 const SEC_PER_MIN = 60;

@@ -1,6 +1,8 @@
 import * as v from "valibot";
+import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, formatCount, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
+import { explainExpression } from "../service/response-reader.ts";
 
 /** Schemas of option values. They check what untyped callers pass; for typed callers they cannot fail. */
 
@@ -34,6 +36,12 @@ export function spreadSchema() {
   );
 }
 
+/** Converts a valid think time to that of a plan. */
+export function toThinkPlan(thinkTime: DurationSpread): ThinkTimePlan {
+  if (typeof thinkTime === "string") return { meanMs: toMs(thinkTime) };
+  return { meanMs: toMs(thinkTime.mean), stddevMs: toMs(thinkTime.stddev) };
+}
+
 /** Above this, whole numbers are not exact, and nobody means them. */
 const MAX_COUNT = 1e15;
 
@@ -60,6 +68,17 @@ export function naturalSchema(): Schema<number> {
 /** Returns the schema of text that is not empty. */
 export function nameSchema(what: string): Schema<string> {
   return v.pipe(v.string(`must be ${what}`), v.nonEmpty(`must be ${what}`));
+}
+
+/** Returns the schema of a JMESPath expression. */
+export function expressionSchema(): Schema<string> {
+  return v.pipe(
+    nameSchema("a JMESPath expression"),
+    v.check(
+      (text) => explainExpression(text) === undefined,
+      ({ input }) => explainExpression(input) ?? "",
+    ),
+  );
 }
 
 /** The message for what is not a percentage. */

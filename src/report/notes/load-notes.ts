@@ -130,7 +130,7 @@ export function describeRepeats({
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
-  return `${sentCount} requests were made from ${prompts}: a server with a prefix cache responses repeated prompts sooner`;
+  return `${sentCount} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
 }
 
 /** Reports requests that were due and not sent within the level; undefined when they are few. */

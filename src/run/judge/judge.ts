@@ -21,7 +21,7 @@ import type { RequestGroups } from "../groups/request-groups.ts";
 import type { TargetSession } from "../open/session.ts";
 import type { SharedTensors } from "../open/shared-tensors.ts";
 import type { Feed } from "../send/feed.ts";
-import { sessionsOf } from "../send/session-feed.ts";
+import { type SessionFeed, sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
 import type { ContentCheck, GivenResponse } from "./content-check.ts";
 import { firstByteOf, ResponsePacker } from "./response-packer.ts";
@@ -75,6 +75,8 @@ const NO_RESPONSES: readonly ResponseRecord[] = [];
 export interface Judging {
   /** Whether response bodies must be kept. */
   readonly needsBodies: boolean;
+  /** Whether the headers of responses must be kept. Absent: no. */
+  readonly needsHeaders?: boolean;
   /**
    * Whether a slot may send its next request before its response is judged. Not with traces, which are live, or shared memory, which is
    * overwritten.
@@ -123,12 +125,14 @@ export class RequestJudge implements Judging {
   private readonly onExtracted: JudgeParts["onExtracted"];
   private readonly groups: RequestGroups | undefined;
   private readonly contentCheck: ContentCheck | undefined;
+  private readonly sessions: SessionFeed | undefined;
   private readonly finished: { count: number };
   /** Number of the request that is judged, among the finished ones of the run. */
   private index = 0;
   /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   readonly needsBodies: boolean;
+  readonly needsHeaders: boolean;
   readonly canWait: boolean;
   readonly createCheck: CreateResponseCheck;
   /** Checks responses that are kept. */
@@ -149,6 +153,7 @@ export class RequestJudge implements Judging {
     this.observer = observer;
     this.createCheck = service.codec.responseChecks(parts.acceptsOtherOutputs);
     this.check = this.createCheck();
+    this.sessions = sessionsOf(feed);
     this.isTracing = verbosity === 2;
     this.needsBodies =
       this.isTracing ||
@@ -158,7 +163,8 @@ export class RequestJudge implements Judging {
       contentCheck !== undefined ||
       service.responseReader !== undefined ||
       feed.hasExpectations ||
-      sessionsOf(feed) !== undefined;
+      this.sessions !== undefined;
+    this.needsHeaders = this.sessions !== undefined && service.readsHeaders === true;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
     const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
       name,
@@ -174,7 +180,7 @@ export class RequestJudge implements Judging {
       this.packer?.addResponse(this.index, call, slots, found);
       return undefined;
     }
-    const failure = maskFailure(found as Failure);
+    const failure = maskFailure(this.sessions?.failTurn(found as Failure) ?? (found as Failure));
     this.observer.onFailed?.(this.describeFailed(call, slots, failure));
     this.packer?.addFailure(call, slots, failure);
     return failure;
@@ -231,7 +237,9 @@ export class RequestJudge implements Judging {
     const wrong = isJudged
       ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
       : undefined;
-    if (wrong !== undefined) return wrong;
+    // Only a response that is right in all other ways is one to continue from.
+    const lacking = wrong ?? this.sessions?.takeValues(call);
+    if (lacking !== undefined) return lacking;
     if (extracted !== undefined) this.onExtracted?.(extracted, step, call.endNs);
     const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({

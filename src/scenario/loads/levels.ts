@@ -5,7 +5,15 @@ import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Count, Duration } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
-import { countSchema, type DurationSpread, spanSchema, spreadSchema, strictOptions, toMs } from "../fields.ts";
+import {
+  countSchema,
+  type DurationSpread,
+  spanSchema,
+  spreadSchema,
+  strictOptions,
+  toMs,
+  toThinkPlan,
+} from "../fields.ts";
 import { checkExtent, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
 import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
@@ -34,11 +42,6 @@ function checkThinking({ thinkTime }: GivenThinking): Problem[] {
   const path = typeof thinkTime === "string" ? "load.thinkTime" : "load.thinkTime.mean";
   const mean = typeof thinkTime === "string" ? thinkTime : thinkTime.mean;
   return [problem("invalid-value", path, "must be longer than 0", "Leave thinkTime out.", mean)];
-}
-
-function toThinkPlan(thinkTime: DurationSpread): ThinkTimePlan {
-  if (typeof thinkTime === "string") return { meanMs: toMs(thinkTime) };
-  return { meanMs: toMs(thinkTime.mean), stddevMs: toMs(thinkTime.stddev) };
 }
 
 function thinkingOf({ thinkTime }: GivenThinking): { thinkTime?: ThinkTimePlan; seed?: number } {

@@ -11,11 +11,10 @@ import {
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { OutputOf, Schema } from "../../plan/schema.ts";
-import { explainExpression } from "../../service/response-reader.ts";
+import type { OutputOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore } from "../arguments.ts";
-import { countSchema, nameSchema, strictOptions } from "../fields.ts";
+import { countSchema, expressionSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
@@ -290,17 +289,6 @@ function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
     method,
   );
   return problems;
-}
-
-/** Returns the schema of a JMESPath expression. */
-export function expressionSchema(): Schema<string> {
-  return v.pipe(
-    nameSchema("a JMESPath expression"),
-    v.check(
-      (text) => explainExpression(text) === undefined,
-      ({ input }) => explainExpression(input) ?? "",
-    ),
-  );
 }
 
 function requestHeadersSchema() {

@@ -4,6 +4,7 @@ import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import { createResponseReader } from "../response-reader.ts";
 import type { PayloadCodec, PayloadRequest, Service, ServiceFront } from "../service.ts";
+import { createChains } from "./chain.ts";
 import type { HttpTargetPlan } from "./target.ts";
 
 /** Creates a target's service without queries, because requests define what the server takes. */
@@ -21,6 +22,8 @@ function describeService(target: HttpTargetPlan): Service {
     isSequence: false,
     isDecoupled: false,
     warnings: [],
+    conversations: async () => createChains(),
+    readsHeaders: true,
     ...(responseReader === undefined ? {} : { responseReader }),
   };
 }
