@@ -65,6 +65,8 @@ export interface Dataset {
   readonly isStored?: boolean;
   /** Whether any step of stored data has expected outputs; other data is searched. Default: false. */
   readonly hasExpected?: boolean;
+  /** Whether the number of sessions was given, or is a default that a load of more users raises. Absent: the data decides it. */
+  readonly sessionCount?: "given" | "default";
   /** Whether any step has tags. Default: false. */
   readonly hasTags?: boolean;
   /** One sentence each. */

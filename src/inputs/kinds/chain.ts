@@ -24,6 +24,8 @@ declare module "../../plan/plan.ts" {
   }
 }
 
+const DEFAULT_COUNT = 100;
+
 /** Chains of requests: each stream is one. */
 export const chainInputs: InputKind<ChainInputsPlan> = {
   schema: chainSchema,
@@ -38,8 +40,10 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   },
   load: async (plan) => {
     const turns = plan.steps.map((step) => toDataStep(step, plan));
-    const streams = Array.from({ length: plan.count }, () => turns);
-    return { streams, isFromJson: true, hasTags: true, warnings: [] };
+    const { count = DEFAULT_COUNT } = plan;
+    const streams = Array.from({ length: count }, () => turns);
+    const sessionCount = plan.count === undefined ? "default" : "given";
+    return { streams, isFromJson: true, sessionCount, hasTags: true, warnings: [] };
   },
 };
 

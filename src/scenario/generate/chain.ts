@@ -12,7 +12,7 @@ import type { ChainStep, CheckedSteps } from "./chain-types.ts";
 
 /** Options of {@link chain}. */
 export interface ChainOptions<U extends string = string> {
-  /** Number of chains of a load without `for`. Default: 100. */
+  /** Number of chains of a load without `for`. Default: 100, or as many as there are users. */
   readonly count?: number;
   /** Values of the users, such as their logins: each user has one entry, in turn. Default: none. */
   readonly users?: readonly Readonly<Record<U, string | number | boolean>>[];
@@ -37,7 +37,6 @@ export function chain<const S extends readonly ChainStep[], const U extends stri
   return { kind: "chain", files: [], options: withFields(options, { steps }) };
 }
 
-const DEFAULT_COUNT = 100;
 const PLACE_NAME = /^[\w-]+$/;
 const NAME_RULE = "must be a name of letters, digits, _ and -";
 
@@ -150,9 +149,9 @@ export const chainBuilder = inputBuilder({
   makes: ["payloads"],
   isPlain: true,
   needsTarget: "http",
-  toPlan: ({ options: { steps, count = DEFAULT_COUNT, users, showValues } }, folder) => ({
+  toPlan: ({ options: { steps, count, users, showValues } }, folder) => ({
     kind: "http-chain",
-    count,
+    ...(count === undefined ? {} : { count }),
     steps: steps.map((step, index) => toStepPlan(step, index, folder)),
     ...(users === undefined ? {} : { users }),
     ...(showValues === true ? { showsValues: true } : {}),

@@ -49,8 +49,8 @@ export function chainSchema() {
   const value = v.union([v.string(), v.number(), v.boolean()]);
   return v.object({
     kind: v.literal("http-chain"),
-    /** Number of chains of a load that sends each once. */
-    count: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
+    /** Number of chains of a load that sends each once. Absent: 100, or as many as the load has users. */
+    count: v.exactOptional(v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"))),
     steps: v.pipe(v.array(stepSchema()), v.minLength(1, "must have a step")),
     /** Values of the users, who have them in turn. Absent: they have none. */
     users: v.exactOptional(v.pipe(v.array(v.record(v.string(), value)), v.minLength(1, "must have a user"))),
