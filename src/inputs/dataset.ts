@@ -38,6 +38,8 @@ export interface DataStep {
   readonly delayMs?: number;
   /** Time between the response and the same user's next turn, in place of `delayMs`; it is drawn when it begins. */
   readonly thinkTime?: ThinkTimePlan;
+  /** Whether its response is read with its headers. Default: false. */
+  readonly readsHeaders?: boolean;
   /** Labels that reports split metrics by. Absent: none. */
   readonly tags?: Tags;
   /** What the payload was made from, for a codec that needs more than its bytes. */

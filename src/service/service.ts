@@ -74,6 +74,8 @@ export interface Payload {
   readonly request?: PayloadRequest;
   /** What it was made from, for a codec that needs more than its bytes. */
   readonly origin?: unknown;
+  /** Whether the same object is sent again, so that its encoding is kept. Default: false. */
+  readonly isFixed?: true;
   /** Its bytes for exports, without secrets. Absent: all of them. */
   readonly shown?: Uint8Array;
   /** For exports, in conversations: the session, and the delay before its next turn. */
@@ -235,8 +237,6 @@ export interface ServiceTraits {
   readonly sharedMemory?: ServiceSharedMemory;
   /** Returns a function that starts a conversation of the user with this number, from 0. A user has one after the other. */
   readonly conversations?: () => Promise<(user: number) => Conversation>;
-  /** Whether its conversations read headers of responses. Default: false. */
-  readonly readsHeaders?: true;
   /** Judges the content of responses and extracts values from them, by the target's rules. Absent: responses are not decoded. */
   readonly responseReader?: ResponseReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */

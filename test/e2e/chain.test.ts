@@ -118,7 +118,7 @@ describe("a chain of requests", () => {
       } else await run();
       checkOrder();
       assert.equal(server.count("login"), 4);
-      // Four users have three logins in turn, and each user goes on to the end.
+      // Four users have three logins in turn, and each user continues to the end.
       const names = server.log.flatMap(({ what, user }) => (what === "login" ? [user] : []));
       assert.deepEqual(names.sort(), ["ann", "ann", "bob", "cy"]);
       for (const [token, requests] of server.byToken()) assert.ok(requests.length > 3, `${token}: ${requests.length}`);
@@ -189,7 +189,7 @@ describe("a chain of requests", () => {
     }
   });
 
-  test("without a response in time has failed and ends, and the user goes on", LIMIT, async () => {
+  test("without a response in time has failed and ends, and the user continues", LIMIT, async () => {
     const steps = `{ name: "wait", path: "/hang", extract: { token: "token" } }, { path: "/call/{{token}}" }`;
     const more = `timeout: "200 ms",`;
     const { report } = await runWithReport(["run", writeScenario({ steps, more, load: "sessions(10)" })]);
@@ -276,6 +276,7 @@ describe("a chain of requests", () => {
         /inputs\.steps\[0\]\.extract\.token: is not a JMESPath expression/,
       ],
       [{ steps: `{ path: "/a", verb: "GET" } as never` }, /inputs\.steps\[0\]\.verb: is not an option here/],
+      [{ steps: `{ path: "/a{{#if}}" }` }, /inputs\.steps\[0\]\.path: must begin with a slash and have no space, no #/],
       [{ steps: `{ path: "a" }` }, /inputs\.steps\[0\]\.path: must begin with a slash/],
       [{ steps: `{ path: "/a", once: true }` }, /inputs\.steps: must have a step that is sent in each chain/],
       [{ steps: "" }, /inputs\.steps: must have a step/],
@@ -285,7 +286,7 @@ describe("a chain of requests", () => {
       ],
       [
         { target: `http("${server.url}", { method: "PUT" })` },
-        /target\.method: the steps of input\.chain\(…\) have methods of their own/,
+        /target\.method: has no effect with input\.chain\(…\), whose steps have their own \(got PUT\)/,
       ],
       [{ options: "count: 0" }, /inputs\.count: must be 1 or more/],
       [{ steps: `{ path: "/a", thinkTime: "0 ms" }` }, /inputs\.steps\[0\]\.thinkTime: must be longer than 0/],

@@ -65,6 +65,7 @@ function toDataStep(step: ChainStepPlan, { steps, users, showsValues }: ChainInp
     inputs: NO_TENSORS,
     expected: NO_TENSORS,
     origin,
+    readsHeaders: Object.values(step.extract ?? {}).some((from) => typeof from !== "string"),
     tags: { step: name },
     ...(thinkTime === undefined ? {} : { thinkTime }),
   };
@@ -90,7 +91,7 @@ function compileStep({ method, path, headers = [], body }: ChainStepPlan): Chain
   };
   const texts = [path ?? "", ...headers.map(([, text]) => text), ...(body === undefined ? [] : textsIn(body))];
   if (texts.some((text) => placesIn(text).length > 0)) return fill;
-  const fixed = fill(EMPTY);
+  const fixed: Payload = { ...fill(EMPTY), isFixed: true };
   return () => fixed;
 }
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { type RequestBody, toBodyPlan } from "../../inputs/request-bodies.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { registerHeaders } from "../../plan/secrets.ts";
-import { type ChainStepPlan, placesIn, textsIn } from "../../service/http/chain.ts";
+import { type ChainStepPlan, fillPath, placesIn, textsIn } from "../../service/http/chain.ts";
 import { HEADER_NAME, HEADER_VALUE, HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, expressionSchema, nameSchema, spreadSchema, strictOptions, toThinkPlan } from "../fields.ts";
@@ -47,7 +47,7 @@ function stepSchema() {
     "must be text, bytes, an object or a list, fileBody(…) or multipart(…)",
   );
   const path = v.check(
-    (text: string) => REQUEST_PATH.test(text.replace(/^\{\{[^}]*\}\}/, "/").replace(/\{\{[^}]*\}\}/g, "")),
+    (text: string) => REQUEST_PATH.test(fillPath(text, (_, write) => write("/value"))),
     REQUEST_PATH_RULE,
   );
   const extract = v.union(
@@ -148,7 +148,7 @@ export const chainBuilder = inputBuilder({
   options: chainOptionsSchema,
   makes: ["payloads"],
   isPlain: true,
-  needsTarget: "http",
+  needsTarget: { name: "http", without: ["method"] },
   toPlan: ({ options: { steps, count, users, showValues } }, folder) => ({
     kind: "http-chain",
     ...(count === undefined ? {} : { count }),

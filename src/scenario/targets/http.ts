@@ -280,13 +280,6 @@ function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
     "Leave it out.",
     String(distinct),
   );
-  refuse(
-    method !== undefined && inputs?.kind === "chain",
-    "target.method",
-    "the steps of input.chain(…) have methods of their own",
-    "Give the steps their method.",
-    method,
-  );
   const reads = success?.where !== undefined || Object.keys(extract ?? {}).length > 0;
   refuse(
     method === "HEAD" && reads,

@@ -258,7 +258,7 @@ class Chain implements Conversation {
     const turn = origin as ChainTurn;
     this.turn = turn;
     const sent = turn.fill((name, write) => write(this.valueOf(name) ?? ""));
-    if (turn.showsValues || this.secrets().length === 0) return sent;
+    if (sent.isFixed === true || turn.showsValues || this.secrets().length === 0) return sent;
     const shown = turn.fill((name, write) => {
       const value = this.valueOf(name) ?? "";
       return this.isSecret(name, value) ? hideText(write(value)) : write(value);
