@@ -30,10 +30,11 @@ import { nodeReports } from "./watch-memory.ts";
  *
  * `--release` builds a release instead (`npm run release`) and tests its files, those that can run here in empty root directories.
  *
- * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests of the commands; those of runs and reports; the others of Bun; those of Deno,
- * then those of Node; the unit tests of clients on each runtime, which need servers; the tests in which names of shared memory are used, among
- * them the golden transcripts and the end-to-end tests on Deno and Node; the checks and the rest of the executable's tests. Those of Deno
- * start while the executable is compiled. Each lane has servers of its own, because tests count their requests.
+ * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests of the commands; those of compatible modes; those of
+ * runs and reports; the others of Bun; those of Deno, then those of Node; the unit tests of clients on each runtime, which need servers; the tests
+ * in which names of shared memory are used, among them the golden transcripts and the end-to-end tests on Deno and Node; the checks and then the
+ * executable's tests with servers that they share; the executable's other tests. Those of Deno start while the executable is compiled. Each lane
+ * has servers of its own, because tests count their requests.
  */
 
 const binaries = join(root, "node_modules", ".bin");
@@ -54,8 +55,9 @@ const ENV = { NODE_COMPILE_CACHE: join(work, "node-compiled"), [COLD]: "1", [SEE
 type Group = Runner | "checks" | "golden";
 const GROUPS: readonly Group[] = ["checks", ...RUNTIMES, "executable", "golden"];
 
-/** Unit tests on Bun beside the others: those of commands wait for much of their time, and those of runs and reports take as long as the rest. */
-const CLI_TESTS = "./test/cli/";
+/** Unit tests on Bun beside the others: those of commands wait for most of their time, and those of runs and reports take as long as the rest. */
+const CLI_TESTS = ["./test/cli/"];
+const MODE_TESTS = ["./test/cli/genai-perf/", "./test/cli/perf-analyzer/"];
 const RUN_TESTS = ["./test/run/", "./test/report/", "./test/wizard/", "./test/measure/"];
 /** Unit tests that need the servers of their lane. */
 const CLIENT_TESTS = ["./test/transport/", "./test/service/"];
@@ -109,11 +111,12 @@ async function runAll(): Promise<boolean> {
   // The executable is built even where only its tests are wanted.
   if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
   const bun = [
-    runBunLane("unit tests of commands", isOfCommands),
-    runBunLane("unit tests of runs and reports", isOfRuns),
-    runBunLane("unit tests", (path) => !isOfCommands(path) && !isOfRuns(path) && !isOfClients(path)),
+    runBunLane("unit tests of compatible modes", (path) => isIn(path, MODE_TESTS)),
+    runBunLane("unit tests of commands", (path) => isIn(path, CLI_TESTS) && !isIn(path, MODE_TESTS)),
+    runBunLane("unit tests of runs and reports", (path) => isIn(path, RUN_TESTS)),
+    runBunLane("unit tests", (path) => !isIn(path, [...CLI_TESTS, ...RUN_TESTS, ...CLIENT_TESTS])),
   ];
-  await Promise.all([...early, ...bun, runSharedMemoryLane(), runCommandLane()]);
+  await Promise.all([...early, ...bun, runSharedMemoryLane(), runCommandLane(), runSharingLane()]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
@@ -161,7 +164,7 @@ function runCompile(): Promise<TestCase> {
 /** Unit tests on Deno, then on Node: some of those of Bun. */
 async function runSourceLane(): Promise<void> {
   for (const runtime of (["deno", "node"] as const).filter(isWanted)) {
-    const chosen = unitTestsOf(runtime).filter((path) => !isOfClients(path));
+    const chosen = unitTestsOf(runtime).filter((path) => !isIn(path, CLIENT_TESTS));
     add(runtime, await runUnitTests(runtime, "unit tests", chosen));
   }
 }
@@ -171,8 +174,10 @@ async function runClientLane(): Promise<void> {
   const runtimes = (["deno", "node", "bun"] as const).filter(isWanted);
   if (runtimes.length === 0) return;
   await withServers([tritonFor("unit tests of clients", UNIT_MODELS), goStub, conformance], async (env) => {
-    for (const runtime of runtimes)
-      add(runtime, await runUnitTests(runtime, "unit tests of clients", unitTestsOf(runtime).filter(isOfClients), env));
+    for (const runtime of runtimes) {
+      const chosen = unitTestsOf(runtime).filter((path) => isIn(path, CLIENT_TESTS));
+      add(runtime, await runUnitTests(runtime, "unit tests of clients", chosen, env));
+    }
   });
 }
 
@@ -181,16 +186,8 @@ async function runBunLane(title: string, isWhat: (path: string) => boolean): Pro
   if (isWanted("bun")) add("bun", await runUnitTests("bun", title, unitTestsOf("bun").filter(isWhat)));
 }
 
-function isOfCommands(path: string): boolean {
-  return path.startsWith(CLI_TESTS);
-}
-
-function isOfRuns(path: string): boolean {
-  return RUN_TESTS.some((folder) => path.startsWith(folder));
-}
-
-function isOfClients(path: string): boolean {
-  return CLIENT_TESTS.some((folder) => path.startsWith(folder));
+function isIn(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path.startsWith(folder));
 }
 
 /** Whether a file runs there now. What is for the executable runs on Bun, which it is too, where it is not tested. */
@@ -231,15 +228,22 @@ async function runSharedMemoryLane(): Promise<void> {
   });
 }
 
-/** The checks and the other tests of the executable, for which NVIDIA's clients are installed meanwhile. */
+/** The tests of the executable that share no server. */
 async function runCommandLane(): Promise<void> {
+  if (!isWanted("executable")) return;
+  const chosen = filesOf("executable", (_, { isAlone, sharesServers }) => !isAlone && !sharesServers);
+  add("executable", await runEndToEnd("executable", "end to end", {}, chosen));
+}
+
+/** The checks, then the tests of the executable that share servers, for which NVIDIA's clients are installed meanwhile. */
+async function runSharingLane(): Promise<void> {
   const clients = isWanted("executable") ? startServers([pythonClients]) : undefined;
   if (isWanted("checks")) await runChecks();
   if (clients === undefined) return;
   await withServers([tritonFor("tests of the command"), llama], async (env) => {
     add("servers", (await clients).cases);
-    const chosen = filesOf("executable", (_, { isAlone }) => !isAlone);
-    add("executable", await runEndToEnd("executable", "end to end", env, chosen));
+    const chosen = filesOf("executable", (_, { isAlone, sharesServers }) => !isAlone && sharesServers);
+    add("executable", await runEndToEnd("executable", "end to end on shared servers", env, chosen));
   });
 }
 

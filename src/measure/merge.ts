@@ -1,6 +1,6 @@
 import { defined } from "../plan/defined.ts";
+import { joinGaps } from "./completion-gaps.ts";
 import { joinExtracted } from "./extracted-tally.ts";
-import { joinGaps } from "./gaps/completion-gaps.ts";
 import { joinReadings } from "./gauge-readings.ts";
 import { joinGood } from "./good-requests.ts";
 import { addBins } from "./intervals/time-bins.ts";

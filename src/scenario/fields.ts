@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Schema } from "../plan/schema.ts";
-import { type Duration, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
+import { type Duration, formatCount, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { explainExpression } from "../service/response-reader.ts";
 
 /** Schemas of option values. They check what untyped callers pass; for typed callers they cannot fail. */
@@ -42,9 +42,17 @@ export function toThinkPlan(thinkTime: DurationSpread): ThinkTimePlan {
   return { meanMs: toMs(thinkTime.mean), stddevMs: toMs(thinkTime.stddev) };
 }
 
-/** Returns the schema of an integer of 1 or more. @param rule what it must be. Default: a number */
-export function countSchema(rule = "must be a number"): Schema<number> {
-  return v.pipe(v.number(rule), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+/** Above this, whole numbers are not exact, and nobody means them. */
+const MAX_COUNT = 1e15;
+
+/** Returns the schema of an integer from 1 to 1e15. @param rule what it must be. Default: a number @param most the largest. Default: 1e15 */
+export function countSchema(rule = "must be a number", most = MAX_COUNT): Schema<number> {
+  return v.pipe(
+    v.number(rule),
+    v.integer("must be a whole number"),
+    v.minValue(1, "must be 1 or more"),
+    v.maxValue(most, `must be ${formatCount(most)} at most`),
+  );
 }
 
 /** Returns the schema of a number above 0. @param rule what it must be. Default: a number */

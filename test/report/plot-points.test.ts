@@ -10,7 +10,7 @@ import {
   roundForPlot,
   toBox,
 } from "../../src/report/plot-points.ts";
-import { toHistogram } from "../../src/report/plots/histogram.ts";
+import { toHistogram } from "../../src/report/plots/time-plots.ts";
 
 /** From samples to what is drawn of them. */
 

@@ -1,6 +1,6 @@
 import { type GaugeReadings, type ReadingSeries, seriesOf } from "../../measure/gauge-readings.ts";
 import type { Gauge } from "../../measure/metrics/gpu-metrics.ts";
-import { formatStreamNumber } from "../number-format.ts";
+import { formatStreamNumber } from "./number-format.ts";
 
 const MOST_GPUS = 16;
 

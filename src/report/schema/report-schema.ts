@@ -4,13 +4,15 @@ import { capacitySchema, kneeSchema } from "./capacity.ts";
 import { LEVEL_UNIT, levelSchema, serverSchema } from "./level.ts";
 import { overTimeSchema } from "./over-time.ts";
 import { count, estimateSchema, type Parts, valueSchema } from "./parts.ts";
-import { REPORT_VERSION } from "./report-version.ts";
 import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
 
 /**
  * Rampart's JSON report (`--json`). Units are in the names. A later version of Rampart may add fields; `version` changes when a field is
  * removed or means something else.
  */
+
+/** The version of the report. */
+export const REPORT_VERSION = 3;
 
 /** The report as data. */
 export type ReportJson = v.InferOutput<ReturnType<typeof createReportSchema>>;
@@ -39,7 +41,7 @@ export type NoteJson = ReportJson["notes"][number];
 /** A reason of the verdict as data. */
 export type ReasonJson = VerdictJson["reasons"][number];
 
-/** The response of a search as data. */
+/** The result of a search as data. */
 export type FindMaxJson = NonNullable<RunJson["findMax"]>;
 
 /** Creates the schema: of a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
@@ -209,7 +211,7 @@ function runEntries(parts: Parts) {
   };
 }
 
-/** The response of a search. */
+/** The result of a search. */
 export function findMaxSchema({ object }: Parts) {
   const load = v.nullable(v.number());
   return object({

@@ -85,11 +85,14 @@ export function combinationSchema(parts: Parts) {
     highest: optional(
       v.pipe(
         overRuns(parts),
-        v.description("The highest load that keeps the limits, over the runs with a certain response."),
+        v.description("The highest load that keeps the limits, over the runs with a certain result."),
       ),
     ),
     atHighest: optional(v.pipe(object(results), v.description("What these runs measured, each at its highest load."))),
-    unresolvedRuns: v.pipe(numbers, v.description("Numbers of the runs without a certain response, in no mean.")),
+    unresolvedRuns: v.pipe(
+      numbers,
+      v.description("Numbers of the runs without a certain result, which are in no mean."),
+    ),
     runsWithoutLoad: v.pipe(numbers, v.description("Numbers of the runs in which no load keeps the limits.")),
     runsAtUpperEnd: v.pipe(
       numbers,

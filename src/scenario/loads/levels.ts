@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { ThinkTimePlan } from "../../plan/load-options.ts";
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
@@ -88,7 +89,7 @@ export function hold<const N extends number>(concurrency: N & Count<N>, options:
 
 export const holdBuilder = loadBuilder({
   form: { name: "hold", args: ["concurrency"] },
-  values: () => v.array(countSchema("must be one number: steps([…]) takes several")),
+  values: () => v.array(countSchema("must be one number: steps([…]) takes several", MAX_CONCURRENCY)),
   options: () => strictOptions({ ...extentEntries(), ...thinkEntries(), rampUp: v.optional(spanSchema()) }),
   check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
   toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),

@@ -181,7 +181,7 @@ interface SplitUrl {
 
 /** Splits an address where its path or query begins. */
 function splitPath(url: string): SplitUrl {
-  const [, server = url, rest = ""] = /^((?:https?:\/\/)?[^/?#]*)(.*)$/s.exec(url.trim()) ?? [];
+  const [, server = url, rest = ""] = /^((?:[a-z]+:\/\/)?[^/?#]*)(.*)$/is.exec(url.trim()) ?? [];
   return { server, path: rest.startsWith("?") ? `/${rest}` : rest };
 }
 

@@ -78,7 +78,7 @@ test("names of bars that would hide each other are tilted, each on one line", ()
 });
 
 test("short names of bars stay level, on two lines where they have two", () => {
-  for (const names of [["1", "4", "16"], ["chat\nc 1", "tensors\nc 1"], ["a ramp of concurrency from 1 to 16"]]) {
+  for (const names of [["1", "4", "16"], ["chat\nc 1", "tensors\nc 1"], ["requests of evening users, 1 to 16"]]) {
     const { data, axisLabel } = axisOf(names);
     assert.deepEqual([data, axisLabel?.rotate], [names, undefined]);
   }

@@ -59,7 +59,7 @@ function p99Of(metrics: CombinedLevelJson["metrics"]): Over {
   return findOver(metrics, "latency", "p99");
 }
 
-/** Returns the highest load of each run; undefined without a certain response. */
+/** Returns the highest load of each run; undefined without a certain result. */
 function certainLoads({ runs }: ReportView): (number | undefined)[] {
   return runs.map(({ json: { findMax } }) =>
     findMax?.isResolved === true ? (findMax.highest ?? undefined) : undefined,
