@@ -202,8 +202,6 @@ export interface ServiceTraits {
   readonly sharedMemory?: ServiceSharedMemory;
   /** Returns a function that starts a conversation of the user with this number, from 0. A user has one after the other. */
   readonly conversations?: () => Promise<(user: number) => Conversation>;
-  /** Whether its conversations read headers of responses. Default: false. */
-  readonly readsHeaders?: true;
   /** Judges the content of responses and extracts values from them, by the target's rules. Absent: responses are not decoded. */
   readonly responseReader?: ResponseReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */

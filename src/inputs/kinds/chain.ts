@@ -24,6 +24,8 @@ declare module "../../plan/plan.ts" {
   }
 }
 
+const DEFAULT_COUNT = 100;
+
 /** Chains of requests: each stream is one. */
 export const chainInputs: InputKind<ChainInputsPlan> = {
   schema: chainSchema,
@@ -38,8 +40,10 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   },
   load: async (plan) => {
     const turns = plan.steps.map((step) => toDataStep(step, plan));
-    const streams = Array.from({ length: plan.count }, () => turns);
-    return { streams, isFromJson: true, hasTags: true, warnings: [] };
+    const { count = DEFAULT_COUNT } = plan;
+    const streams = Array.from({ length: count }, () => turns);
+    const sessionCount = plan.count === undefined ? "default" : "given";
+    return { streams, isFromJson: true, sessionCount, hasTags: true, warnings: [] };
   },
 };
 
@@ -61,6 +65,7 @@ function toDataStep(step: ChainStepPlan, { steps, users, showsValues }: ChainInp
     inputs: NO_TENSORS,
     expected: NO_TENSORS,
     origin,
+    readsHeaders: Object.values(step.extract ?? {}).some((from) => typeof from !== "string"),
     tags: { step: name },
     ...(thinkTime === undefined ? {} : { thinkTime }),
   };
@@ -86,7 +91,7 @@ function compileStep({ method, path, headers = [], body }: ChainStepPlan): Chain
   };
   const texts = [path ?? "", ...headers.map(([, text]) => text), ...(body === undefined ? [] : textsIn(body))];
   if (texts.some((text) => placesIn(text).length > 0)) return fill;
-  const fixed = fill(EMPTY);
+  const fixed: Payload = { ...fill(EMPTY), isFixed: true };
   return () => fixed;
 }
 

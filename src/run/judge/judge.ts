@@ -165,7 +165,7 @@ export class RequestJudge implements Judging {
       service.responseReader !== undefined ||
       feed.hasExpectations ||
       this.sessions !== undefined;
-    this.needsHeaders = this.sessions !== undefined && service.readsHeaders === true;
+    this.needsHeaders = this.sessions?.readsHeaders === true;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
     const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
       name,

@@ -62,6 +62,10 @@ const NO_BYTES = new Uint8Array(0);
 export class SessionFeed extends RequestFeed {
   /** Number of turns in all sessions. */
   readonly turnCount: number;
+  /** Whether the headers of any response are read. */
+  readonly readsHeaders: boolean;
+  /** Encodings of turns that are always the same. */
+  private readonly fixed = new WeakMap<Payload, WireRequest>();
   private readonly open: (user: number) => Conversation;
   private readonly seed: number;
   /** Of think times, by slot. */
@@ -88,6 +92,7 @@ export class SessionFeed extends RequestFeed {
     super(service, dataset, { usesIds: false, senders });
     this.open = open;
     this.seed = seed;
+    this.readsHeaders = dataset.streams.some((turns) => turns.some(({ readsHeaders }) => readsHeaders === true));
     let count = 0;
     for (const turns of dataset.streams) count += turns.length;
     this.turnCount = count;
@@ -226,9 +231,17 @@ export class SessionFeed extends RequestFeed {
     if (next > turn + 1) this.onSkipped(next - turn - 1);
     session.turn = next;
     const sent = conversation.nextRequest(toPayload(this.turnsOf(stream)[next]));
-    const request = { ...this.service.codec.encode(sent, 0), isOnce: true } as const;
-    session.ready = { shown: sent.shown ?? sent.bytes, request };
+    session.ready = { shown: sent.shown ?? sent.bytes, request: this.encodeTurn(sent) };
     return true;
+  }
+
+  private encodeTurn(sent: Payload): WireRequest {
+    const known = this.fixed.get(sent);
+    if (known !== undefined) return known;
+    const request = this.service.codec.encode(sent, 0);
+    if (sent.isFixed !== true) return { ...request, isOnce: true };
+    this.fixed.set(sent, request);
+    return request;
   }
 
   private nextTurnOf({ stream, turn, conversation }: ActiveSession): number | undefined {

@@ -24,7 +24,6 @@ function describeService(target: HttpTargetPlan): Service {
     isDecoupled: false,
     warnings: [],
     conversations: async () => createChains(),
-    readsHeaders: true,
     ...(responseReader === undefined ? {} : { responseReader }),
   };
 }
