@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type DataStep, NO_TENSORS } from "../../../src/inputs/dataset.ts";
 import { SessionFeed, sessionsOf } from "../../../src/run/send/session-feed.ts";
-import type { Payload } from "../../../src/service/service.ts";
+import type { Payload } from "../../../src/service/content.ts";
 import { Call } from "../../../src/transport/client.ts";
 import { makeService } from "./fake-client.ts";
 import { makeSessionFeed } from "./make-sessions.ts";
