@@ -21,7 +21,7 @@ const SPANS_PX = 6;
 const SPAN_LINE_PX = 12;
 const TOP_PX = 34;
 /** Letters of the names of spans that fit beside each other on a phone. */
-const ROOM_CHARS = 54;
+const ROOM_CHARS = 48;
 const MOST_LINES = 3;
 
 /** Returns the height of a plot on a page. */
@@ -112,7 +112,14 @@ function drawPanel(plot: TimeLinePlot, index: number, colors: ReadonlyMap<string
 /** Marks spans in gray, warm-ups in amber, and stalls in red. @param isNamed whether the names are drawn above */
 function markTimes({ spans, stalls = [] }: TimeLinePlot, isNamed: boolean): object {
   const names = nameSpans(spans);
-  const look = { position: "top", fontSize: 10, distance: 4, color: MEANING_COLORS.limit, textBorderWidth: 0 };
+  const look = {
+    position: "top",
+    fontSize: 10,
+    lineHeight: SPAN_LINE_PX,
+    distance: 4,
+    color: MEANING_COLORS.limit,
+    textBorderWidth: 0,
+  };
   return {
     silent: true,
     label: { show: isNamed, ...look },

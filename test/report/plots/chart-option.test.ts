@@ -250,7 +250,7 @@ test("names of spans that would overlap are on several lines, and left out where
     }[];
   };
   const names = series[0]?.markArea.data.map(([{ name }]) => name);
-  assert.deepEqual(names, ["concurrency from 1 to 16\nover 2 s", "soak", ""]);
+  assert.deepEqual(names, ["concurrency from 1 to\n16 over 2 s", "soak", ""]);
   assert.ok(timeLineHeightPx({ panels, spans }) > timeLineHeightPx({ panels, spans: spans.slice(1, 2) }));
 });
 
