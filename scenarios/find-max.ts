@@ -10,6 +10,7 @@ export default defineScenario({
     where: [p90("latency").below("50 ms"), errorRate().below("5 %")],
     window: "200 ms",
     settle: "100 ms",
+    atMost: "5 s",
   }),
   assert: [throughput().above(50)],
 });

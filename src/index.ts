@@ -86,6 +86,8 @@ export type { CapacityOptions } from "./scenario/definition/capacity.ts";
 export type { DerivedMetric, ExtractedOf, LevelValues } from "./scenario/definition/derive.ts";
 export { perTarget } from "./scenario/definition/per-target.ts";
 export type { FormOf, GenerateOptions } from "./scenario/generate/builder.ts";
+export type { ChainOptions } from "./scenario/generate/chain.ts";
+export type { ChainExtract, ChainStep, CheckedSteps } from "./scenario/generate/chain-types.ts";
 export type {
   HookContext,
   ReadyOptions,

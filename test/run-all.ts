@@ -30,10 +30,11 @@ import { nodeReports } from "./watch-memory.ts";
  *
  * `--release` builds a release instead (`npm run release`) and tests its files, those that can run here in empty root directories.
  *
- * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests of the commands; those of runs and reports; the others of Bun; those of Deno,
- * then those of Node; the unit tests of clients on each runtime, which need servers; the tests in which names of shared memory are used, among
- * them the golden transcripts and the end-to-end tests on Deno and Node; the checks and the rest of the executable's tests. Those of Deno
- * start while the executable is compiled. Each lane has servers of its own, because tests count their requests.
+ * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests, several files at a time; those of Deno, then those of
+ * Node; the unit tests of clients on each runtime, which need servers; the tests in which names of shared memory are used, among them the golden
+ * transcripts and the end-to-end tests on Deno and Node; the checks and then the executable's tests with servers that they share; the executable's
+ * other tests, two files at a time. Those of Deno start while the executable is compiled. Each lane has servers of its own, because tests count
+ * their requests.
  */
 
 const binaries = join(root, "node_modules", ".bin");
@@ -54,9 +55,10 @@ const ENV = { NODE_COMPILE_CACHE: join(work, "node-compiled"), [COLD]: "1", [SEE
 type Group = Runner | "checks" | "golden";
 const GROUPS: readonly Group[] = ["checks", ...RUNTIMES, "executable", "golden"];
 
-/** Unit tests on Bun beside the others: those of commands wait for much of their time, and those of runs and reports take as long as the rest. */
-const CLI_TESTS = "./test/cli/";
-const RUN_TESTS = ["./test/run/", "./test/report/", "./test/wizard/", "./test/measure/"];
+/** Files of Bun's unit tests that run at a time, each in one of as many processes. */
+const BUN_FILES = 4;
+/** Files of the executable's tests that run at a time, unless they share servers. */
+const EXECUTABLE_FILES = 2;
 /** Unit tests that need the servers of their lane. */
 const CLIENT_TESTS = ["./test/transport/", "./test/service/"];
 
@@ -80,6 +82,8 @@ const RUN: Readonly<Record<Runtime, readonly string[]>> = {
 };
 
 type Env = Record<string, string>;
+/** Of tests that share no servers, so that several files of them run at a time. */
+const NO_SERVERS: Env = {};
 
 const results = new Map<string, TestCase[]>();
 const { values } = parseArgs({
@@ -108,12 +112,7 @@ async function runAll(): Promise<boolean> {
   const early = [runSourceLane(), runClientLane()];
   // The executable is built even where only its tests are wanted.
   if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
-  const bun = [
-    runBunLane("unit tests of commands", isOfCommands),
-    runBunLane("unit tests of runs and reports", isOfRuns),
-    runBunLane("unit tests", (path) => !isOfCommands(path) && !isOfRuns(path) && !isOfClients(path)),
-  ];
-  await Promise.all([...early, ...bun, runSharedMemoryLane(), runCommandLane()]);
+  await Promise.all([...early, runBunLane(), runSharedMemoryLane(), runCommandLane(), runSharingLane()]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
@@ -160,10 +159,8 @@ function runCompile(): Promise<TestCase> {
 
 /** Unit tests on Deno, then on Node: some of those of Bun. */
 async function runSourceLane(): Promise<void> {
-  for (const runtime of (["deno", "node"] as const).filter(isWanted)) {
-    const chosen = unitTestsOf(runtime).filter((path) => !isOfClients(path));
-    add(runtime, await runUnitTests(runtime, "unit tests", chosen));
-  }
+  for (const runtime of (["deno", "node"] as const).filter(isWanted))
+    add(runtime, await runUnitTests(runtime, "unit tests", otherUnitTestsOf(runtime)));
 }
 
 /** The unit tests of clients, on Deno, Node and Bun. */
@@ -171,26 +168,24 @@ async function runClientLane(): Promise<void> {
   const runtimes = (["deno", "node", "bun"] as const).filter(isWanted);
   if (runtimes.length === 0) return;
   await withServers([tritonFor("unit tests of clients", UNIT_MODELS), goStub, conformance], async (env) => {
-    for (const runtime of runtimes)
-      add(runtime, await runUnitTests(runtime, "unit tests of clients", unitTestsOf(runtime).filter(isOfClients), env));
+    for (const runtime of runtimes) {
+      const chosen = unitTestsOf(runtime).filter(isOfClients);
+      add(runtime, await runUnitTests(runtime, "unit tests of clients", chosen, env));
+    }
   });
 }
 
-/** A lane of Bun's unit tests, those for which `isWhat` holds. */
-async function runBunLane(title: string, isWhat: (path: string) => boolean): Promise<void> {
-  if (isWanted("bun")) add("bun", await runUnitTests("bun", title, unitTestsOf("bun").filter(isWhat)));
-}
-
-function isOfCommands(path: string): boolean {
-  return path.startsWith(CLI_TESTS);
-}
-
-function isOfRuns(path: string): boolean {
-  return RUN_TESTS.some((folder) => path.startsWith(folder));
+/** Bun's unit tests, except those of clients. */
+async function runBunLane(): Promise<void> {
+  if (isWanted("bun")) add("bun", await runUnitTests("bun", "unit tests", otherUnitTestsOf("bun")));
 }
 
 function isOfClients(path: string): boolean {
   return CLIENT_TESTS.some((folder) => path.startsWith(folder));
+}
+
+function otherUnitTestsOf(runtime: Runtime): string[] {
+  return unitTestsOf(runtime).filter((path) => !isOfClients(path));
 }
 
 /** Whether a file runs there now. What is for the executable runs on Bun, which it is too, where it is not tested. */
@@ -231,15 +226,22 @@ async function runSharedMemoryLane(): Promise<void> {
   });
 }
 
-/** The checks and the other tests of the executable, for which NVIDIA's clients are installed meanwhile. */
+/** The tests of the executable that share no server. */
 async function runCommandLane(): Promise<void> {
+  if (!isWanted("executable")) return;
+  const chosen = filesOf("executable", (_, { isAlone, sharesServers }) => !isAlone && !sharesServers);
+  add("executable", await runEndToEnd("executable", "end to end", NO_SERVERS, chosen));
+}
+
+/** The checks, then the tests of the executable that share servers, for which NVIDIA's clients are installed meanwhile. */
+async function runSharingLane(): Promise<void> {
   const clients = isWanted("executable") ? startServers([pythonClients]) : undefined;
   if (isWanted("checks")) await runChecks();
   if (clients === undefined) return;
   await withServers([tritonFor("tests of the command"), llama], async (env) => {
     add("servers", (await clients).cases);
-    const chosen = filesOf("executable", (_, { isAlone }) => !isAlone);
-    add("executable", await runEndToEnd("executable", "end to end", env, chosen));
+    const chosen = filesOf("executable", (_, { isAlone, sharesServers }) => !isAlone && sharesServers);
+    add("executable", await runEndToEnd("executable", "end to end on shared servers", env, chosen));
   });
 }
 
@@ -266,11 +268,19 @@ async function runUnitTests(
   runtime: Runtime,
   title: string,
   paths: readonly string[],
-  env: Env = {},
+  env: Env = NO_SERVERS,
 ): Promise<TestCase[]> {
   const name = `${runtime} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
-  const bun = [join(binaries, "bun"), "test", "--timeout=300000", "--reporter=junit", `--reporter-outfile=${junit}`];
+  const files = env === NO_SERVERS ? [`--parallel=${BUN_FILES}`, "--no-isolate"] : [];
+  const bun = [
+    join(binaries, "bun"),
+    "test",
+    ...files,
+    "--timeout=300000",
+    "--reporter=junit",
+    `--reporter-outfile=${junit}`,
+  ];
   const command = {
     bun: [...bun, "--preload", SEED_MODULE, ...paths],
     deno: [
@@ -291,14 +301,14 @@ async function runUnitTests(
   return runTests({ name, command, env: { ...ENV, ...started, ...env }, junit });
 }
 
-/** Tests of the command; Node runs them, whatever they run. One file at a time: they count a server's requests. */
+/** Tests of the command; Node runs them, whatever they run. One file at a time where they share servers: they count their requests. */
 async function runEndToEnd(runner: Runner, title: string, env: Env, paths: readonly string[]): Promise<TestCase[]> {
   const name = `${runner} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
   const record = join(work, `${runner}.numbers`);
   const few = runner === "executable" || values.all ? {} : { [FEW_CASES]: "1" };
   const settings = { ...ENV, ...env, ...few, RAMPART_COMMAND: commandOf(runner), RAMPART_E2E_RECORD: record };
-  const node = [...nodeTest(junit), "--test-concurrency=1", ...paths];
+  const node = [...nodeTest(junit), `--test-concurrency=${env === NO_SERVERS ? EXECUTABLE_FILES : 1}`, ...paths];
   return runTests({ name, command: node, env: settings, junit });
 }
 

@@ -14,7 +14,7 @@ const DIFFERS =
   /"node:(net|tls|http2?|worker_threads|child_process|readline|tty|module)"|\b(runtimeName|startWorker)\b/;
 
 const UNIT = "./test/plan/x.test.ts";
-const EVERYWHERE = { runners: [...RUNTIMES], isAlone: false, isOnly: false };
+const EVERYWHERE = { runners: [...RUNTIMES], isAlone: false, isOnly: false, sharesServers: false };
 
 describe("where a test runs", () => {
   test("is said by its folder", () => {
@@ -28,6 +28,12 @@ describe("where a test runs", () => {
     assert.deepEqual(readRunsOn(UNIT, "// Runs on: executable.").runners, ["executable"]);
     assert.ok(readRunsOn(UNIT, "// Runs on: bun; alone: it uses names of shared memory.").isAlone);
     assert.ok(readRunsOn(UNIT, "// Runs only on: bun: others have no such flag.").isOnly);
+  });
+
+  test("apart from others where servers are shared, whose requests it may count", () => {
+    const counting = ["openTriton();", 'process.env["RAMPART_TEST_LLAMA"]'];
+    for (const text of counting) assert.ok(readRunsOn("./test/e2e/x.test.ts", text).sharesServers, text);
+    assert.ok(runsOn(root, "./test/e2e/counts.test.ts").sharesServers);
   });
 
   test("never by an unknown line, or by one that says what holds anyway", () => {

@@ -28,7 +28,11 @@ export interface RunsOn {
   readonly isAlone: boolean;
   /** Nowhere else, whatever is asked for. */
   readonly isOnly: boolean;
+  /** Whether it names servers that a whole run shares. It may count their requests, so it is the only one that uses them. */
+  readonly sharesServers: boolean;
 }
+
+const SHARED_SERVERS = /\bopenTriton\b|RAMPART_TEST_(TRITON|LLAMA|STUB)/;
 
 /** Whether tests run the command as users do. */
 export function isEndToEnd(path: string): boolean {
@@ -45,14 +49,15 @@ function runsByDefault(path: string): readonly Runner[] {
 export function readRunsOn(path: string, text: string): RunsOn {
   const [line = ""] = text.split("\n", 1);
   const usual = runsByDefault(path);
-  if (!/^\/\/ runs\b/i.test(line)) return { runners: usual, isAlone: false, isOnly: false };
+  const sharesServers = SHARED_SERVERS.test(text);
+  if (!/^\/\/ runs\b/i.test(line)) return { runners: usual, isAlone: false, isOnly: false, sharesServers };
   const match = /^\/\/ Runs (only )?on: ([a-z, ]+?)(; alone)?(?:: .+)?\.$/.exec(line);
   const names = match?.[2]?.split(", ") ?? [];
   const runners = RUNNERS.filter((name) => names.includes(name));
   if (names.length === 0 || runners.length < names.length) throw new Error(`${path}: not understood: ${line}`);
   const [isOnly, isAlone] = [match?.[1] !== undefined, match?.[3] !== undefined];
   if (!isOnly && !isAlone && runners.join() === usual.join()) throw new Error(`${path}: it runs there anyway: ${line}`);
-  return { runners, isAlone, isOnly };
+  return { runners, isAlone, isOnly, sharesServers };
 }
 
 /** Where a file runs. */

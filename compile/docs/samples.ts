@@ -23,7 +23,9 @@ export const GUIDE_MOCK: MockPlan = {
 export interface Sample {
   /** The guide, from the repository's root. */
   readonly guide: string;
-  /** Its commands. The last one prints the sample. */
+  /** The command that prints it, as it is shown. */
+  readonly command: string;
+  /** What is run: the commands before it in its block, and the command with the sample's filter. */
   readonly commands: readonly string[];
   /** Whether the last one runs on a terminal, and the sample is one of the states that it drew there. */
   readonly isLive: boolean;
@@ -40,9 +42,10 @@ export function listSamples(guide: string): Sample[] {
     const block = readBlocks(text.slice(0, index)).findLast(({ language }) => language === "sh");
     if (block === undefined) throw new Error(`${guide}: there are no commands before the output`);
     const commands = commandsOf(block);
-    const last = [commands.at(-1) as string, ...(filter === undefined ? [] : [filter])].join(" | ");
+    const command = commands.at(-1) as string;
+    const last = [command, ...(filter === undefined ? [] : [filter])].join(" | ");
     const run = live === undefined ? last : `script -qec "stty rows 40 cols 80; ${last}" /dev/null`;
-    return { guide, commands: [...commands.slice(0, -1), run], isLive: live !== undefined, shown };
+    return { guide, command, commands: [...commands.slice(0, -1), run], isLive: live !== undefined, shown };
   });
 }
 

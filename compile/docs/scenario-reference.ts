@@ -56,6 +56,7 @@ const CHAPTERS = {
     objects: [
       ["`images` of `input.prompts`", "ImageOptions"],
       ["`audio` of `input.prompts`", "AudioOptions"],
+      ["A step of `input.chain`", "ChainStep"],
     ],
   },
   parameters: { title: "Parameters", names: () => Object.values(PARAMETER_KINDS).map(({ form }) => codeNameOf(form)) },

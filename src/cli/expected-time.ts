@@ -4,7 +4,7 @@ import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { withoutSecrets } from "../plan/secrets.ts";
 import { levelUnitOf } from "../registry/load-modes.ts";
-import { describeMs, estimateAllRuns, stairsOf } from "../registry/run-time.ts";
+import { describeMs, describeSpan, estimateAllRuns, estimateTime, stairsOf } from "../registry/run-time.ts";
 import type { CommandIo } from "./execute.ts";
 
 /** How long a run is expected to take, which is said before it starts. */
@@ -41,10 +41,20 @@ export function expectedTimeOf(plan: Plan, notation: LoadNotation): ExpectedTime
 export function announceTime(plan: Plan, notation: LoadNotation, io: Pick<CommandIo, "err">): void {
   const time = expectedTimeOf(plan, notation);
   if (time === undefined || (time.shorter === undefined && time.mostMs <= LONG_MS)) return;
-  const { leastMs, mostMs, parts, shorter = [] } = time;
-  const span = leastMs === mostMs ? `about ${describeMs(mostMs)}` : `${describeMs(leastMs)} to ${describeMs(mostMs)}`;
+  const { parts, shorter = [] } = time;
   const forms = shorter.map((form) => `    ${form}\n`).join("");
-  io.err(`  expected to take ${span} (${parts})${forms === "" ? "" : "; shorter:"}\n${forms}`);
+  io.err(`  expected to take ${describeSpan(time)} (${parts})${forms === "" ? "" : "; shorter:"}\n${forms}`);
+}
+
+/**
+ * Ends a line that announces several runs: says how long they take at most; empty when that is not known of each.
+ * @param plans undefined for one that is not known
+ * @param join joins their longest times, in milliseconds: the sum of runs one after the other, the maximum of runs at the same time
+ */
+export function expectedAtMost(plans: readonly (Plan | undefined)[], join: (...timesMs: number[]) => number): string {
+  const times = plans.map((plan) => plan && estimateTime(plan)).filter((time) => time !== undefined);
+  if (times.length < plans.length) return "";
+  return `, expected to take ${describeMs(join(...times.map(({ mostMs }) => mostMs)))} at most`;
 }
 
 /** Returns a plan as `--dry-run` prints it, with the expected time. */

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { word } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
@@ -196,8 +197,11 @@ export function defaultNote({ default: value, defaultText = value }: Flag): stri
   return defaultText === undefined ? "" : ` Default: ${defaultText}.`;
 }
 
+/** The beginning of a problem of a scenario, which no option corrects: `x.ts:5:3, name`. */
+const IN_SCENARIO = /^[^,]+\.(?:[mc]?[jt]s|ya?ml|json):\d/;
+
 /** Prints all problems of a user error. */
-export function printProblems(error: UserError, command: string, io: TextSink): void {
-  for (const problem of error.problems) io.err(`rampart: ${formatProblem(problem)}\n`);
-  io.err(`See ${command} --help.\n`);
+export function printProblems({ problems }: UserError, command: string, io: TextSink): void {
+  for (const problem of problems) io.err(`rampart: ${formatProblem(problem)}\n`);
+  if (!problems.every(({ path }) => IN_SCENARIO.test(word(path)))) io.err(`See ${command} --help.\n`);
 }

@@ -40,9 +40,10 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
       problems.push(problem("overwrite", flag, "would overwrite a script", hint, path));
       continue;
     }
-    if (whyNotWritable(path) !== undefined) {
+    const why = whyNotWritable(path);
+    if (why !== undefined) {
       const hint = "Give a path in an existing folder that can be written.";
-      problems.push(problem("unwritable", flag, "cannot be written", hint, path));
+      problems.push(problem("unwritable", flag, `cannot be written: ${why}`, hint, path));
     }
   }
   return [...problems, ...findDuplicatePaths(files)];

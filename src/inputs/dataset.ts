@@ -1,3 +1,4 @@
+import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Tags } from "../plan/split/tags.ts";
 import type { PayloadRequest } from "../service/content.ts";
@@ -35,6 +36,10 @@ export interface DataStep {
   readonly sessionId?: string;
   /** Delay between the response and the session's next turn, in milliseconds. Default: 0. */
   readonly delayMs?: number;
+  /** Time between the response and the same user's next turn, in place of `delayMs`; it is drawn when it begins. */
+  readonly thinkTime?: ThinkTimePlan;
+  /** Whether its response is read with its headers. Default: false. */
+  readonly readsHeaders?: boolean;
   /** Labels that reports split metrics by. Absent: none. */
   readonly tags?: Tags;
   /** What the payload was made from, for a codec that needs more than its bytes. */
@@ -62,6 +67,8 @@ export interface Dataset {
   readonly isStored?: boolean;
   /** Whether any step of stored data has expected outputs; other data is searched. Default: false. */
   readonly hasExpected?: boolean;
+  /** Whether the number of sessions was given, or is a default that a load of more users raises. Absent: the data decides it. */
+  readonly sessionCount?: "given" | "default";
   /** Whether any step has tags. Default: false. */
   readonly hasTags?: boolean;
   /** One sentence each. */

@@ -21,6 +21,8 @@ export interface InputKind<P extends InputsPlan> {
   orders?(plan: P): readonly DataOrder[];
   /** Why its data has no sessions, and what to use instead. Absent: as the load says. */
   readonly lacksSessions?: Pick<Problem, "message" | "hint">;
+  /** Why its data needs a load of sessions, and what to use. Absent: it does not. */
+  readonly needsSessions?: Pick<Problem, "message" | "hint">;
   /** Whether each request takes the next step of the data, whichever lane sends it. Absent: no. */
   isInOrder?(plan: P): boolean;
   /** Whether its entries can have tags. Absent: no. */

@@ -121,12 +121,14 @@ function toStep(body: BodyPlan | undefined, { method, path, headers }: PayloadRe
   return { payload: encoded?.bytes ?? NO_BYTES, request, inputs: NO_TENSORS, expected: NO_TENSORS };
 }
 
-interface EncodedBody {
+/** A body as it is sent. */
+export interface EncodedBody {
   readonly bytes: Uint8Array;
   readonly contentType: string;
 }
 
-function encodeBody(body: BodyPlan): EncodedBody {
+/** Encodes a body. @throws UserError when a file cannot be read */
+export function encodeBody(body: BodyPlan): EncodedBody {
   switch (body.form) {
     case "multipart":
       return encodeForm(body.parts.map(encodePart));
@@ -144,8 +146,8 @@ function encodeBody(body: BodyPlan): EncodedBody {
   }
 }
 
-/** Fields of forms that are text have no type, like those of browsers. */
-function encodePart({ name, fileName, value }: FormPartPlan): FormPart {
+/** Encodes a part of a form. Fields that are text have no type, like those of browsers. @throws UserError when a file cannot be read */
+export function encodePart({ name, fileName, value }: FormPartPlan): FormPart {
   const { bytes, contentType } = encodeBody(value);
   const file = fileName ?? (value.form === "file" ? basename(value.file) : undefined);
   const isPlain = value.form === "text" && value.contentType === undefined && file === undefined;

@@ -41,7 +41,7 @@ export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
     const what = areThinking(plan) ? "users" : "concurrency";
     return `${what} from ${start} to ${end} over ${formatDurationNs(msToNs(overMs))}${describeThinking(plan)}`;
   },
-  describeLevel: (plan) => `a ramp of ${areThinking(plan) ? "users" : "concurrency"} from ${plan.start} to ${plan.end}`,
+  describeLevel: (plan) => `${areThinking(plan) ? "users" : "concurrency"} ${plan.start} to ${plan.end}`,
   ramp: ({ overMs }) => ({ overMs, isWhole: true }),
   askedMean: ({ start, end, overMs, thinkTime }, _level, overNs) =>
     thinkTime === undefined ? meanRampConcurrency(start, end, msToNs(overMs), overNs) : undefined,

@@ -60,8 +60,7 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
   levels: ({ levels, search }) => ({ levels, search }),
   describe: (plan) =>
     `${plan.distribution} request rate ${describeLevels(plan.levels, plan.search)}${describeOptions(plan)}`,
-  describeLevel: ({ ramp }, level) =>
-    ramp && `a ramp from ${formatCount(ramp.fromPerSec)} to ${formatCount(level)} requests/s`,
+  describeLevel: ({ ramp }, level) => ramp && `${formatCount(ramp.fromPerSec)} to ${formatCount(level)} requests/s`,
   ramp: ({ ramp }) => ramp && { overMs: ramp.overMs },
   askedMean: ({ ramp }, level, overNs) => {
     if (ramp === undefined || overNs <= 0) return level;

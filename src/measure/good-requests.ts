@@ -12,7 +12,7 @@ export interface GoodRequests {
 }
 
 /** Times that every request has, so that they can limit a good request of any target. */
-export const REQUEST_LIMITS = ["latency", "scheduledLatency", "firstResponse"] as const;
+const REQUEST_LIMITS = ["latency", "scheduledLatency", "firstResponse"] as const;
 
 /** A time that every request has. */
 export type RequestLimit = (typeof REQUEST_LIMITS)[number];
@@ -33,7 +33,7 @@ export function canJoin(limits: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** Whether two goodputs have the same limits. */
-export function isSameLimits(one: GoodputPlan, other: GoodputPlan): boolean {
+function isSameLimits(one: GoodputPlan, other: GoodputPlan): boolean {
   const names = Object.keys(one);
   return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 }

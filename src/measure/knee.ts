@@ -8,7 +8,7 @@ export interface LoadPoint {
 }
 
 /** The knee is the lowest load that reaches this share of the highest throughput. */
-export const KNEE_RATIO = 0.9;
+const KNEE_RATIO = 0.9;
 
 /** Levels above the knee that end a sweep: one alone may be slow by chance. */
 const LEVELS_ABOVE = 2;

@@ -1,6 +1,6 @@
 import type { Tags } from "../plan/split/tags.ts";
+import type { CompletionGap } from "./completion-gaps.ts";
 import type { Extracted } from "./extracted-tally.ts";
-import type { CompletionGap } from "./gaps/completion-gaps.ts";
 import type { GaugeReadings } from "./gauge-readings.ts";
 import type { GoodRequests } from "./good-requests.ts";
 import type { CompletionBins } from "./intervals/time-bins.ts";

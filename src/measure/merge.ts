@@ -1,6 +1,6 @@
 import { defined } from "../plan/defined.ts";
+import { joinGaps } from "./completion-gaps.ts";
 import { joinExtracted } from "./extracted-tally.ts";
-import { joinGaps } from "./gaps/completion-gaps.ts";
 import { joinReadings } from "./gauge-readings.ts";
 import { joinGood } from "./good-requests.ts";
 import { addBins } from "./intervals/time-bins.ts";
@@ -8,6 +8,8 @@ import { type ClientHealth, latencyOf, type MeasuredGroup, type Measurement, sen
 import { joinDeltas } from "./server-delta.ts";
 import { joinSketches, type Sketch } from "./sketch.ts";
 import { joinTokens } from "./tokens/token-measurement.ts";
+
+/** Joins measurements: windows in time, and parts of one load that ran in parallel. */
 
 type Way = "in-time" | "parallel";
 

@@ -168,11 +168,19 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EISDIR: "it is a folder",
   EACCES: "permission denied",
+  EROFS: "the file system is read-only",
 };
 
 /** Describes an error of the file system without the names of system calls. */
 function describeFileError(error: unknown): string {
   return FILE_ERRORS[String((error as { readonly code?: unknown } | undefined)?.code)] ?? messageOf(error);
+}
+
+/** Describes why a file cannot be written: what does not exist is its folder. */
+export function describeWriteError(error: unknown): string {
+  return (error as { readonly code?: unknown } | undefined)?.code === "ENOENT"
+    ? "there is no such folder"
+    : describeFileError(error);
 }
 
 /** Creates the error of a text that is not JSON. */

@@ -1,5 +1,5 @@
 /** Replaces a secret in a text. */
-const MASK = "***";
+export const MASK = "***";
 /** Replaces the value of a secret header. */
 export const HIDDEN_VALUE = "<hidden>";
 
@@ -31,10 +31,15 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.trim());
 }
 
+/** Whether a text can be a secret: others occur in any text. */
+export function canBeSecret(text: string): boolean {
+  return text.length >= SHORTEST_CHARACTERS && !NO_SECRET.test(text);
+}
+
 /** Registers a secret, without surrounding whitespace. */
 export function registerSecret(text: string): void {
   const secret = text.trim();
-  if (secret.length < SHORTEST_CHARACTERS || NO_SECRET.test(secret)) return;
+  if (!canBeSecret(secret)) return;
   const once = JSON.stringify(secret).slice(1, -1);
   const twice = JSON.stringify(once).slice(1, -1);
   for (const form of [secret, once, twice, ...encodings(secret)]) forms.add(form);

@@ -1,6 +1,7 @@
 import type { Dataset } from "../inputs/dataset.ts";
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { InputKind } from "../inputs/input-kind.ts";
+import { chainInputs } from "../inputs/kinds/chain.ts";
 import { directoryInputs } from "../inputs/kinds/directory.ts";
 import { fileListsInputs } from "../inputs/kinds/file-lists.ts";
 import { filesInputs } from "../inputs/kinds/files.ts";
@@ -30,6 +31,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   "file-lists": fileListsInputs,
   messages: messagesInputs,
   "http-requests": requestsInputs,
+  "http-chain": chainInputs,
   "user-defined": customInputs,
   "of-members": memberInputs,
   "made-tensors": madeTensorInputs,
@@ -44,7 +46,9 @@ export function inputKindOf(inputs: InputsPlan): InputKind<InputsPlan> {
 /** Returns problems when a load sends data in an order that the inputs do not have. */
 export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Problem[] {
   const { dataOrder = "in-turn", lacksOrder } = loadModeOf(load);
-  const { orders, lacksSessions } = inputKindOf(inputs);
+  const { orders, lacksSessions, needsSessions } = inputKindOf(inputs);
+  if (needsSessions !== undefined && dataOrder !== "in-sessions")
+    return [{ code: "conflict", path: "load", ...needsSessions }];
   if (lacksOrder === undefined || (orders?.(inputs) ?? ["in-turn"]).includes(dataOrder)) return [];
   return [{ ...lacksOrder, ...(dataOrder === "in-sessions" ? lacksSessions : {}) }];
 }

@@ -11,7 +11,7 @@ import { levelUnitOf, loadModeOf } from "./load-modes.ts";
 
 /** How long a run takes, as its plan says it. */
 
-/** The time of a run, without connecting and without requests that are still in flight at its end. */
+/** The time of a run with its warm-ups, without connecting and without requests that are still in flight at its end. */
 export interface RunTime {
   readonly leastMs: number;
   readonly mostMs: number;
@@ -38,7 +38,24 @@ export function estimateTime(plan: Plan): RunTime | undefined {
     return { leastMs: sum(times.map(({ leastMs }) => leastMs)), mostMs: sum(times.map(({ mostMs }) => mostMs)), parts };
   }
   const { mode: measured, warmupMs = 0 } = plan.measurement;
-  return timeOfLoad(plan.load, measured, warmupMs + leadOf(plan.load));
+  const time = timeOfLoad(plan.load, measured, warmupMs + leadOf(plan.load));
+  const onceMs = Math.max(0, clientWarmUpMs(plan) - warmupMs);
+  if (time === undefined || onceMs <= LEAST_WARM_UP_RATIO * time.mostMs) return time;
+  const { leastMs, mostMs, parts } = time;
+  return { leastMs: leastMs + onceMs, mostMs: mostMs + onceMs, parts: `${parts} and a warm-up` };
+}
+
+/** A smaller part of the time is not worth a word. */
+const LEAST_WARM_UP_RATIO = 0.01;
+
+/** Longest time for which a run's first level is not measured because the client's code may still be compiled. */
+export const CLIENT_WARM_UP_MS = 1000;
+
+/** Returns how long the first level is not measured: at most for its own length. Loads that rise or follow MLPerf are measured from nothing. */
+function clientWarmUpMs({ load, measurement, behaviour }: Plan): number {
+  const { mode } = measurement;
+  if (mode.kind !== "duration" || behaviour?.measuresFromNothing === true) return 0;
+  return loadModeOf(load).ramp?.(load) === undefined ? Math.min(CLIENT_WARM_UP_MS, mode.durationMs) : 0;
 }
 
 function leadOf(load: LoadPlan): number {
@@ -120,9 +137,12 @@ function countPoints(ladder: Ladder, limit: number): number {
 /** Says how long a run takes, in one sentence. */
 export function describeTime(time: RunTime | undefined): string {
   if (time === undefined) return "The run takes as long as its data and the server need.";
-  const { leastMs, mostMs, parts } = time;
-  if (leastMs === mostMs) return `The run takes about ${describeMs(mostMs)} (${parts}).`;
-  return `The run takes ${describeMs(leastMs)} to ${describeMs(mostMs)} (${parts}).`;
+  return `The run takes ${describeSpan(time)} (${time.parts}).`;
+}
+
+/** Formats the time of runs: `about 2 s`, or `2 s to 4 min`. */
+export function describeSpan({ leastMs, mostMs }: Pick<RunTime, "leastMs" | "mostMs">): string {
+  return leastMs === mostMs ? `about ${describeMs(mostMs)}` : `${describeMs(leastMs)} to ${describeMs(mostMs)}`;
 }
 
 const SEC_PER_MIN = 60;

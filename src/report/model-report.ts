@@ -1,10 +1,10 @@
 import type { SettingPath } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunResult } from "../result/run-result.ts";
+import type { FollowedRuns } from "./json/followed-runs.ts";
 import type { ReportOptions } from "./json/report-json.ts";
 import type { ReportModel } from "./model/report-model.ts";
 import { writeReport } from "./output-file.ts";
-import type { FollowedRuns } from "./over-time/followed-runs.ts";
 import type { Report, TextSink } from "./report.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
 import { describeWarning } from "./warning-text.ts";

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { SettingPath, Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
-import { messageOf, RunError } from "../plan/problem.ts";
+import { describeWriteError, messageOf, RunError } from "../plan/problem.ts";
 import { maskSecrets } from "../plan/secrets.ts";
 import { formatCount } from "../plan/units.ts";
 import { fileSystem } from "../runtime/files.ts";
@@ -305,7 +305,7 @@ const FULL: Readonly<Record<string, string>> = {
 /** Returns the error of a file that could not be written. Parameters are as in {@link writeReport}. */
 export function notWritten(path: string, error: unknown, at: SettingPath): RunError {
   const full = whyFull(error);
-  return new RunError("output", `${path} cannot be written: ${full ?? messageOf(error)}`, hintFor(at, full));
+  return new RunError("output", `${path} cannot be written: ${full ?? describeWriteError(error)}`, hintFor(at, full));
 }
 
 /** Returns the error of a file that ends before its last request. Parameters are as in {@link writeReport}. @param requestCount in the file */

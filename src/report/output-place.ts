@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import type { SettingPath, Text } from "../plan/messages.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
+import { describeWriteError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 
 /**
@@ -36,7 +37,7 @@ export function whyNotWritable(path: string): string | undefined {
     if (!isThere && !statSync(at).isDirectory()) throw systemError("ENOTDIR", "is not a folder", at);
     return undefined;
   } catch (error) {
-    return (error as Error).message;
+    return describeWriteError(error);
   }
 }
 

@@ -4,19 +4,19 @@ import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { problem, UserError, userError } from "../plan/problem.ts";
 import { createCsvReport } from "./csv.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
+import { type FollowedRuns, followRuns } from "./json/followed-runs.ts";
 import { createJunitReport } from "./junit.ts";
 import type { LiveReports } from "./live/live.ts";
 import { createMarkdownReport } from "./markdown.ts";
 import { createJsonReport } from "./model-report.ts";
 import { createEarlierFiles } from "./output-file.ts";
 import { outputFilesOf } from "./output-place.ts";
-import { type FollowedRuns, followRuns } from "./over-time/followed-runs.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import { createPerfAnalyzerCsv } from "./perf-analyzer/csv.ts";
 import { createProfileExport } from "./profile-export.ts";
-import { createRampartConsole } from "./rampart/console.ts";
 import { createRecordsReport } from "./records/records.ts";
 import type { Report, TextSink } from "./report.ts";
+import { createRampartConsole } from "./text/console.ts";
 
 /** A report that depends on the front door. */
 interface ReportKind {
@@ -62,8 +62,7 @@ const FILE_REPORTS = {
   profileExport: createProfileExport,
   json: (...args) => (args[0].outputs.style === "genai-perf" ? artifact("json") : createJsonReport)(...args),
   csv: createCsvReport,
-  html: async (plan, sink, path, meter, followed) =>
-    (await import("./html/report-page.ts")).createHtmlReport(plan, sink, path, meter, followed),
+  html: async (...args) => (await import("./html/report-page.ts")).createHtmlReport(...args),
   junit: createJunitReport,
   markdown: createMarkdownReport,
   genaiPerfJson: artifact("genaiPerfJson"),

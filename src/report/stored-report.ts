@@ -12,8 +12,7 @@ import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
 import type { RenderReport } from "./model-report.ts";
 import { OLD_VERSIONS } from "./read/runs/upgrade-json.ts";
-import { createReportSchema, type ReportJson } from "./schema/report-schema.ts";
-import { REPORT_VERSION } from "./schema/report-version.ts";
+import { createReportSchema, REPORT_VERSION, type ReportJson } from "./schema/report-schema.ts";
 
 /** Rampart's JSON of a run, read again: all other reports are made from it. */
 

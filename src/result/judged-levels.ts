@@ -38,7 +38,7 @@ export function isFarBehind(level: Pick<LevelResult, "window" | "unsentCount" | 
 }
 
 /** The levels that a metric over runs is taken at. */
-export interface JudgedRuns {
+interface JudgedRuns {
   /** The levels of each run that counts. */
   readonly runs: readonly (readonly LevelResult[])[];
   /** Returns what identifies a level in every run. */

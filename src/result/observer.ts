@@ -6,7 +6,7 @@ import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
 import type { Text } from "../plan/messages.ts";
 import type { GaugeWarning } from "../telemetry/gauge-poller.ts";
 import type { FailedRequest, RequestRecord } from "./request-record.ts";
-import type { LevelResult, PreparedRun } from "./run-result.ts";
+import type { LevelResult, PreparedRun, RequestCounts } from "./run-result.ts";
 
 /** Events of a run. */
 
@@ -34,12 +34,7 @@ export type RunWarning =
   | { readonly kind: "memory-kept"; readonly reason: string };
 
 /** Counts of a run at one moment. */
-export interface ProgressCounts {
-  readonly sentCount: number;
-  readonly completedCount: number;
-  readonly failedCount: number;
-  /** Cancelled on purpose. */
-  readonly cancelledCount: number;
+export interface ProgressCounts extends RequestCounts {
   /** Requests in flight. */
   readonly outstanding: number;
   /** Responses received so far for requests in flight, if requests can have several. */

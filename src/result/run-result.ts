@@ -82,7 +82,7 @@ export interface LevelWorkers {
 }
 
 /** Counts of requests. */
-export interface PhaseTally {
+export interface RequestCounts {
   readonly sentCount: number;
   readonly completedCount: number;
   readonly failedCount: number;
@@ -98,7 +98,7 @@ export interface PhaseResult {
   readonly startNs: number;
   readonly endNs: number;
   /** Requests sent in it, and requests that ended in it, whenever they were sent. */
-  readonly tally: PhaseTally;
+  readonly tally: RequestCounts;
   /** Requests in flight at its start. This plus the requests sent equals the requests that ended plus `openAfterCount`. */
   readonly openBeforeCount: number;
   readonly openAfterCount: number;
@@ -109,7 +109,7 @@ export interface PhasesResult {
   /** Phases that began, in order. */
   readonly phases: readonly PhaseResult[];
   /** Requests that were in flight at the end of the last phase, and ended later. */
-  readonly after: PhaseTally;
+  readonly after: RequestCounts;
   /** The whole run, with warm-up phases. */
   readonly timeline: readonly TimelineBucket[];
 }

@@ -1,6 +1,6 @@
 import type { Votes } from "../load/search.ts";
 
-/** The points of a sweep and the responses of its searches. */
+/** The points of a sweep and the results of its searches. */
 
 /** One point: a value for each varied parameter, in their order: `[["concurrency", 4], ["input_sequence_length", 128]]`. */
 export type PointParameters = readonly (readonly [name: string, value: number])[];

@@ -25,6 +25,7 @@ export function openSender(parts: SenderParts, listener: SenderListener): LoadSe
     feed,
     groups,
     needsBodies: judge.needsBodies,
+    needsHeaders: judge.needsHeaders,
     createCheck: judge.createCheck,
     canWait: judge.canWait,
     readsFirst: session.service.readsFirst === true,

@@ -5,12 +5,8 @@ export function writeStdout(text: string): void {
   writeAll(1, text);
 }
 
-/** Writes to standard error synchronously. Never throws. Complete lines go through the console, which needs no module. */
+/** Writes to standard error synchronously. Never throws. Not through the console: on a terminal, Bun's prints everything in red. */
 export function writeStderr(text: string): void {
-  if (text.endsWith("\n")) {
-    console.error(text.slice(0, -1));
-    return;
-  }
   try {
     writeAll(2, text);
   } catch {

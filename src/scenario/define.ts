@@ -58,7 +58,15 @@ export type InputsOf<A extends ResponseType> = [ResponseType] extends [A]
     ? never
     : A extends "messages"
       ? never
-      : Inputs<A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads">;
+      : Inputs<
+          A extends "tensors"
+            ? "tensors"
+            : A extends "bytes"
+              ? "files"
+              : A extends "plain"
+                ? "payloads" | "chains"
+                : "payloads"
+        >;
 
 /** The field `inputs` of targets that have no default for it, unless the load brings the requests. */
 export type NeededInputs<S extends LoadKind, A extends ResponseType> = [A] extends [

@@ -1,6 +1,8 @@
 import * as v from "valibot";
+import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Schema } from "../plan/schema.ts";
-import { type Duration, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
+import { type Duration, formatCount, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
+import { explainExpression } from "../service/response-reader.ts";
 
 /** Schemas of option values. They check what untyped callers pass; for typed callers they cannot fail. */
 
@@ -34,9 +36,23 @@ export function spreadSchema() {
   );
 }
 
-/** Returns the schema of an integer of 1 or more. @param rule what it must be. Default: a number */
-export function countSchema(rule = "must be a number"): Schema<number> {
-  return v.pipe(v.number(rule), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+/** Converts a valid think time to that of a plan. */
+export function toThinkPlan(thinkTime: DurationSpread): ThinkTimePlan {
+  if (typeof thinkTime === "string") return { meanMs: toMs(thinkTime) };
+  return { meanMs: toMs(thinkTime.mean), stddevMs: toMs(thinkTime.stddev) };
+}
+
+/** Above this, whole numbers are not exact, and nobody means them. */
+const MAX_COUNT = 1e15;
+
+/** Returns the schema of an integer from 1 to 1e15. @param rule what it must be. Default: a number @param most the largest. Default: 1e15 */
+export function countSchema(rule = "must be a number", most = MAX_COUNT): Schema<number> {
+  return v.pipe(
+    v.number(rule),
+    v.integer("must be a whole number"),
+    v.minValue(1, "must be 1 or more"),
+    v.maxValue(most, `must be ${formatCount(most)} at most`),
+  );
 }
 
 /** Returns the schema of a number above 0. @param rule what it must be. Default: a number */
@@ -52,6 +68,17 @@ export function naturalSchema(): Schema<number> {
 /** Returns the schema of text that is not empty. */
 export function nameSchema(what: string): Schema<string> {
   return v.pipe(v.string(`must be ${what}`), v.nonEmpty(`must be ${what}`));
+}
+
+/** Returns the schema of a JMESPath expression. */
+export function expressionSchema(): Schema<string> {
+  return v.pipe(
+    nameSchema("a JMESPath expression"),
+    v.check(
+      (text) => explainExpression(text) === undefined,
+      ({ input }) => explainExpression(input) ?? "",
+    ),
+  );
 }
 
 /** The message for what is not a percentage. */

@@ -1,5 +1,5 @@
-/** The form of inputs: a model's tensors, payloads for a server with a JSON API, or files of any kind. */
-export type InputKind = "tensors" | "payloads" | "files";
+/** The form of inputs: a model's tensors, payloads for a server with a JSON API, files of any kind, or chains of HTTP requests. */
+export type InputKind = "tensors" | "payloads" | "files" | "chains";
 
 /** The source of requests' data. */
 export interface Inputs<I extends InputKind = InputKind> {

@@ -7,6 +7,7 @@ import { refuseMore } from "./arguments.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import { type DataForm, listCalls } from "./form.ts";
 import { generate, generateBuilder } from "./generate/builder.ts";
+import { chain, chainBuilder } from "./generate/chain.ts";
 import { filesSchema, type InputBuilder, inputBuilder, type TakenInputs } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
 import { type PromptsData, payloads, payloadsBuilder, prompts, promptsBuilder, tracedBuilder } from "./prompts.ts";
@@ -136,6 +137,7 @@ const dirBuilder = inputBuilder({
 export const input = {
   dir,
   files,
+  chain,
   generate,
   json,
   payloads,
@@ -153,6 +155,7 @@ const INPUT_BUILDERS: Readonly<Record<string, InputBuilder>> = {
   dir: dirBuilder,
   prompts: promptsBuilder,
   payloads: payloadsBuilder,
+  chain: chainBuilder,
   generate: generateBuilder,
   trace: tracedBuilder,
 };
@@ -201,6 +204,11 @@ export function canBe(inputs: Inputs, form: RequestForm): boolean {
 /** Whether payloads are plain bytes, instead of requests to a language model. */
 export function isPlain(inputs: Inputs): boolean {
   return builderOf(inputs).isPlain === true;
+}
+
+/** Returns the only target that inputs are for; undefined when there are others. */
+export function targetFor(inputs: Inputs): InputBuilder["needsTarget"] {
+  return builderOf(inputs).needsTarget;
 }
 
 /** Returns the options of prompts; undefined for other inputs. */

@@ -22,6 +22,10 @@ const PROMPTS: Meant = ["inputs: input.prompts({ isl: 550, osl: 128 })", "inputs
 const SPREAD = "isl: { mean: 550, stddev: 50 }";
 const NAMED = "model";
 const REPORTS = "no file in the scenario: reports are options of rampart run";
+const OWN_LOADS: Meant = [
+  "load: perTarget({ a: hold(16), b: rate(50) }), beside the target",
+  "load: { perTarget: { a: { hold: { concurrency: 16 } }, b: { rate: { perSec: 50 } } } }, beside the target",
+];
 const ADDRESS: Meant = ["the address as the first argument, before the options", "url"];
 
 /** What to write for a field that is missing. */
@@ -56,7 +60,11 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["itl", 'interTokenLatency: "20 ms"'],
   ["tpot", 'interTokenLatency: "20 ms"'],
   ["requestLatency", 'latency: "2 s"'],
+  ["target[].load", OWN_LOADS],
+  ["mix[].load", OWN_LOADS],
   ["apiKey", 'apiKeyEnv: "NAME", the environment variable that holds it'],
+  ["outputs", REPORTS],
+  ["reports", REPORTS],
   // k6
   ["thresholds", LIMITS],
   ["vus", HOLD],
@@ -184,7 +192,8 @@ export function renamedFunction(name: string): string | undefined {
  */
 export function renamedOption(keys: readonly string[], notation: Notation = "code"): string | undefined {
   const name = toCamelCase(keys.at(-1) ?? "");
-  const found = OPTIONS.get(`${keys.at(-2)}.${name}`) ?? OPTIONS.get(name);
+  const owner = /^\d+$/.test(keys.at(-2) ?? "") ? `${keys.at(-3)}[]` : keys.at(-2);
+  const found = OPTIONS.get(`${owner}.${name}`) ?? OPTIONS.get(name);
   return found === undefined ? undefined : formatMeant(found, notation);
 }
 

@@ -4,7 +4,7 @@ import { TARGET_TAG } from "../plan/split/tags.ts";
 import type { AnyAssertion } from "./assertion.ts";
 import { checkLlm } from "./check-llm.ts";
 import type { Inputs } from "./input-data.ts";
-import { describeInputs, promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
+import { describeInputs, promptOptionsOf, random, targetFor, toInputsPlan } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
 import type { RequestsPlan } from "./mix.ts";
 import { toMixPlan } from "./mix.ts";
@@ -62,6 +62,8 @@ export function checkRequests(
 ): Problem[] {
   const { load, assert = [], inputs } = part;
   const parts = partsOf(part);
+  const forOther = parts.flatMap(checkTarget);
+  if (forOther.length > 0) return forOther;
   if (parts[0]?.prefix === "")
     return [...checkLlm(part), ...(targetBuilderOf(part.target).check?.(part.target, inputs) ?? [])];
   const problems = parts.flatMap(({ prefix, ...member }) =>
@@ -77,6 +79,35 @@ export function checkRequests(
     );
   }
   return [...problems, ...assert.flatMap((assertion, index) => checkAssertion(assertion, index, parts, load))];
+}
+
+/** Returns a conflict of inputs that are for one kind of target with another one, or with a mix. */
+function checkTarget({ target, inputs, prefix }: NamedPart): Problem[] {
+  const needed = inputs && targetFor(inputs);
+  if (inputs === undefined || needed === undefined) return [];
+  const path = `${prefix}inputs`;
+  const call = describeInputs(inputs);
+  const { name, without } = needed;
+  if (prefix !== "")
+    return [problem("conflict", path, `${call} cannot be a part of mix(…)`, `Measure it alone, with ${name}(…).`)];
+  const { form } = targetBuilderOf(target);
+  const hint = `Use ${name}("HOST:PORT") as the target: it sends any request to any HTTP server.`;
+  if (form.name !== name)
+    return [problem("conflict", path, `${call} is for the target ${name}(…)`, hint, `${form.name}(…)`)];
+  const given = target.options as Readonly<Record<string, unknown>>;
+  return without.flatMap((option) =>
+    given[option] === undefined
+      ? []
+      : [
+          problem(
+            "conflict",
+            `target.${option}`,
+            `has no effect with ${call}, whose steps have their own`,
+            "Leave it out.",
+            String(given[option]),
+          ),
+        ],
+  );
 }
 
 /** An assertion is possible when one of the members that it is on can be measured so. */

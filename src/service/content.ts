@@ -26,6 +26,10 @@ export interface Payload {
   readonly request?: PayloadRequest;
   /** What it was made from, for a codec that needs more than its bytes. */
   readonly origin?: unknown;
+  /** Whether the same object is sent again, so that its encoding is kept. Default: false. */
+  readonly isFixed?: true;
+  /** Its bytes for exports, without secrets. Absent: all of them. */
+  readonly shown?: Uint8Array;
   /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }

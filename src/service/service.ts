@@ -142,18 +142,20 @@ export interface TraceQueries {
   parse(response: unknown): TraceValues;
 }
 
-/** One session with a server. Builds requests that include the previous turns. */
+/** One session with a server. Builds requests that include the previous turns, or values of their responses. */
 export interface Conversation {
+  /** Returns the next turn as sent, with what it needs of the previous turns. @param turn the turn's payload in the data */
+  nextRequest(turn: Payload): Payload;
+  /** Whether the user has sent this turn in an earlier session, so that it is left out. Absent: none is. */
+  skips?(turn: Payload): boolean;
   /**
-   * Returns the next turn as sent, including the previous turns. The first one is sent unchanged.
-   * @param turn the turn's payload in the data
+   * Takes what later turns need of a successful response, and hides the secrets in its bodies. Absent: nothing is taken.
+   * @returns why the request has failed, because something is not there; undefined when all is
    */
-  nextRequest(turn: Uint8Array): Uint8Array;
-  /**
-   * Adds the server's response to the last turn.
-   * @param reads its responses, in order
-   * @returns why the session cannot continue; undefined when it can
-   */
+  takeValues?(bodies: readonly Uint8Array[], headers: readonly Header[]): string | undefined;
+  /** Called when the turn has failed. Returns the failure without secrets. Absent: it has none. */
+  endTurn?(failure: Failure): Failure;
+  /** Adds the server's response to the last turn. Returns why the session cannot continue; undefined when it can. */
   addResponse(reads: readonly Uint8Array[]): string | undefined;
 }
 
@@ -166,10 +168,7 @@ export interface Conversation {
  */
 export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
 
-/**
- * The form of requests: a model's tensors; payloads, which are sent unchanged; calls with any number of messages; or `mixed`: that of each
- * member of a mix.
- */
+/** The form of requests: a model's tensors; payloads, sent unchanged; calls with any number of messages; `mixed`: that of each member. */
 export type RequestForm = "tensors" | "payloads" | "messages" | "mixed";
 
 /**
@@ -201,8 +200,8 @@ export interface ServiceTraits {
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
   /** Present when tensors are in memory shared with the server instead of requests and responses. */
   readonly sharedMemory?: ServiceSharedMemory;
-  /** Returns a function that starts conversations. */
-  readonly conversations?: () => Promise<() => Conversation>;
+  /** Returns a function that starts a conversation of the user with this number, from 0. A user has one after the other. */
+  readonly conversations?: () => Promise<(user: number) => Conversation>;
   /** Judges the content of responses and extracts values from them, by the target's rules. Absent: responses are not decoded. */
   readonly responseReader?: ResponseReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */

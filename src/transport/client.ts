@@ -12,6 +12,8 @@ export interface ReceivedResponse {
   readonly isEmpty: boolean;
 }
 
+const NO_HEADERS: readonly Header[] = [];
+
 /**
  * The state of a slot's current or last request. Reused for every request of the slot, so that a request allocates nothing. Times are
  * {@link nowNs} nanoseconds.
@@ -48,6 +50,8 @@ export class Call implements ResponseHead {
   failure: Failure | undefined = undefined;
   /** The response's payload, when `keepBodies` is set or the request failed. The receiver of the call owns it. */
   body: Uint8Array | undefined = undefined;
+  /** The response's headers, when `keepHeaders` is set; otherwise empty. */
+  headers: readonly Header[] = NO_HEADERS;
   /** Length of the response's leading JSON part (`Inference-Header-Content-Length`); 0 when the header is absent. */
   jsonBytes = 0;
   /** Whether the response's content type is JSON; false when the protocol has no content type. */
@@ -71,6 +75,7 @@ export class Call implements ResponseHead {
   begin(): void {
     this.failure = undefined;
     this.body = undefined;
+    this.headers = NO_HEADERS;
     this.decodeNs = 0;
     this.firstByteNs = 0;
     this.isResent = false;
@@ -125,6 +130,7 @@ export class Call implements ResponseHead {
     this.decodeNs = from.decodeNs;
     this.failure = from.failure;
     this.body = from.body;
+    this.headers = from.headers;
     this.jsonBytes = from.jsonBytes;
     this.isJson = from.isJson;
     this.isChecked = from.isChecked;
@@ -139,6 +145,8 @@ export type OnDone = (call: Call) => void;
 export interface ResponseNeeds {
   /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. */
   keepBodies: boolean;
+  /** Keep the headers of responses for `onDone`. HTTP only. Default: false. */
+  keepHeaders?: boolean | undefined;
   /**
    * Creates the check of each slot, for responses whose bodies are not kept. A response that it rejects is a failure. Absent: responses are
    * not checked here.

@@ -80,7 +80,9 @@ function describe(
     const { kind: target, protocol } = known;
     const meantOnly = meant === undefined ? usable : [meant];
     const all = meantOnly.map((one) => ({ target: one.kind as string, protocol: one.protocol }));
-    return { detected: { target, protocol, found: all }, url, text: `${at} is ${describeFound(found)}${tls}.` };
+    // Who looks for one API needs no word about the others.
+    const named = target === wanted ? [known] : found;
+    return { detected: { target, protocol, found: all }, url, text: `${at} is ${describeFound(named)}${tls}.` };
   }
   if (speaks === "tls") return { url, text: `${at} speaks TLS.` };
   if (speaks === "nothing")

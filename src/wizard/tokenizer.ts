@@ -13,6 +13,8 @@ export interface FoundTokenizer {
   readonly name: string;
   /** A sentence for the user. Absent: there is nothing to say. */
   readonly text?: string;
+  /** Whether there is one, and it cannot be loaded here. Default: false */
+  readonly isRefused?: boolean;
 }
 
 /** Returns the tokenizer that the server names, or that has the model's name; without one that can be loaded here, `none`. */
@@ -28,7 +30,7 @@ export async function findTokenizer(model: Pick<ListedModel, "name" | "tokenizer
   const why = reasons.length === 0 ? "is not known" : "cannot be loaded";
   const detail = reasons.length === 0 ? "" : ` (${reasons[0]})`;
   const text = `The tokenizer of ${model.name} ${why}${detail}: the server counts tokens.`;
-  return { name: "none", text };
+  return { name: "none", text, isRefused: reasons.length > 0 };
 }
 
 /** Returns why a tokenizer cannot be loaded; undefined when it can, and for `none`. */

@@ -3,13 +3,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Stub } from "../servers/stub.ts";
 import { freshCopy } from "./fresh.ts";
-import { makeGrpcMessage, makeWrkScript } from "./payload.ts";
-import { installGhz, installPerfAnalyzer, installWrk, type Peer } from "./peers/install.ts";
-import { type Latency, readGhz, readPerfAnalyzer, readWrk } from "./read-report.ts";
+import { makeGrpcMessage, makeHttpRequest, makeWrkScript } from "./payload.ts";
+import { installGhz, installOha, installPerfAnalyzer, installWrk, type Peer } from "./peers/install.ts";
+import { type Latency, readCopy, readGhz, readOha, readPerfAnalyzer, readWrk } from "./read-report.ts";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Where the bench leaves its table and keeps what it needs; ignored by git. */
 export const benchFolder = join(root, ".cache", "bench");
+/** The small Go program that starts clients, and is the plainest of them: see `buildMeasure`. */
+export const measureProgram = join(benchFolder, "measure");
 /** Copies of the programs that are compared. */
 const freshFolder = join(benchFolder, "fresh");
 const bin = join(root, "node_modules", ".bin");
@@ -27,6 +29,8 @@ export type Load = {
   way: Way;
   /** Ignored with a rate. */
   concurrency: number;
+  /** Items of 128 tensor bytes in a request. Default: 8. */
+  batch?: number;
   sequences?: boolean;
   sharedMemory?: boolean;
   /** The service kind for the flags; default: Triton. */
@@ -34,6 +38,8 @@ export type Load = {
   ratePerSec?: number;
   /** Client and server are held to a core each. */
   isPinned?: boolean;
+  /** Threads that send. Default: one. */
+  workers?: number;
 };
 
 /** A load generator: how to start it for a load and how to read what it printed. */
@@ -48,9 +54,14 @@ export type Client = {
   readReport(output: string): Latency;
 };
 
+/** Of a load that says nothing else. */
+const USUAL_BATCH = 8;
+
 const allWays: Way[] = ["http", "grpc", "stream"];
 export const executableName = "rampart";
 export const originalName = "perf_analyzer";
+/** A program that copies the bytes of requests and responses, and does nothing else. */
+export const copyName = "plain copy";
 /** An earlier executable, where one is named: what a change costs shows beside it in the same rounds. */
 export const baselineName = "baseline";
 
@@ -60,7 +71,7 @@ export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] 
   const address = `127.0.0.1:${way === "http" ? stub.httpPort : stub.grpcPort}`;
   const protocol = { http: [], grpc: ["-i", "grpc"], stream: ["-i", "grpc", "--streaming"] }[way];
   // A rate is kept over time: measured in windows of perf_analyzer's own length, the first second, in which code is compiled, is a small part.
-  const interval = ratePerSec === undefined ? windowMs : 5 * windowMs;
+  const interval = ratePerSec === undefined ? windowMs : 2.5 * windowMs;
   const measured = ["-p", String(interval), "-s", "50", "-r", "6"];
   const amount = ratePerSec === undefined ? ["--concurrency-range", concurrency] : ["--request-rate-range", ratePerSec];
   if (load.serviceKind === "dynamic_grpc") return dynamicFlags(address, [...amount.map(String), ...measured]);
@@ -69,7 +80,7 @@ export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] 
     ? ["-m", "simple_sequence"]
     : load.serviceKind === "torchserve"
       ? ["-m", "simple", "--input-data", writeFileList()]
-      : ["-m", "simple", "-b", "8"];
+      : ["-m", "simple", "-b", String(load.batch ?? USUAL_BATCH)];
   const kind = load.serviceKind === undefined ? [] : ["--service-kind", load.serviceKind];
   const shared = load.sharedMemory ? ["--shared-memory", "system"] : [];
   return [...model, "-u", address, ...kind, ...protocol, ...shared, ...amount.map(String), ...measured];
@@ -90,7 +101,7 @@ function writeFileList(): string {
 function dynamicFlags(address: string, more: readonly string[]): string[] {
   mkdirSync(benchFolder, { recursive: true });
   const framed = join(benchFolder, "simple.framed");
-  const message = makeGrpcMessage();
+  const message = makeGrpcMessage(USUAL_BATCH);
   writeFileSync(framed, Buffer.concat([Buffer.from(new Uint32Array([message.length]).buffer), message]));
   const inputs = join(benchFolder, "generator.json");
   writeFileSync(inputs, JSON.stringify({ data: [{ message_generator: `cat ${framed}` }] }));
@@ -105,7 +116,10 @@ export function rampartClients(executable: string, baseline: string | undefined,
     name,
     version: "",
     ways: allWays,
-    command: (load, stub, pace) => [...program, "perf_analyzer", ...userFlags(load, stub, pace)],
+    command: (load, stub, pace) => {
+      const workers = load.workers === undefined ? [] : ["--workers", String(load.workers)];
+      return [...program, "perf_analyzer", ...userFlags(load, stub, pace), ...workers];
+    },
     readReport: readPerfAnalyzer,
   });
   const main = join(root, "src", "main.ts");
@@ -127,6 +141,8 @@ export async function peerClients(): Promise<Client[]> {
   const peers = [
     { install: () => installPerfAnalyzer((folder) => freshCopy(folder, freshFolder)), make: perfAnalyzerClient },
     { install: installWrk, make: wrkClient },
+    { install: installOha, make: ohaClient },
+    { install: async () => ({ command: [measureProgram], version: "" }), make: copyClient },
     { install: installGhz, make: ghzClient },
   ];
   const clients: Client[] = [];
@@ -151,44 +167,81 @@ function perfAnalyzerClient(peer: Peer): Client {
   };
 }
 
+/** Writes something for a batch size into a file of the bench, whose path it returns. */
+function writePayload(name: string, batch: number, content: string | Uint8Array): string {
+  const file = join(benchFolder, `simple-${batch}.${name}`);
+  writeFileSync(file, content);
+  return file;
+}
+
+function inferUrl(stub: Stub): string {
+  return `http://127.0.0.1:${stub.httpPort}/v2/models/simple/infer`;
+}
+
 function wrkClient(peer: Peer): Client {
-  const script = join(benchFolder, "simple.lua");
-  writeFileSync(script, makeWrkScript());
   return {
     name: "wrk",
     version: peer.version,
     ways: ["http"],
     isPlain: true,
     env: peer.env ?? {},
-    command: ({ concurrency }, stub, { durationS }) => {
+    command: ({ concurrency, batch = USUAL_BATCH }, stub, { durationS }) => {
+      const body = writePayload("body", batch, makeHttpRequest(batch).body);
+      const script = writePayload("lua", batch, makeWrkScript(batch, body));
       const flags = ["-t", "1", "-c", String(concurrency), "-d", `${durationS}s`, "--latency", "-s", script];
-      return [...peer.command, ...flags, `http://127.0.0.1:${stub.httpPort}/v2/models/simple/infer`];
+      return [...peer.command, ...flags, inferUrl(stub)];
     },
     readReport: readWrk,
   };
 }
 
+function ohaClient(peer: Peer): Client {
+  return {
+    name: "oha",
+    version: peer.version,
+    ways: ["http"],
+    isPlain: true,
+    command: ({ concurrency, batch = USUAL_BATCH }, stub, { durationS }) => {
+      const { headers, body } = makeHttpRequest(batch);
+      const file = writePayload("body", batch, body);
+      const amount = ["-c", String(concurrency), "-z", `${durationS}s`, "-w", "--no-tui", "--output-format", "json"];
+      const named = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+      return [...peer.command, ...amount, "-m", "POST", ...named, "-D", file, inferUrl(stub)];
+    },
+    readReport: readOha,
+  };
+}
+
+function copyClient(peer: Peer): Client {
+  return {
+    name: copyName,
+    version: peer.version,
+    ways: ["http"],
+    isPlain: true,
+    command: ({ concurrency, batch = USUAL_BATCH }, stub, { durationS }) => {
+      const { headers, body } = makeHttpRequest(batch);
+      const lines = Object.entries({ Host: "127.0.0.1", ...headers, "Content-Length": String(body.length) });
+      const head = ["POST /v2/models/simple/infer HTTP/1.1", ...lines.map((line) => line.join(": ")), "", ""];
+      const file = writePayload("request", batch, Buffer.concat([Buffer.from(head.join("\r\n")), body]));
+      const amount = ["-connections", String(concurrency), "-for", `${durationS}s`];
+      return [...peer.command, "-copy", `127.0.0.1:${stub.httpPort}`, "-request", file, ...amount];
+    },
+    readReport: readCopy,
+  };
+}
+
 function ghzClient(peer: Peer): Client {
-  const message = join(benchFolder, "simple.bin");
-  writeFileSync(message, makeGrpcMessage());
   const proto = fileURLToPath(new URL("./peers/infer.proto", import.meta.url));
-  const what = [
-    "--insecure",
-    "--proto",
-    proto,
-    "--call",
-    "inference.GRPCInferenceService/ModelInfer",
-    "--binary-file",
-    message,
-  ];
+  const what = ["--insecure", "--proto", proto, "--call", "inference.GRPCInferenceService/ModelInfer"];
   return {
     name: "ghz",
     version: peer.version,
     ways: ["grpc"],
     isPlain: true,
-    command: ({ concurrency }, stub, { durationS }) => {
+    command: ({ concurrency, batch = USUAL_BATCH }, stub, { durationS }) => {
+      const message = writePayload("bin", batch, makeGrpcMessage(batch));
       const flags = ["-c", String(concurrency), "-z", `${durationS}s`, "--duration-stop", "wait", "-O", "json"];
-      return [...peer.command, ...what, ...flags, `127.0.0.1:${stub.grpcPort}`];
+      return [...peer.command, ...what, "--binary-file", message, ...flags, `127.0.0.1:${stub.grpcPort}`];
     },
     readReport: readGhz,
   };

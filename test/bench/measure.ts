@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Lateness, Stub, StubCounter } from "../servers/stub.ts";
-import { benchFolder, type Client, type Load, type Pace } from "./clients.ts";
+import { benchFolder, type Client, type Load, measureProgram, type Pace } from "./clients.ts";
 import type { Cores } from "./pin.ts";
 
 const RUN_LIMIT_S = 60;
 const START_LIMIT_S = 20;
-const program = join(benchFolder, "measure");
 
 /** One run of one client. CPU time is that of the whole process tree, start and end included; requests are the server's count. */
 export type Sample = {
@@ -19,6 +18,8 @@ export type Sample = {
   p99Us: number;
   peakMb: number;
   connections: number;
+  /** Cores that the server used meanwhile. */
+  serverCores: number;
   /** How late requests came to the server at a constant rate, µs; NaN without one. */
   lateP50Us: number;
   lateP99Us: number;
@@ -38,7 +39,7 @@ export type TreeCost = {
 export async function buildMeasure(): Promise<void> {
   await mkdir(benchFolder, { recursive: true });
   const cwd = fileURLToPath(new URL("./measure/", import.meta.url));
-  await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", program, "."], { cwd, timeout: 120_000 });
+  await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", measureProgram, "."], { cwd, timeout: 120_000 });
 }
 
 /**
@@ -63,16 +64,19 @@ export async function measureRun(
     ["-limit", `${RUN_LIMIT_S}s`, ...awake],
   );
   const counter = await stub.counter();
+  const serverCpuUs = await stub.cpuUs();
   const late: Lateness | undefined = load.ratePerSec === undefined ? undefined : await stub.lateness(load.ratePerSec);
   const requests = counter.http + counter.grpc + counter.stream;
   const wrong = cost.timedOut ? "did not end" : findWrong(load, counter, requests);
   if (wrong !== undefined) throw new Error(`${client.name} ${wrong}:\n${(stdout + stderr).slice(-600)}`);
+  const seconds = Number(counter.lastNs - counter.firstNs) / 1e9;
   return {
     cpuUsPerRequest: cost.cpuUs / requests,
-    requestsPerSec: (requests - 1) / (Number(counter.lastNs - counter.firstNs) / 1e9),
+    requestsPerSec: (requests - 1) / seconds,
     ...client.readReport(stdout),
     peakMb: cost.peakMb,
     connections: counter.connections,
+    serverCores: serverCpuUs / 1e6 / seconds,
     lateP50Us: late?.p50Us ?? Number.NaN,
     lateP99Us: late?.p99Us ?? Number.NaN,
   };
@@ -83,7 +87,9 @@ export type SleepLateness = { p50Us: number; p99Us: number; p999Us: number };
 
 /** Takes three seconds. Needs buildMeasure first. */
 export async function measureSleep(core: number): Promise<SleepLateness> {
-  const { stdout } = await promisify(execFile)(program, ["-awake", "-sleep-on", String(core)], { timeout: 30_000 });
+  const { stdout } = await promisify(execFile)(measureProgram, ["-awake", "-sleep-on", String(core)], {
+    timeout: 30_000,
+  });
   const raw: Record<string, number> = JSON.parse(stdout);
   return { p50Us: Number(raw.p50_us), p99Us: Number(raw.p99_us), p999Us: Number(raw.p999_us) };
 }
@@ -127,7 +133,7 @@ export async function runMeasured(
   };
   const output = await new Promise<{ stdout: string; stderr: string }>((resolve, reject) => {
     execFile(
-      program,
+      measureProgram,
       ["-out", resultFile, ...flags, "--", ...command],
       options,
       (error: ExecFileException | null, stdout, stderr) => {

@@ -31,3 +31,16 @@ export function readGhz(output: string): Latency {
   };
   return { p50Us: read(50), p99Us: read(99) };
 }
+
+/** From oha's JSON: percentiles in seconds. */
+export function readOha(output: string): Latency {
+  const { latencyPercentiles = {} }: { latencyPercentiles?: Record<string, number> } = JSON.parse(output);
+  const read = (name: string) => (latencyPercentiles[name] ?? Number.NaN) * 1e6;
+  return { p50Us: read("p50"), p99Us: read("p99") };
+}
+
+/** From what measure/copy.go prints. */
+export function readCopy(output: string): Latency {
+  const { p50_us, p99_us }: Record<string, number> = JSON.parse(output);
+  return { p50Us: p50_us ?? Number.NaN, p99Us: p99_us ?? Number.NaN };
+}

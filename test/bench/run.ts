@@ -2,7 +2,7 @@
 //
 // --only takes the cases whose title holds the text: sequences, stream, shared, rate, start, or for example "HTTP, 16" or "in process".
 //
-// Measures the shipped executable (and the source on each runtime) against the real perf_analyzer, wrk and ghz, all interleaved, and
+// Measures the shipped executable (and the source on each runtime) against the real perf_analyzer, wrk, oha and ghz, all interleaved, and
 // exits with 1 when a goal is missed. A whole run writes its figures into README.md here. --quick is a smoke run: everything once and
 // short, goals printed but not judged. --baseline adds the rows of an earlier executable.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ type Options = {
   only: string;
 };
 
-const full = { rounds: 5, starts: 121, pace: { windowMs: 1000, durationS: 4 } };
+const full = { rounds: 5, starts: 121, pace: { windowMs: 2000, durationS: 7 } };
 const quick = { rounds: 1, starts: 3, pace: { windowMs: 250, durationS: 1 } };
 
 /** The two servers: one as the machine schedules it, the other held to a core, where there are enough. */
@@ -164,10 +164,10 @@ function summarise({ cpuUsPerRequest, p50Us, lateP99Us }: Sample): string {
   return `${cpuUsPerRequest.toFixed(2)} µs CPU/request, p50 ${p50Us} µs${late}`;
 }
 
-/** At concurrency 1 only the latency of the executable and of the other tools is of interest. */
+/** At concurrency 1 only the latency of the executable and of the other tools is of interest, with several threads only the executable. */
 function takesPart(client: Client, load: Load): boolean {
-  if (client.isPlain && (load.isPinned || load.sequences || load.sharedMemory || load.serviceKind || load.ratePerSec))
-    return false;
+  if (client.isPlain && (load.sequences || load.sharedMemory || load.serviceKind || load.ratePerSec)) return false;
+  if (load.workers && ![executableName, baselineName].includes(client.name)) return false;
   return client.ways.includes(load.way) && (load.concurrency > 1 || !client.name.startsWith("source"));
 }
 

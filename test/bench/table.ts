@@ -1,9 +1,14 @@
 import { cpus, release } from "node:os";
-import { type Client, executableName, type Load, originalName } from "./clients.ts";
+import { type Client, copyName, executableName, type Load, originalName } from "./clients.ts";
 import type { Sample, SleepLateness } from "./measure.ts";
 import { median } from "./median.ts";
 
-export type Case = { title: string; load: Load };
+export type Case = {
+  title: string;
+  load: Load;
+  /** Goal of a case with a core each: CPU per request, of perf_analyzer's. At a rate it is 1. */
+  mostCpuRatio?: number;
+};
 
 /** Samples of every round, by case title and client name. */
 export type Samples = Map<string, Map<string, Sample[]>>;
@@ -13,26 +18,45 @@ export type Starts = Map<string, Map<string, number[]>>;
 
 export type Goal = { text: string; measured: number; limit: number; passed: boolean };
 
+const HTTP = "HTTP, 16 concurrent";
+const GRPC = "gRPC, 16 concurrent";
+const HTTP_1 = "HTTP, 1 concurrent";
+const GRPC_1 = "gRPC, 1 concurrent";
+const HTTP_256 = "HTTP, 256 concurrent";
+const HTTP_LARGE = "HTTP tensors of 1 MiB each way, 16 concurrent";
+const HTTP_SHARED = "HTTP shared memory, 16 concurrent";
+const GRPC_SHARED = "gRPC shared memory, 16 concurrent";
+/** Of two tensors of 64 bytes an item. */
+const MIB_BATCH = 8192;
+
 export const cases: Case[] = [
-  { title: "HTTP, 16 concurrent", load: { way: "http", concurrency: 16 } },
-  { title: "gRPC, 16 concurrent", load: { way: "grpc", concurrency: 16 } },
-  { title: "HTTP, 1 concurrent", load: { way: "http", concurrency: 1 } },
-  { title: "gRPC, 1 concurrent", load: { way: "grpc", concurrency: 1 } },
-  ...pinned("HTTP sequences, 16 concurrent", { way: "http", sequences: true }),
-  ...pinned("gRPC sequences, 16 concurrent", { way: "grpc", sequences: true }),
-  ...pinned("gRPC streams, 16 concurrent", { way: "stream" }),
-  ...pinned("HTTP shared memory, 16 concurrent", { way: "http", sharedMemory: true }),
-  ...pinned("gRPC shared memory, 16 concurrent", { way: "grpc", sharedMemory: true }),
-  ...pinned("TensorFlow Serving, 16 concurrent", { way: "grpc", serviceKind: "tfserving" }),
-  ...pinned("TorchServe, 16 concurrent", { way: "http", serviceKind: "torchserve" }),
-  ...pinned("dynamic gRPC, 16 concurrent", { way: "grpc", serviceKind: "dynamic_grpc" }),
-  ...pinned("HTTP rate of 5,000/s", { way: "http", ratePerSec: 5000 }),
-  ...pinned("gRPC rate of 5,000/s", { way: "grpc", ratePerSec: 5000 }),
+  pinned(HTTP, { way: "http" }),
+  pinned(GRPC, { way: "grpc" }, 0.12),
+  pinned(HTTP_256, { way: "http", concurrency: 256 }),
+  { title: "HTTP, 256 concurrent, two threads that send", load: { way: "http", concurrency: 256, workers: 2 } },
+  pinned("gRPC, 256 concurrent", { way: "grpc", concurrency: 256 }, 0.12),
+  { title: HTTP_1, load: { way: "http", concurrency: 1 } },
+  { title: GRPC_1, load: { way: "grpc", concurrency: 1 } },
+  pinned(HTTP_LARGE, { way: "http", batch: MIB_BATCH }),
+  pinned("HTTP sequences, 16 concurrent", { way: "http", sequences: true }),
+  pinned("gRPC sequences, 16 concurrent", { way: "grpc", sequences: true }),
+  pinned("gRPC streams, 16 concurrent", { way: "stream" }, 0.2),
+  pinned(HTTP_SHARED, { way: "http", sharedMemory: true }),
+  pinned(GRPC_SHARED, { way: "grpc", sharedMemory: true }),
+  pinned("TensorFlow Serving, 16 concurrent", { way: "grpc", serviceKind: "tfserving" }),
+  pinned("TorchServe, 16 concurrent", { way: "http", serviceKind: "torchserve" }),
+  pinned("dynamic gRPC, 16 concurrent", { way: "grpc", serviceKind: "dynamic_grpc" }),
+  pinned("HTTP rate of 5,000/s", { way: "http", ratePerSec: 5000 }),
+  pinned("gRPC rate of 5,000/s", { way: "grpc", ratePerSec: 5000 }),
 ];
 
-/** A case whose client and server are held to a core each. */
-function pinned(title: string, load: Omit<Load, "concurrency">): Case[] {
-  return [{ title: `${title}, a core each`, load: { concurrency: 16, isPinned: true, ...load } }];
+/** A case whose client and server are held to a core each, by the title of what is measured there. */
+function pinned(what: string, load: Omit<Load, "concurrency"> & Partial<Load>, mostCpuRatio = 1 / 3): Case {
+  return { title: pinnedTitle(what), load: { concurrency: 16, isPinned: true, ...load }, mostCpuRatio };
+}
+
+function pinnedTitle(what: string): string {
+  return `${what}, a core each`;
 }
 
 /** Heads the table of starts; `--only` compares with it as with a case's title. */
@@ -47,14 +71,18 @@ export function judge(samples: Samples, starts: Starts): Goal[] {
     median((samples.get(title)?.get(name) ?? []).map((sample) => sample[field]));
   const ratio = (title: string, other: string, field: Field) =>
     middle(title, executableName, field) / middle(title, other, field);
+  const ofWrk = (what: string) => ratio(pinnedTitle(what), "wrk", "cpuUsPerRequest");
+  const ownCpu = (what: string) => middle(pinnedTitle(what), executableName, "cpuUsPerRequest");
   const startMs = (way: string) => median(starts.get(way)?.get(executableName) ?? []);
-  const [http = "", grpc = "", http1 = "", grpc1 = ""] = cases.map(({ title }) => title);
+  const copiesPerSec = 1 / ratio(pinnedTitle(HTTP_LARGE), copyName, "requestsPerSec");
   const goals: [string, number, number][] = [
-    ["HTTP: CPU per request, of perf_analyzer's", ratio(http, originalName, "cpuUsPerRequest"), 1 / 3],
-    ["HTTP: CPU per request, of wrk's", ratio(http, "wrk", "cpuUsPerRequest"), 2],
-    ["gRPC: CPU per request, of perf_analyzer's", ratio(grpc, originalName, "cpuUsPerRequest"), 1 / 4],
-    ["HTTP: p50 at concurrency 1, of perf_analyzer's", ratio(http1, originalName, "p50Us"), 1],
-    ["gRPC: p50 at concurrency 1, of perf_analyzer's", ratio(grpc1, originalName, "p50Us"), 1],
+    [`${HTTP}: CPU per request, of wrk's`, ofWrk(HTTP), 1],
+    [`${HTTP_256}: CPU per request, of wrk's`, ofWrk(HTTP_256), 1],
+    [`${HTTP_LARGE}: requests/s of the plain copy, of ours`, copiesPerSec, 1 / 0.8],
+    ["HTTP: CPU per request in shared memory, of plain", ownCpu(HTTP_SHARED) / ownCpu(HTTP), 1],
+    ["gRPC: CPU per request in shared memory, of plain", ownCpu(GRPC_SHARED) / ownCpu(GRPC), 1],
+    ["HTTP: p50 at concurrency 1, of perf_analyzer's", ratio(HTTP_1, originalName, "p50Us"), 1],
+    ["gRPC: p50 at concurrency 1, of perf_analyzer's", ratio(GRPC_1, originalName, "p50Us"), 1],
     ["HTTP: start to first request, ms", startMs("http"), MOST_START_MS],
     ["gRPC: start to first request, ms", startMs("grpc"), MOST_START_MS],
     ...cases.flatMap((one) => (one.load.isPinned ? goalsOfPinned(one, ratio, middle) : [])),
@@ -66,14 +94,14 @@ type Field = keyof Sample;
 
 /** Of a case with a core each: text, measured and limit. The rate has to be kept besides. */
 function goalsOfPinned(
-  { title, load }: Case,
+  { title, load, mostCpuRatio = Number.NaN }: Case,
   ratio: (title: string, other: string, field: Field) => number,
   middle: (title: string, name: string, field: Field) => number,
 ): [string, number, number][] {
   const what = title.slice(0, title.lastIndexOf(","));
   const text = `${what}: CPU per request, of perf_analyzer's`;
   const cpu = ratio(title, originalName, "cpuUsPerRequest");
-  if (load.ratePerSec === undefined) return [[text, cpu, 1 / 3]];
+  if (load.ratePerSec === undefined) return [[text, cpu, mostCpuRatio]];
   const lateMs = middle(title, executableName, "lateP99Us") / 1000;
   return [
     [text, cpu, 1],
@@ -92,9 +120,11 @@ export function renderReport(
   const machine = `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${cpus().length} cores, Linux ${release()}`;
   const head = `Measured ${date} on ${machine}; ${about.rounds} rounds interleaved, medians; ${versions.join(", ")}.`;
   const how =
-    "`simple` at `-b 8` (1,024 tensor bytes each way) against the Go stub in test/servers on the same machine, which counts the requests. " +
+    "`simple` at `-b 8` (1,024 tensor bytes each way; at `-b 8192` 1 MiB) against the Go stub in test/servers on the same machine, which counts the requests. " +
     "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
     "connections are those the server accepted, the ones for metadata and statistics included. " +
+    "Two threads that send share two cores with the server, which is then the limit: with more, `npm run bench -- --only threads` shows what they add. " +
+    "`plain copy` writes the bytes of the same requests and reads the responses, and does nothing else. " +
     "Where it says so, client and server are held to a core each; sequences have `-b 1` and perf_analyzer's default length; " +
     "shared memory is `system`, inputs and outputs; requests to TorchServe are a file of 1,024 bytes as a form. A request is late against the constant schedule that fits best, by when the server's system got it, " +
     "while cores are kept awake where the system allows it (PM QoS)." +
@@ -130,11 +160,22 @@ function renderCase({ title, load }: Case, clients: Client[], samples: Samples):
       formatUs(of("p99Us")),
       of("peakMb").toFixed(0),
       of("connections").toFixed(0),
+      of("serverCores").toFixed(2),
     ];
     const late = load.ratePerSec === undefined ? [] : [formatUs(of("lateP50Us")), formatUs(of("lateP99Us"))];
     return [[name, cpuUs.toFixed(2), `${(cpuUs / base).toFixed(2)} x`, ...rest, ...late]];
   });
-  const header = [title, "CPU µs/request", "of rampart's", "requests/s", "p50 µs", "p99 µs", "peak MB", "connections"];
+  const header = [
+    title,
+    "CPU µs/request",
+    "of rampart's",
+    "requests/s",
+    "p50 µs",
+    "p99 µs",
+    "peak MB",
+    "connections",
+    "server's cores",
+  ];
   const late = load.ratePerSec === undefined ? [] : ["late p50 µs", "late p99 µs"];
   return [renderTable([...header, ...late], rows)];
 }

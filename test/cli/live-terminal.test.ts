@@ -74,6 +74,14 @@ describe("what a run shows while it lasts", LIMIT, () => {
     assert.doesNotMatch(text(), /\u001b\[3\dm/, "NO_COLOR");
   });
 
+  test("on a terminal, progress is not red", { skip: !hasTerminal }, async () => {
+    release.resolve();
+    const { code, text } = startOnTerminal(["http", server.url, "-n", "4", "--no-live"], { NO_COLOR: "" });
+    assert.equal(await code, 0, text());
+    assert.match(text(), /measuring concurrency 1/);
+    assert.doesNotMatch(text(), /\u001b\[31m/);
+  });
+
   test("Ctrl-C removes the state and shows the cursor", { skip: !hasTerminal }, async () => {
     release = Promise.withResolvers();
     const { child, code, text, waitFor } = startOnTerminal(["http", server.url, "-n", "4"]);

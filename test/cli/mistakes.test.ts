@@ -48,7 +48,9 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["http h:1 -c 0", /^--users: is not a whole number of 1 or more \(got 0\)/],
   ["http h:1 --body {}", /^--body: is not a flag of this command\. Did you mean --data\?/],
   ["http h:1 -d @nofile", /^--data: cannot be read: there is no such file \(got nofile\)\. Check the path\./],
-  ["http ftp://h/x", /^the URL: is not an address \(got ftp:\)/],
+  ["http ftp://h/x", /^the URL: is not an address \(got ftp:\/\/h\)/],
+  ["http h:99999", /^the URL: is not an address \(got h:99999\)\. .* with a port from 1 to 65535\.$/],
+  ["llm h:1 --users 2000000000", /^--users: must be 1,000,000,000 at most \(got 2000000000\)/],
   ["compare run.json", /^NEW: is missing\. Write rampart compare BASE NEW/],
   [
     "compare run.json odd.json --fail-if p98.latency>+5%",

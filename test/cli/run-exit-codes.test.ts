@@ -99,8 +99,8 @@ describe("rampart run exits with", () => {
       assert: "[throughput().above(1e9), errorRate().is(0)]",
     });
     assert.equal(code, 65, out);
-    assert.match(out, /^ {2}FAIL {2}throughput > 1000000000 infer\/s/m);
-    assert.match(out, /^ {2}pass {2}error rate = 0 %/m);
+    assert.match(out, /^ {2}FAIL +throughput > 1000000000 infer\/s/m);
+    assert.match(out, /^ {2}pass +error rate = 0 %/m);
   });
 
   test("65 when an assertion fails at one level only", async () => {
@@ -221,7 +221,8 @@ describe("rampart run exits with 64", () => {
     assert.match(err, /^rampart: x\.ts:5:3, name: must be a name \(got ""\)/m);
     assert.match(err, /^rampart: x\.ts:7:3, load\.concurrency: must be 1 or more \(got 0\)/m);
     assert.match(err, /^rampart: x\.ts:8:3, client: must be "own", "undici" or "grpc-js"/m);
-    assert.match(err, /^See rampart run --help\.$/m);
+    // No option corrects them.
+    assert.doesNotMatch(err, /--help/);
   });
 
   test("and every mistake of the command line", async () => {

@@ -94,7 +94,9 @@ describe("rampart run", () => {
         assert.equal(code, 64, err);
         assert.equal(out, "");
         for (const flag of ["--json", "--csv", "--profile-export-file"])
-          assert.match(err, new RegExp(`^rampart: ${flag}: cannot be written`, "m"));
+          assert.match(err, new RegExp(`^rampart: ${flag}: cannot be written: `, "m"));
+        assert.match(err, /no\/x\.json\)/);
+        assert.match(err, /--json: cannot be written: there is no such folder /);
         assert.equal(existsSync(join(cwd, "no")), false);
       });
       assert.equal(server.connections(), 0);

@@ -1,16 +1,23 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { commandUnderTest, runWithReport } from "./command.ts";
+import { drawPicture, PICTURE } from "../../compile/docs/picture.ts";
+import { listSamples, runSample } from "../../compile/docs/samples.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
+import { ROOT } from "../cli/rampart-process.ts";
+import { GUIDES } from "../guides/blocks.ts";
+import { startGuideServer } from "../guides/guide-folder.ts";
+import { assertIsSampleOf } from "../guides/sample-heads.ts";
+import { commandUnderTest, makeFolder, runWithReport } from "./command.ts";
 import { openTriton, type TritonAddresses } from "./servers.ts";
 
-/** Every file of `scenarios/` runs, in a short form. A new one needs an entry here. */
+/** Every file of `scenarios/` runs, in a short form, and prints what guides show of it. A new one needs an entry here. */
 
-const FOLDER = join(import.meta.dirname, "..", "..", "scenarios");
+const FOLDER = join(ROOT, "scenarios");
 const TOKENIZER = "tokenizer=../test/tokenize/fixtures/tiny";
 
 /** The servers that scenarios with an address use. */
@@ -69,6 +76,15 @@ const RUNS: Readonly<Record<string, Run>> = {
 };
 
 const LONGEST_MS = 180_000;
+/** Scenarios at the same time: most of them wait. */
+const AT_A_TIME = 3;
+
+const SAMPLES = GUIDES.flatMap(listSamples);
+
+/** Returns the samples of what a scenario prints. */
+function samplesOf(name: string): typeof SAMPLES {
+  return SAMPLES.filter(({ command, isLive }) => !isLive && `${command} `.startsWith(`rampart run scenarios/${name} `));
+}
 
 test("each scenario has an entry here, and each entry a scenario", () => {
   const files = readdirSync(FOLDER).filter((name) => /\.(ts|yaml|json)$/.test(name));
@@ -76,7 +92,7 @@ test("each scenario has an entry here, and each entry a scenario", () => {
   assert.ok(files.length >= 14);
 });
 
-describe("scenarios/", () => {
+describe("scenarios/", { concurrency: AT_A_TIME }, () => {
   let servers: Servers;
   let mock: ChildProcess;
   let rpc: Server;
@@ -101,15 +117,46 @@ describe("scenarios/", () => {
 
   for (const [name, { args = () => [], codes = [0], says }] of Object.entries(RUNS))
     test(`${name} runs`, async () => {
-      const outcome = await runWithReport(["run", join(FOLDER, name), ...args(servers)], { timeoutMs: LONGEST_MS });
+      const samples = samplesOf(name);
+      // It prints what it prints without it, and more.
+      const flags = samples.some(({ command }) => command.endsWith(" -v")) ? ["-v"] : [];
+      const line = ["run", join(FOLDER, name), ...flags, ...args(servers)];
+      const outcome = await runWithReport(line, { timeoutMs: LONGEST_MS });
       const { code, stdout, stderr, report } = outcome;
       assert.ok(codes.includes(code ?? -1), `exit code ${code}\n${stdout}\n${stderr}`);
       if (code === 66) assert.match(stdout, /unresolved/i);
       assert.ok(report.requests.completed > 0, stdout);
       assert.equal(report.requests.failed, 0, stdout);
       if (says !== undefined) assert.match(stdout, says);
+      for (const sample of samples) assertIsSampleOf(stdout, sample);
+      if (name === "knee.ts") await comparePicture(report);
+    });
+
+  for (const sample of SAMPLES.filter(({ isLive }) => isLive))
+    test(`${sample.command} draws on a terminal what its guide shows`, async () => {
+      const server = await startGuideServer(DEFAULT_MOCK);
+      try {
+        assertIsSampleOf(await runSample(sample, server), sample);
+      } finally {
+        await server.stop();
+      }
     });
 });
+
+/** The picture in the first guide has the titles, axes and series of one that is drawn of a report. */
+async function comparePicture(report: object): Promise<void> {
+  const folder = makeFolder();
+  try {
+    const file = join(folder, "report.json");
+    writeFileSync(file, JSON.stringify(report));
+    const wordsOf = (svg: string): string[] => [...svg.matchAll(/>([^<>\d]+)<\/text>/g)].map(([, word = ""]) => word);
+    const words = wordsOf(await drawPicture(file));
+    assert.ok(words.includes("Throughput over load") && words.includes("Requests in flight"), words.join());
+    assert.deepEqual(wordsOf(readFileSync(join(ROOT, PICTURE), "utf8")), words);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /** Reads the ports that `rampart mock` prints. */
 function readAddresses(child: ChildProcess): Promise<Servers["mock"]> {

@@ -23,7 +23,7 @@ interface Mock {
 /** The mock in a process of its own, so that it can be killed or stopped like a server. */
 async function startMockProcess(): Promise<Mock> {
   const [program, ...first] = commandUnderTest as [string, ...string[]];
-  const args = [...first, "mock", "--http-port", "0", "--grpc-port", "0", "--latency", "1ms"];
+  const args = [...first, "mock", "--http-port", "0", "--grpc-port", "0", "--latency", "20ms"];
   const process = spawn(program, args, {
     cwd: join(import.meta.dirname, "..", ".."),
     stdio: ["ignore", "pipe", "inherit"],
@@ -33,15 +33,15 @@ async function startMockProcess(): Promise<Mock> {
   return { process, http, grpc };
 }
 
-for (const protocol of ["http", "grpc"] as const) {
-  // Each has a server of its own, and waits for it most of the time.
-  describe(`over ${protocol}`, { concurrency: true }, () => {
+// Each has a server of its own, and waits for it most of the time.
+describe("a server that is gone", { concurrency: true }, () => {
+  for (const protocol of ["http", "grpc"] as const) {
     const cases = [
       { name: "the server is killed", signal: "SIGKILL", message: /reached|refused|closed|connect/i },
       { name: "the server stops answering", signal: "SIGSTOP", message: /response|stall|byte/i },
     ] as const;
     for (const { name, signal, message } of cases) {
-      test(`${name} under a scenario`, async () => {
+      test(`${name} under a scenario, over ${protocol}`, async () => {
         const mock = await startMockProcess();
         try {
           const file = join(folder, `${protocol}-${signal}.ts`);
@@ -62,7 +62,7 @@ for (const protocol of ["http", "grpc"] as const) {
         }
       });
 
-      test(`${name} in perf_analyzer mode`, async () => {
+      test(`${name} in perf_analyzer mode, over ${protocol}`, async () => {
         const mock = await startMockProcess();
         try {
           const args = [
@@ -76,8 +76,9 @@ for (const protocol of ["http", "grpc"] as const) {
             "-v",
             "-p",
             "300",
+            // It must not be stable before the server is gone.
             "-s",
-            "1",
+            "0.001",
             "-r",
             "100",
             "--stall-timeout",
@@ -91,8 +92,8 @@ for (const protocol of ["http", "grpc"] as const) {
         }
       });
     }
-  });
-}
+  }
+});
 
 /** Signals the server once the load runs. */
 function onceMeasuring(mock: Mock, signal: NodeJS.Signals): (text: string) => void {

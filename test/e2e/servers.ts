@@ -31,7 +31,7 @@ export async function readServerCounts(http: string, model: string): Promise<{ s
   return { success, fail };
 }
 
-const LAG_MS = 3000;
+const LAG_MS = 30_000;
 const POLL_MS = 50;
 
 /** Triton's counts may lag behind its responses: waits until `isReached`, or gives what there is after a while. */

@@ -262,7 +262,8 @@ test("an interrupt while a thread waits for the server ends the run at once", LI
     },
   });
   assert.equal(code, 130, stderr);
-  assert.ok(Date.now() - interruptedMs < 20_000, `${Date.now() - interruptedMs} ms`);
+  // A connection that stalls fails after a minute.
+  assert.ok(Date.now() - interruptedMs < 50_000, `${Date.now() - interruptedMs} ms`);
 });
 
 test("a thread that cannot open its target is one error, with the exit code of one worker", LIMIT, async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CompletionGaps } from "../../src/measure/gaps/completion-gaps.ts";
+import { CompletionGaps } from "../../src/measure/completion-gaps.ts";
 import { RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
 import { WindowTally } from "../../src/measure/tally/window-tally.ts";
 import { Timeline } from "../../src/measure/timeline.ts";

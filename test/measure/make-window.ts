@@ -1,4 +1,4 @@
-import type { CompletionGap } from "../../src/measure/gaps/completion-gaps.ts";
+import type { CompletionGap } from "../../src/measure/completion-gaps.ts";
 import type { Instability } from "../../src/measure/instability.ts";
 import type { CompletionBins } from "../../src/measure/intervals/time-bins.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";

@@ -447,12 +447,12 @@ function levelsOf({ load: planned }: Plan): readonly number[] {
   return "levels" in planned && planned.levels.kind === "list" ? planned.levels.values : [];
 }
 
-function genaiSettings(args: string, subcommand = "profile") {
+function askedOfGenai(args: string, subcommand = "profile") {
   const command = parseCommand([subcommand, "-m", "m", "--endpoint-type", "chat", ...args.split(" ")]);
   assert.equal(command.kind, "command", JSON.stringify(command));
   const result = readGenaiSettings(command as typeof command & { kind: "command" });
-  assert.equal(result.kind, "settings", JSON.stringify(result));
-  return result as typeof result & { kind: "settings" };
+  assert.ok(result.kind === "settings", JSON.stringify(result));
+  return result.asked;
 }
 
 /** Lists of one value and ranges of one value are the same levels. */
@@ -560,25 +560,25 @@ describe("a scenario has the plan of perf_analyzer's", () => {
 describe("a scenario has the plan of genai-perf's", () => {
   for (const [args, scenario, ...parts] of OF_GENAI_PERF)
     test(args, () => {
-      const { settings, given } = genaiSettings(args);
-      const headers = headersOf(settings, {});
-      const plan = toProfilePlan(settings, given, "f", headers);
+      const asked = askedOfGenai(args);
+      const headers = headersOf(asked, {});
+      const plan = toProfilePlan(asked, "f", headers);
       same(plan, scenario, parts);
     });
   for (const [args, load] of SWEEPS)
     test(`analyze ${args}`, () => {
-      const { settings, given } = genaiSettings(args, "analyze");
-      const [axis] = axesOf(settings.analyze.sweeps);
+      const asked = askedOfGenai(args, "analyze");
+      const [axis] = axesOf(asked.settings.analyze.sweeps);
       const levels = (axis?.values ?? []).flatMap((value) => {
-        const point = applyPoint(settings, [[axis?.name ?? "", value]]);
-        const plan = toProfilePlan(point, given, "f", []);
+        const point = applyPoint(asked, [[axis?.name ?? "", value]]);
+        const plan = toProfilePlan(point, "f", []);
         return levelsOf(plan);
       });
       assert.deepEqual(levels, levelsOf(toPlan(defineScenario(talking({ load }) as never), "/")));
     });
   for (const [args, assertion] of GOODPUT)
     test(`goodput of ${args}`, () => {
-      const { goodput: given } = genaiSettings(args).settings.input;
+      const { goodput: given } = askedOfGenai(args).settings.input;
       const limits = Object.entries(given ?? {}).map(([name, limit]) => {
         const metric = LIMITS.get(name)?.metric as TokenMetric;
         return [nameOfMetric(metric), isTimeMetric(metric) ? msToNs(limit) : limit];
@@ -589,7 +589,7 @@ describe("a scenario has the plan of genai-perf's", () => {
     });
   for (const [args, options, endpoint = "chat"] of PROMPTS)
     test(`prompts of ${args.replaceAll(FILE, "FILE")}`, () => {
-      const { settings, given } = genaiSettings(args);
+      const asked = askedOfGenai(args);
       const inSessions = args.includes("--session-concurrency");
       const plan = toPlan(
         defineScenario(
@@ -602,7 +602,7 @@ describe("a scenario has the plan of genai-perf's", () => {
         "/",
       );
       assert.ok(plan.inputs.kind === "prompts");
-      const { body, extraJson, prompts: made } = toProfilePlan(settings, given, "f", []).requests;
+      const { body, extraJson, prompts: made } = toProfilePlan(asked, "f", []).requests;
       const { isRanking: _, ...theirs } = made;
       const { isRanking: __, ...ours } = toPromptSettings(plan.inputs, inSessions ? "in-sessions" : "in-turn");
       assert.deepEqual(withMedia(ours), withMedia(theirs));

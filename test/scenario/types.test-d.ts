@@ -1,6 +1,7 @@
 import * as api from "rampart";
 import {
   average,
+  type ChainStep,
   defineScenario,
   defineTarget,
   embedded,
@@ -33,6 +34,7 @@ import {
   rateRamp,
   rateSteps,
   http as restApi,
+  sessions,
   soak,
   spike,
   steps,
@@ -58,6 +60,11 @@ const chat = openai("localhost:8000", { model: "m", streaming: true });
 const atOnce = openai("localhost:8000", { model: "m" });
 const vectors = openai("localhost:8000", { model: "m", endpoint: "embeddings" });
 const llm = { name: "a language model", load: hold(1), inputs: input.prompts({ isl: 10 }) };
+
+/** Texts that the compiler does not know. */
+const textOfUser: string = "{{user}}";
+const wideBody: { readonly [name: string]: string } = { a: "{{user}}" };
+const madeSteps: readonly ChainStep[] = [{ path: "/{{none}}" }];
 
 /** Sound scenarios. */
 export const sound = [
@@ -123,6 +130,31 @@ export const sound = [
   }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7 }), client: "grpc-js" }),
   defineScenario({ ...closed, repeat: 5 }),
+  defineScenario({
+    name: "a chain",
+    target: restApi("host"),
+    load: sessions(4, { for: "1 min" }),
+    inputs: input.chain(
+      [
+        {
+          path: "/login",
+          body: { user: "{{user}}" },
+          extract: { token: "a.b", job: { header: "Location" } },
+          once: true,
+        },
+        { path: "{{job}}", headers: { A: "Bearer {{ token }} {{user}}" }, body: [{ a: ["{{token}}"] }, 5, null] },
+        {
+          path: `/${textOfUser}`,
+          body: wideBody,
+          thinkTime: { mean: "1 s", stddev: "1 s" },
+          extract: { id: { cookie: "id" } },
+        },
+        { path: "/{{id}}/{{}}/{{#each}}/{{a b}}/{{ a.b }}", method: "PUT", body: new Uint8Array(4) },
+      ],
+      { users: [{ user: "a" }, { user: "b" }], count: 4 },
+    ),
+  }),
+  defineScenario({ name: "made", target: restApi("host"), load: sessions(4), inputs: input.chain(madeSteps) }),
   defineScenario({ ...http, load: [hold(1, { for: "1m" }), hold(1, { for: "1m30s" }), hold(1, { for: "500ms" })] }),
   defineScenario({
     ...http,

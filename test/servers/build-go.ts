@@ -8,12 +8,15 @@ import { cacheFolder } from "./install-once.ts";
 /** Long enough for a new machine, where Go compiles gRPC for the first time beside other work. */
 const BUILD_TIMEOUT_MS = 900_000;
 
+/** Held while something is built, so that processes do so one after the other: what programs have in common is then compiled once. */
+export const GO_LOCK = join(cacheFolder, "go.lock");
+
 /** The builds of this process, by name. */
 const building = new Map<string, Promise<string>>();
 
 /**
  * Builds the Go program in the folder of that name beside this file, when its sources are newer, and gives its path. A process builds each
- * program once; processes build beside each other and the last one wins, so a half-written file is never used. Needs `go`.
+ * program once. Needs `go`.
  */
 export function buildGo(name: string): Promise<string> {
   const built = building.get(name) ?? build(name).finally(() => building.delete(name));
@@ -35,7 +38,7 @@ async function build(name: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const fresh = `${executable}.${process.pid}.${Date.now()}`;
   const options = { cwd: sources, timeout: BUILD_TIMEOUT_MS };
-  await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", fresh, "."], options);
+  await promisify(execFile)("flock", [GO_LOCK, "go", "build", "-buildvcs=false", "-o", fresh, "."], options);
   await rename(fresh, executable);
   return executable;
 }

@@ -49,7 +49,7 @@ async function start(child: ChildProcess): Promise<DynamicServer> {
   const { grpc, control } = await readPorts<{ grpc: number; control: number }>(child, "the server", READY_TIMEOUT_MS);
   const url = `http://127.0.0.1:${control}`;
   const ask = (path: string, method: string): Promise<Response> =>
-    fetch(`${url}${path}`, { method, headers: { connection: "close" }, signal: AbortSignal.timeout(5000) });
+    fetch(`${url}${path}`, { method, headers: { connection: "close" }, signal: AbortSignal.timeout(60_000) });
   return {
     port: grpc,
     pid: child.pid ?? 0,

@@ -9,7 +9,7 @@ import type { Certificates } from "./tls.ts";
 
 /** A real nats-server on loopback. */
 
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
 
 /** Whom the server lets in. */
 export interface NatsOptions {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { installTool } from "./install-tool.ts";
 
 /** An nginx on loopback: an HTTP/1.1 and HTTP/2 implementation that has nothing to do with ours. */
 
@@ -105,9 +106,7 @@ async function installNginx(): Promise<string> {
     if (existsSync(path)) return path;
   const run = promisify(execFile);
   if (process.getuid?.() === 0) {
-    // Nothing is to be started by the package itself.
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-    await run("apt-get", ["install", "-y", "--no-install-recommends", "nginx-light"], { env, timeout: 120_000 });
+    installTool("nginx", ["nginx-light"]);
     return "/usr/sbin/nginx";
   }
   await mkdir(cacheFolder, { recursive: true });

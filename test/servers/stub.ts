@@ -98,7 +98,7 @@ function stubFlags({ tls, httpPort = 0, grpcPort = 0 }: StubOptions): string[] {
 }
 
 async function request(url: string, method = "GET"): Promise<Response> {
-  return fetch(url, { method, headers: { connection: "close" }, signal: AbortSignal.timeout(5000) });
+  return fetch(url, { method, headers: { connection: "close" }, signal: AbortSignal.timeout(60_000) });
 }
 
 // Nanoseconds since 1970 do not fit a double, so the text is read instead of JSON.parse's numbers.

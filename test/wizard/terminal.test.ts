@@ -57,7 +57,7 @@ describe("rampart init in a terminal", () => {
       const isDecided = !/p99 needs\s+299\s+requests/.test(screen);
       assert.equal(code, isDecided ? 0 : 66, screen);
       assert.deepEqual(readdirSync(cwd), ["embedded.ts"]);
-      assert.match(screen, /The run takes about 800 ms \(4 levels of 200 ms\)[\s\S]*Which file/);
+      assert.match(screen, /The run takes about 1 s \(4 levels of 200 ms and a warm-up\)[\s\S]*Which file/);
       assert.match(screen, / {2}embedded: simple, embedded target, http /);
       assert.match(screen, isDecided ? /^ {2}pass .*p99/m : /^ {2}unresolved .*p99/m);
       assert.match(screen, /^ {2}rampart perf_analyzer .*--concurrency-range 1:4/m);

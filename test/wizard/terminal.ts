@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { rampartCommand } from "../cli/rampart-process.ts";
+import { installTool } from "../servers/install-tool.ts";
 
 /** A real terminal that a test types into, by tmux. */
 
@@ -7,17 +8,9 @@ const TIMEOUT_MS = 120_000;
 const POLL_MS = 40;
 let count = 0;
 
-/** Installs tmux where it is missing: from Debian's packages, as root. Throws when that fails. */
+/** Installs tmux where it is missing. Throws when that fails. */
 export function ensureTmux(): void {
-  if (spawnSync("tmux", ["-V"]).status === 0) return;
-  for (const args of [
-    ["-qq", "update"],
-    ["-qq", "install", "--yes", "--no-install-recommends", "tmux"],
-  ]) {
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    const { status, stderr, error } = spawnSync("apt-get", args, { env, encoding: "utf8", timeout: 120_000 });
-    if (status !== 0) throw new Error(`tmux is missing and apt-get ${args.join(" ")} failed: ${error ?? stderr}`);
-  }
+  installTool("tmux");
 }
 
 /** One command in a terminal of its own. */

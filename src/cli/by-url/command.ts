@@ -114,14 +114,13 @@ class UrlRun {
   /** Finds the server, its model and its tokenizer. */
   private async find(): Promise<Found> {
     const { kind, settings } = this;
-    const place = await this.findServer();
+    const { text, ...place } = await this.findServer();
     const models = await this.listModels(place);
     const model = this.findModel(models);
     const tokenizer = kind.hasTokens === true ? await this.findTokenizer(model) : undefined;
     const shapes = settings.shapes ?? usualShapes(model);
-    this.say(
-      `Model: ${model.name}.${tokenizer === undefined || tokenizer === "none" ? "" : ` Tokenizer: ${tokenizer}.`}`,
-    );
+    const words = tokenizer === undefined || tokenizer === "none" ? "" : `, tokenizer ${tokenizer}`;
+    this.say(`${text === "" ? "" : `${text.replace(/\.$/, "")}; `}model ${model.name}${words}.`);
     return {
       ...place,
       model: model.name,
@@ -130,15 +129,16 @@ class UrlRun {
     };
   }
 
-  private async findServer(): Promise<Pick<Found, "url" | "protocol">> {
+  private async findServer(): Promise<Pick<Found, "url" | "protocol"> & { readonly text: string }> {
     const { kind, settings } = this;
     const detection = await detectServer(settings.url, kind.target);
     const { detected, url = settings.url, text = "" } = detection ?? {};
     const command = detected && COMMAND_OF[detected.target];
-    if (command === kind.name) this.say(text);
+    const isKind = command === kind.name;
     // A server that asks for a key does not show its API without it.
-    else if (command !== "http" || kind.hidesApi !== true) throw otherServer(kind, url, text, command);
-    return { url, ...(detected === undefined ? {} : { protocol: detected.protocol }) };
+    if (!isKind && (command !== "http" || kind.hidesApi !== true)) throw otherServer(kind, url, text, command);
+    const protocol = detected === undefined ? {} : { protocol: detected.protocol };
+    return { url, ...protocol, text: isKind ? text : "" };
   }
 
   /** Asks the server for its models; none where it cannot say them and the user names one. */
@@ -183,8 +183,9 @@ class UrlRun {
   private async findTokenizer(model: Pick<ListedModel, "name" | "tokenizer">): Promise<string> {
     const { tokenizer } = this.settings;
     if (tokenizer === undefined) {
-      const { name, text } = await findTokenizer(model);
-      if (text !== undefined) this.say(text);
+      const { name, text, isRefused } = await findTokenizer(model);
+      // Without any, the run's own warning says enough.
+      if (text !== undefined && isRefused === true) this.say(text);
       return name;
     }
     const message = await findTokenizerProblem(tokenizer);

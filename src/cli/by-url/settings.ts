@@ -1,8 +1,9 @@
+import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { parseMetric } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Duration } from "../../plan/units.ts";
+import { type Duration, formatCount } from "../../plan/units.ts";
 import type { CapacityOptions } from "../../scenario/definition/capacity.ts";
 import { checkAddress } from "../../wizard/address.ts";
 import { readDuration, readHeaders, readNumber } from "../flag-values.ts";
@@ -87,13 +88,15 @@ function readUsers(flags: FlagValues, isSearch: boolean, problems: Problem[]): U
   const text = flags.text("users");
   if (text === undefined) return undefined;
   const isRange = text.includes(":");
-  const values = text.split(isRange ? ":" : ",").map((part) => (/^\s*[1-9]\d{0,8}\s*$/.test(part) ? Number(part) : 0));
+  const values = text.split(isRange ? ":" : ",").map((part) => (/^\s*[1-9]\d*\s*$/.test(part) ? Number(part) : 0));
   const isOrdered = !isRange || (values.length === 2 && (values[0] as number) < (values[1] as number));
   const isEnough = !isSearch || values.length > 1 || (values[0] as number) > 1;
-  if (values.every((one) => one > 0) && isOrdered && isEnough) return { isRange, values };
-  const [message, hint] = isSearch
-    ? ["is not the largest number, MIN:MAX or a list of users", "Write --users 64, --users 8:64 or --users 1,4,16."]
-    : ["is not a number, START:END or a list of users", "Write --users 16, --users 1:8 or --users 1,4,16."];
+  const isHuge = values.some((one) => one > MAX_CONCURRENCY);
+  if (values.every((one) => one > 0) && isOrdered && isEnough && !isHuge) return { isRange, values };
+  const [forms, hint] = isSearch
+    ? ["the largest number, MIN:MAX or a list of users", "Write --users 64, --users 8:64 or --users 1,4,16."]
+    : ["a number, START:END or a list of users", "Write --users 16, --users 1:8 or --users 1,4,16."];
+  const message = isHuge ? `must be ${formatCount(MAX_CONCURRENCY)} at most` : `is not ${forms}`;
   problems.push(problem("invalid-value", "--users", message, hint, text));
   return undefined;
 }

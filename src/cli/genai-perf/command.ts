@@ -11,6 +11,7 @@ import { dryRun, dryRunSweep } from "./dry-run.ts";
 import { ABOUT, defaultOf, formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
 import { mergeExports } from "./merge/merge-exports.ts";
+import type { Asked } from "./options/asked.ts";
 import { describeOption, type GenaiFlag } from "./options/genai-option.ts";
 import { type GivenCommand, HELP_FLAG, type ParsedCommand, parseCommand, TOP_FLAGS } from "./options/parse.ts";
 import { isEmpty } from "./options/passed-flags.ts";
@@ -21,7 +22,7 @@ import { planProfile, planRun } from "./plan/plan-profile.ts";
 import { planSweep } from "./plan/plan-sweep.ts";
 import { isOfRanks, runAsRank } from "./profile/rank-run.ts";
 import { runProfile } from "./profile/run-profile.ts";
-import { findFurther, type ReadCommand, readSettings } from "./read-settings.ts";
+import { findFurther, readSettings } from "./read-settings.ts";
 import { withoutConsequences } from "./rules/consequences.ts";
 import { inGenaiPerf } from "./setting-names.ts";
 import { writeTemplate } from "./template.ts";
@@ -106,7 +107,7 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   const read = readSettings(parsed);
   if (read.kind === "usage") return describeUsage({ ...read, problems: [], recognised: parsed }, io);
   if (read.kind === "config") throw new UserError([...read.problems, ...findPassedBeside(parsed, read.problems)]);
-  const { settings, given } = read;
+  const { settings } = read.asked;
   for (const warning of read.warnings) io.err(`rampart: ${warning}\n`);
   if (!isEmpty(parsed.passed) && !isMeasuring(settings.subcommand))
     throw new UserError([nothingToPass(settings.subcommand)]);
@@ -115,34 +116,34 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
     io.out(`Template created: ${settings.templateFile}\n`);
     return EXIT.done;
   }
-  const asked = { ...read, settings: { ...settings, input: await resolveInputFormat(settings.input) } };
-  for (const warning of checkPassed(asked.settings, given)) io.err(`rampart: ${warning}\n`);
+  const asked = read.asked.with({ input: await resolveInputFormat(settings.input) });
+  for (const warning of checkPassed(asked)) io.err(`rampart: ${warning}\n`);
   const run = async (peers?: Peers): Promise<number> => ((await runAsked(asked, io, peers)) ? EXIT.done : EXIT.failed);
-  if (!isOfRanks(settings.passed) || isDryRun(settings)) return run();
-  return runAsRank(severalRunsOf(read), io, (peers) => explain(io, () => run(peers)));
+  if (!isOfRanks(settings.passed) || isDryRun(settings.rampart.shared)) return run();
+  return runAsRank(severalRunsOf(asked), io, (peers) => explain(io, () => run(peers)));
 }
 
 /** Returns what makes the command have several runs; undefined if it has one. */
-function severalRunsOf({ settings: { subcommand, output } }: ReadCommand): string | undefined {
+function severalRunsOf({ settings: { subcommand, output } }: Asked): string | undefined {
   if (subcommand === "analyze") return subcommand;
   return output.isCheckpointing ? "--enable-checkpointing" : undefined;
 }
 
 /** Returns whether the command succeeded. */
-async function runAsked({ settings, given }: ReadCommand, io: CommandIo, peers?: Peers): Promise<boolean> {
-  const { layout, output, subcommand } = settings;
-  if (subcommand === "process-export-files") return mergeExports(settings, io);
-  const sweep = subcommand === "analyze" ? planSweep(settings, given) : undefined;
-  if (isDryRun(settings)) {
-    await (sweep === undefined ? dryRun(planProfile(settings, given), io) : dryRunSweep(sweep, io));
+async function runAsked(asked: Asked, io: CommandIo, peers?: Peers): Promise<boolean> {
+  const { layout, output, rampart, subcommand } = asked.settings;
+  if (subcommand === "process-export-files") return mergeExports(asked, io);
+  const sweep = subcommand === "analyze" ? planSweep(asked) : undefined;
+  if (isDryRun(rampart.shared)) {
+    await (sweep === undefined ? dryRun(planProfile(asked), io) : dryRunSweep(sweep, io));
     return true;
   }
   const openKept = () =>
     openCheckpoint(layout.models[0] ?? "", output.isCheckpointing ? output.checkpointDir : undefined, io);
   if (sweep !== undefined) return runAnalyze(sweep, await openKept(), io);
-  if (output.isCheckpointing) return runKeptProfile(planRun(settings, given), await openKept(), io);
+  if (output.isCheckpointing) return runKeptProfile(planRun(asked), await openKept(), io);
   const suffix = peers !== undefined && peers.count > 1 ? `-rank${peers.rank}` : "";
-  return (await runProfile(planRun(settings, given, { suffix }), io, { peers })).isPassed;
+  return (await runProfile(planRun(asked, { suffix }), io, { peers })).isPassed;
 }
 
 function isMeasuring(subcommand: SubcommandName): boolean {

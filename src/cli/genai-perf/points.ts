@@ -3,7 +3,8 @@ import type { PointParameters } from "../../result/sweep.ts";
 import { putValue } from "../options/place.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { countFor, isLoadName, type LoadName, loadOf } from "./loads.ts";
-import type { GenaiSettings, SettingPath, Sweep, SweepType } from "./options/settings.ts";
+import type { Asked } from "./options/asked.ts";
+import type { SettingPath, Sweep, SweepType } from "./options/settings.ts";
 import { SWEEPS, type SweepKind, sweepValues } from "./options/sweeps.ts";
 
 /** The points of a sweep. */
@@ -13,10 +14,10 @@ export function axesOf(sweeps: readonly Sweep[]): SweepAxis[] {
   return sweeps.map((sweep) => ({ name: sweep.type, values: sweepValues(sweep) }));
 }
 
-/** Returns the settings of one point: the sweep's settings with the point's values. */
-export function applyPoint(settings: GenaiSettings, parameters: PointParameters): GenaiSettings {
-  const { isTextless } = ENDPOINT_TYPES[settings.endpoint.type];
-  const point = { ...settings };
+/** Returns what one point asks for: the same as the sweep, with the values of the point. */
+export function applyPoint(sweep: Asked, parameters: PointParameters): Asked {
+  const { isTextless } = ENDPOINT_TYPES[sweep.settings.endpoint.type];
+  const point = { ...sweep.settings };
   for (const [type, value] of parameters) {
     const { at }: SweepKind = SWEEPS[type as SweepType];
     if (at === undefined) putValue(point, "perfAnalyzer.stimulus", { kind: type, value });
@@ -25,10 +26,10 @@ export function applyPoint(settings: GenaiSettings, parameters: PointParameters)
   const { stimulus, measurement } = point.perfAnalyzer;
   // Ten requests, a profile's default, are too few for a high rate.
   const isCounted =
-    measurement.mode === "request_count" && measurement.num === null && settings.rampart.durationSec === null;
+    measurement.mode === "request_count" && measurement.num === null && point.rampart.durationSec === null;
   const { isInFlight, sendsOnce } = loadOf(stimulus.kind);
   if (!isInFlight && !sendsOnce && isCounted) putValue(point, NUMBER, countFor(stimulus.value ?? 1));
-  return point;
+  return sweep.with(point);
 }
 
 const NUMBER: SettingPath = "perfAnalyzer.measurement.num";

@@ -2,19 +2,14 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import { type GivenOption, spellingsOf } from "../options/argparse.ts";
 import { putValue } from "../options/place.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
+import { Asked } from "./options/asked.ts";
 import { readConfig } from "./options/config.ts";
 import { defaultSettings } from "./options/defaults.ts";
 import type { GenaiFlag } from "./options/genai-option.ts";
 import type { GivenCommand } from "./options/parse.ts";
 import { readLoad, readPassed } from "./options/read-load.ts";
-import type { GenaiSettings, Subcommand } from "./options/settings.ts";
-import {
-  type GivenSetting,
-  type GivenSettings,
-  type LastFlag,
-  listChoices,
-  SettingsBuilder,
-} from "./options/settings-builder.ts";
+import type { Subcommand } from "./options/settings.ts";
+import { type GivenSetting, type LastFlag, listChoices, SettingsBuilder } from "./options/settings-builder.ts";
 import type { SubcommandName } from "./options/subcommands.ts";
 import { readSweep } from "./options/sweeps.ts";
 import { type Fault, quote, VALUE_KINDS } from "./options/value-kinds.ts";
@@ -22,11 +17,10 @@ import { RuleSet } from "./rules/rule-set.ts";
 import { checkTogether } from "./rules/rules.ts";
 import { warnTogether } from "./rules/warnings.ts";
 
-/** The settings of a command line and its YAML file. */
+/** What a command line and its YAML file ask for. */
 export interface ReadCommand {
   readonly kind: "settings";
-  readonly settings: GenaiSettings;
-  readonly given: GivenSettings;
+  readonly asked: Asked;
   /** Whole sentences without a line break. */
   readonly warnings: readonly string[];
 }
@@ -113,14 +107,14 @@ function applyFlags({ subcommand, given, passed }: GivenCommand, flags: readonly
 }
 
 function finish(builder: SettingsBuilder): SettingsResult {
-  const { settings, given, problems } = builder;
+  const { settings, problems } = builder;
   if (ENDPOINT_TYPES[settings.endpoint.type].alwaysStreams) putValue(settings, "layout.isStreaming", true);
-  const rules = new RuleSet(settings, given);
+  const rules = new RuleSet(builder);
   checkTogether(rules);
   const all = [...problems, ...rules.problems];
   if (all.length > 0) return { kind: "config", problems: all };
   warnTogether(rules);
-  return { kind: "settings", settings, given, warnings: rules.warnings };
+  return { kind: "settings", asked: new Asked(builder), warnings: rules.warnings };
 }
 
 /** Returns the problems that prevent a run, except argparse's errors. */

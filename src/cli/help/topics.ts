@@ -38,6 +38,7 @@ const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Rea
       users: "think time, and conversations for a time or at a rate",
       phases: "loads that follow each other in one run",
       "make-inputs": "inputs from functions, folders, recorded conversations and traces",
+      chains: "requests that need each other: log in once, then call",
       "language-models": "prompts, token metrics and tokenizers",
       "find-max": "how findMax finds the highest load under an SLO",
       mlperf: "MLPerf's scenarios",

@@ -9,8 +9,8 @@ import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";
 import { readDuration, readHeaders } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
+import { HTTP_FOR } from "../options/load-options.ts";
 import type { PlanValues } from "../options/shared-option.ts";
-import { HTTP_FOR } from "../options/shared-options.ts";
 import { readGivenLoad, readLimits, toLoad } from "../scenarios/given-load.ts";
 import { readShared } from "../shared-flags.ts";
 

@@ -5,8 +5,14 @@ import { putValue } from "./place.ts";
 
 /** What an option of Rampart's is that several commands have, and what its value says. The options are in `shared-options.ts`. */
 
+/** Rampart's own commands that measure. */
+export const COMMANDS = ["run", "http", "llm", "triton"] as const;
+
+/** Those that find out by themselves what answers at an address. */
+export const BY_URL = ["llm", "triton"] as const;
+
 /** The commands and modes that measure. */
-export const MEASURING = ["run", "http", "llm", "triton", "perf_analyzer", "genai-perf"] as const;
+export const MEASURING = [...COMMANDS, "perf_analyzer", "genai-perf"] as const;
 
 /** What offers options. */
 export type Door = (typeof MEASURING)[number] | "agent" | "chat" | "compare" | "doctor" | "init" | "mock" | "report";
@@ -56,6 +62,9 @@ export interface SharedOption {
   /** What is different on one of them. */
   readonly differs?: Partial<Record<Door, Partial<SharedOption>>>;
 }
+
+/** `differs` of an option that is not on the first screen of these, which shows what is asked most, and fits. */
+export const NOT_SHOWN = { llm: { isCommon: false }, triton: { isCommon: false } } as const;
 
 /** The value that an option puts into a plan, or why it cannot and the fix; `given` is the text where it is one of several. */
 export type PlanValue =

@@ -1,6 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { movePath, type Problem, problem, UserError } from "../../plan/problem.ts";
-import { describeMs, estimateTime } from "../../registry/run-time.ts";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { RunSet } from "../../report/compare/comparison.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
@@ -16,12 +15,13 @@ import { EXIT } from "../../result/exit-codes.ts";
 import type { AbSide, abOf } from "../../scenario/definition/ab.ts";
 import { toRatio } from "../../scenario/fields.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
+import { expectedAtMost } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { silent } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
-import { FORMATS, showReports } from "./sweep.ts";
+import { addProblems, FORMATS, showReports } from "./sweep.ts";
 
 /** `ab(…)`: two targets in alternating blocks, with the verdict of their comparison. */
 
@@ -88,12 +88,7 @@ function planOf(run: AbRun, side: AbSide, problems: Problem[]): Plan | undefined
     if (side === 0)
       problems.push(problem("conflict", "repeat", "ab(…) already repeats each target", "Use pairs of ab(…)."));
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    const known = new Set(problems.map((one) => JSON.stringify(one)));
-    const found = error.problems.map((one) =>
-      movePath(one, (path) => path.replace(/^target\b/, `target.${"ab"[side]}`)),
-    );
-    problems.push(...found.filter((one) => !known.has(JSON.stringify(one))));
+    addProblems(problems, error, (path) => path.replace(/^target\b/, `target.${"ab"[side]}`));
   }
   return undefined;
 }
@@ -115,10 +110,10 @@ function announce(
   names: readonly [string, string],
   io: CommandIo,
 ): void {
-  const times = order.map((side) => plans[side] && estimateTime(plans[side]));
-  const known = times.filter((time) => time !== undefined);
-  const most = known.reduce((total, { mostMs }) => total + mostMs, 0);
-  const span = known.length < order.length ? "" : `, expected to take ${describeMs(most)} at most`;
+  const span = expectedAtMost(
+    order.map((side) => plans[side]),
+    (...timesMs) => timesMs.reduce((total, ms) => total + ms, 0),
+  );
   io.err(`  ${order.length} blocks: ${order.map((side) => names[side]).join(" ")}${span}\n`);
 }
 

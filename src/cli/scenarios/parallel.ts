@@ -1,6 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { movePath, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
-import { describeMs, estimateTime } from "../../registry/run-time.ts";
+import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { toReportJson } from "../../report/json/report-json.ts";
 import {
   buildSweepModel,
@@ -13,9 +12,10 @@ import {
 import { EXIT } from "../../result/exit-codes.ts";
 import { joinLocally } from "../../run/peers/local-peers.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
+import { expectedAtMost } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { silent } from "../output-files.ts";
-import { checkPointFiles, showReports } from "./sweep.ts";
+import { addProblems, checkPointFiles, showReports } from "./sweep.ts";
 
 /** `perTarget(…)`: a load of its own for each target, at the same time, in one report. */
 
@@ -58,13 +58,9 @@ function planOf(run: ParallelRun, part: number, problems: Problem[]): Plan | und
     const message = "targets with loads of their own are measured once";
     if (part === 0) problems.push(problem("conflict", "repeat", message, "Leave it out."));
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
     const name = run.names[part] ?? "";
-    const place = (path: string): string =>
-      path.replace(/^(target|inputs)\b/, `target.${part}.$1`).replace(/^load\b/, `load.${name}`);
-    const known = new Set(problems.map((one) => JSON.stringify(one)));
-    problems.push(
-      ...error.problems.map((one) => movePath(one, place)).filter((one) => !known.has(JSON.stringify(one))),
+    addProblems(problems, error, (path) =>
+      path.replace(/^(target|inputs)\b/, `target.${part}.$1`).replace(/^load\b/, `load.${name}`),
     );
   }
   return undefined;
@@ -82,11 +78,7 @@ function checkFlags(flags: FlagValues): Problem[] {
 }
 
 function announce(names: readonly string[], plans: readonly (Plan | undefined)[], io: CommandIo): void {
-  const times = plans.map((plan) => plan && estimateTime(plan));
-  const known = times.filter((time) => time !== undefined);
-  const most = Math.max(...known.map(({ mostMs }) => mostMs));
-  const span = known.length < names.length ? "" : `, expected to take ${describeMs(most)} at most`;
-  io.err(`  at the same time: ${names.join(", ")}${span}\n`);
+  io.err(`  at the same time: ${names.join(", ")}${expectedAtMost(plans, Math.max)}\n`);
 }
 
 async function measure(

@@ -1,6 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
-import { describeMs, estimateAllRuns } from "../../registry/run-time.ts";
+import { movePath, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { describeSpan, estimateAllRuns } from "../../registry/run-time.ts";
 import { formatCsv } from "../../report/csv.ts";
 import { formatPage } from "../../report/html/report-page.ts";
 import { toRepeatedJson, toReportJson } from "../../report/json/report-json.ts";
@@ -142,8 +142,7 @@ function announce(count: number, plans: readonly (Plan | undefined)[], io: Comma
   }
   const sum = (pick: (time: { readonly leastMs: number; readonly mostMs: number }) => number): number =>
     known.reduce((total, time) => total + pick(time), 0);
-  const [least, most] = [sum(({ leastMs }) => leastMs), sum(({ mostMs }) => mostMs)];
-  const span = least === most ? `about ${describeMs(most)}` : `${describeMs(least)} to ${describeMs(most)}`;
+  const span = describeSpan({ leastMs: sum(({ leastMs }) => leastMs), mostMs: sum(({ mostMs }) => mostMs) });
   io.err(`  a sweep of ${count} points, expected to take ${span}\n`);
 }
 
@@ -205,6 +204,14 @@ export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
     return [problem("conflict", `--${option.name}`, "has room for one point only", "Leave it out, or run one point.")];
   });
   return [...problems, ...single];
+}
+
+/** Adds the problems of one of several plans, each once. @param place moves the path of a problem to its place in the scenario @throws other errors */
+export function addProblems(problems: Problem[], error: unknown, place: (path: string) => string): void {
+  if (!(error instanceof UserError)) throw error;
+  const known = new Set(problems.map((one) => JSON.stringify(one)));
+  const found = error.problems.map((one) => movePath(one, place));
+  problems.push(...found.filter((one) => !known.has(JSON.stringify(one))));
 }
 
 /** A report on several runs together, and where it is shown. */

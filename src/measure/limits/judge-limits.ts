@@ -3,7 +3,7 @@ import { certaintyOf, WIDEST_FACTOR } from "../intervals/certainty.ts";
 import { binomialAtMost } from "../intervals/distributions.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
 import { estimateMetric, type MetricEstimate, sampleOf } from "../metrics/read-metric.ts";
-import { effectiveCountOf } from "../sketch.ts";
+import { deviationOf, effectiveCountOf } from "../sketch.ts";
 import { isUpperLimit, judgeInterval, type SampleAbove, shareAbove } from "../verdict-state.ts";
 import { LIMIT_ERROR } from "./looks.ts";
 
@@ -62,7 +62,8 @@ export function judgeLimits(
  * Returns the most independent requests that a sample may be worth when it is to show that a limit is kept; undefined: not known. A queue is late
  * for many requests in a row, and a short measurement may lie between two such times: where few or none are above the limit, they do not show how
  * much requests depend on each other. Near the limit the average shows it: all requests count there. A limit that is far away is out of the reach
- * of what changes the average, and the percentile shows it.
+ * of what changes the average, and the percentile shows it. Where the limit is {@link FAR_DEVIATIONS} away from the average, all requests
+ * count: a drift of the percentile that stays so small cannot reach it.
  */
 function worthNear(
   { metric, limit }: AssertionPlan,
@@ -71,9 +72,21 @@ function worthNear(
   error: number,
 ): number | undefined {
   const isFar = limit > WIDEST_FACTOR * estimate.value || limit * WIDEST_FACTOR < estimate.value;
-  const sketch = isFar ? undefined : sampleOf(metric, level)?.sketch;
-  return sketch === undefined ? estimate.effectiveCount : effectiveCountOf(sketch, 1 - 2 * error);
+  const sketch = sampleOf(metric, level)?.sketch;
+  if (sketch === undefined) return estimate.effectiveCount;
+  if (!isFar) return effectiveCountOf(sketch, 1 - 2 * error);
+  const allowed = shareAbove(metric.statistic as number);
+  const deviations = Math.max(FAR_DEVIATIONS, CHEBYSHEV_MARGIN / Math.sqrt(Math.min(allowed, 1 - allowed)));
+  const reach = deviations * (deviationOf(sketch) ?? Number.POSITIVE_INFINITY);
+  return Math.abs(limit - sketch.mean) > reach ? undefined : estimate.effectiveCount;
 }
+
+/**
+ * Standard deviations of the requests from their average. Whatever their distribution, at most 1 of 400 is further away than these (Chebyshev's
+ * inequality). Of higher percentiles it takes more: only a quarter of what the percentile allows may be further away.
+ */
+const FAR_DEVIATIONS = 20;
+const CHEBYSHEV_MARGIN = 2;
 
 /** Combines limits: broken when one is, kept when all are. */
 export function combineStates(states: readonly LimitState[]): LimitState {

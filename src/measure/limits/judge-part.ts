@@ -1,6 +1,6 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { formatCount } from "../../plan/units.ts";
-import { gapRatio } from "../gaps/completion-gaps.ts";
+import { gapRatio } from "../completion-gaps.ts";
 import { isInformative } from "../intervals/certainty.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
 import { metricOf } from "../metrics/catalogue.ts";

@@ -33,7 +33,7 @@ export function leastQueries(ratio: number): number {
 }
 
 /** An estimate of a percentile that is too high with 99 % confidence. */
-export interface PercentileEstimate {
+export interface StoppingEstimate {
   /** Number of highest latencies above the estimate. */
   readonly discardedCount: number;
   readonly latencyNs: number;
@@ -45,7 +45,7 @@ export interface PercentileEstimate {
  * @param ratio the percentile, above 0 and below 1
  * @returns undefined below {@link leastQueries}
  */
-export function estimateByEarlyStopping(sorted: Float64Array, ratio: number): PercentileEstimate | undefined {
+export function estimateByEarlyStopping(sorted: Float64Array, ratio: number): StoppingEstimate | undefined {
   const count = sorted.length;
   if (count < leastQueries(ratio)) return undefined;
   const most = leastAbove(1, count, (overCount) => leastWithin(overCount, ratio) + overCount > count) - 1;

@@ -7,10 +7,10 @@ import {
   type LimitedStop,
   leastQueries,
   limitedStop,
-  type PercentileEstimate,
+  type StoppingEstimate,
 } from "./early-stopping.ts";
 import { type JudgedTokens, judgeTokens, type MlperfTokenTimes } from "./judge-tokens.ts";
-import { latencyOf, type MlperfLatency, meanOf, nearestRank } from "./latency-statistics.ts";
+import { type MlperfLatency, meanOf, nearestRank, summarizeLatency } from "./latency-statistics.ts";
 import type { MlperfSample } from "./mlperf-tally.ts";
 import type { MlperfTokenSample } from "./token-sample.ts";
 
@@ -20,7 +20,7 @@ interface EstimatedStop {
   /** Lowest number of queries that certifies an estimate. */
   readonly neededCount: number;
   /** Absent below the needed number. */
-  readonly estimate?: PercentileEstimate;
+  readonly estimate?: StoppingEstimate;
 }
 
 /** The result of an MLPerf scenario. */
@@ -100,7 +100,7 @@ export function judgeMlperf(
   const { scenario } = rules;
   return defined({
     ...{ scenario, isValid: broken.length === 0, broken, queryCount, sampleCount },
-    latency: sorted.length === 0 || scenario === "offline" ? undefined : latencyOf(sorted),
+    latency: sorted.length === 0 || scenario === "offline" ? undefined : summarizeLatency(sorted),
     target,
     earlyStopping: stop,
     p99Stopping: scenario === "single-stream" ? estimatedStop(sorted, 0.99) : undefined,

@@ -1,7 +1,7 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
 import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
 import { explainLimited, type LimitedStop, limitedStop } from "./early-stopping.ts";
-import { latencyOf, type MlperfLatency, nearestRank } from "./latency-statistics.ts";
+import { type MlperfLatency, nearestRank, summarizeLatency } from "./latency-statistics.ts";
 import type { MlperfTokenSample } from "./token-sample.ts";
 
 /** One of the two times of a stream that MLPerf limits. */
@@ -78,7 +78,7 @@ function judgeTime(sorted: Float64Array, queryCount: number, percentile: number,
     limitNs,
     ...(sorted.length === 0
       ? {}
-      : { latency: latencyOf(sorted), target: { percentile, latencyNs: nearestRank(sorted, percentile) } }),
+      : { latency: summarizeLatency(sorted), target: { percentile, latencyNs: nearestRank(sorted, percentile) } }),
     earlyStopping: limitedStop(sorted, queryCount - sorted.length, percentile / 100, limitNs),
   };
 }

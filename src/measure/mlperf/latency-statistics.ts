@@ -13,7 +13,7 @@ export interface MlperfLatency {
 }
 
 /** Returns the statistics of latencies. @param sorted in ascending order, one or more */
-export function latencyOf(sorted: Float64Array): MlperfLatency {
+export function summarizeLatency(sorted: Float64Array): MlperfLatency {
   return {
     minNs: sorted[0] as number,
     maxNs: sorted.at(-1) as number,

@@ -1,12 +1,7 @@
 import type { Failure } from "../../transport/failure.ts";
+import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../transport/packed-bytes.ts";
 
-/** Packs responses as bytes and numbers for the thread that counts tokens, so that packing is cheap and nothing is copied twice. */
-
-/** Several responses, and the prompts that were not packed before. */
-export interface PackedResponses {
-  readonly numbers: Float64Array<ArrayBuffer>;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
+/** Packs responses, and the prompts that were not packed before, for the thread that counts tokens. */
 
 /** One answered request. */
 export interface PackedResponse {
@@ -63,9 +58,7 @@ const PROMPT = 0;
 const RESPONSE = 1;
 const FAILURE = 2;
 
-const FIRST_BYTES = 64 * 1024;
-/** A package is sent when it reaches this size. */
-const FULL_BYTES = 256 * 1024;
+/** A package is also sent when it has this many numbers. */
 const FULL_NUMBERS = 32 * 1024;
 
 const encoder = new TextEncoder();
@@ -74,14 +67,12 @@ const NO_BYTES = new Uint8Array(0);
 
 /** Packs responses as they arrive. */
 export class ResponsePacker implements ResponseSink {
-  private readonly send: (packed: PackedResponses) => void;
-  private numbers: number[] = [];
-  private bytes = new Uint8Array(FIRST_BYTES);
-  private byteCount = 0;
+  private readonly send: (packed: PackedBytes) => void;
+  private readonly packer = new BytePacker();
   private readonly packedPrompts = new Set<number>();
 
   /** @param send takes a package when it is full or flushed */
-  constructor(send: (packed: PackedResponses) => void) {
+  constructor(send: (packed: PackedBytes) => void) {
     this.send = send;
   }
 
@@ -91,34 +82,34 @@ export class ResponsePacker implements ResponseSink {
 
   addPrompt(step: number, body: Uint8Array, session?: string): void {
     this.packedPrompts.add(step);
-    this.numbers.push(PROMPT, step);
-    this.append(body);
-    this.append(encoder.encode(session ?? ""));
+    const { packer } = this;
+    packer.numbers.push(PROMPT, step);
+    packer.append(body);
+    packer.append(encoder.encode(session ?? ""));
   }
 
   addResponse(response: PackedResponse): void {
     const { index = 0, step, sequenceId, sendNs, waitNs = 0, offsetsNs, bodies, server = "" } = response;
-    this.numbers.push(RESPONSE, step, index, sequenceId, sendNs, waitNs, bodies.length);
-    this.append(server === "" ? NO_BYTES : encoder.encode(server));
+    const { packer } = this;
+    packer.numbers.push(RESPONSE, step, index, sequenceId, sendNs, waitNs, bodies.length);
+    packer.append(server === "" ? NO_BYTES : encoder.encode(server));
     for (let read = 0; read < bodies.length; read++) {
-      this.numbers.push(offsetsNs[read] as number);
-      this.append(bodies[read] as Uint8Array);
+      packer.numbers.push(offsetsNs[read] as number);
+      packer.append(bodies[read] as Uint8Array);
     }
-    if (this.byteCount >= FULL_BYTES || this.numbers.length >= FULL_NUMBERS) this.flush();
+    if (packer.byteCount >= FULL_BYTES || packer.numbers.length >= FULL_NUMBERS) this.flush();
   }
 
   addFailure({ step, sequenceId, sendNs, firstByteNs, endNs, responseCount, failure }: PackedFailure): void {
-    this.numbers.push(FAILURE, step, sequenceId, sendNs, firstByteNs, endNs, responseCount);
+    const { packer } = this;
+    packer.numbers.push(FAILURE, step, sequenceId, sendNs, firstByteNs, endNs, responseCount);
     const { kind, message, status, server } = failure;
-    this.append(encoder.encode(JSON.stringify({ kind, message, status, server })));
-    if (this.numbers.length >= FULL_NUMBERS) this.flush();
+    packer.append(encoder.encode(JSON.stringify({ kind, message, status, server })));
+    if (packer.numbers.length >= FULL_NUMBERS) this.flush();
   }
 
   flush(): void {
-    if (this.numbers.length === 0) return;
-    this.send({ numbers: Float64Array.from(this.numbers), bytes: this.bytes.slice(0, this.byteCount) });
-    this.numbers = [];
-    this.byteCount = 0;
+    if (this.packer.numbers.length > 0) this.send(this.packer.take());
   }
 
   /** Forgets which prompts were packed, because the receiver has restarted. */
@@ -126,33 +117,15 @@ export class ResponsePacker implements ResponseSink {
     this.flush();
     this.packedPrompts.clear();
   }
-
-  /** Appends the length as a number, and the bytes. */
-  private append(body: Uint8Array): void {
-    this.numbers.push(body.length);
-    const needed = this.byteCount + body.length;
-    if (needed > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, 2 * this.bytes.length));
-      grown.set(this.bytes.subarray(0, this.byteCount));
-      this.bytes = grown;
-    }
-    this.bytes.set(body, this.byteCount);
-    this.byteCount = needed;
-  }
 }
 
 /** Passes the contents of a package to the visitor. */
-export function visitResponses({ numbers, bytes }: PackedResponses, visitor: ResponseVisitor): void {
-  let at = 0;
-  let offset = 0;
-  const number = (): number => numbers[at++] as number;
-  const body = (): Uint8Array => {
-    const length = number();
-    offset += length;
-    return bytes.subarray(offset - length, offset);
-  };
+export function visitResponses(packed: PackedBytes, visitor: ResponseVisitor): void {
+  const reader = new PackageReader(packed);
+  const number = (): number => reader.number();
+  const body = (): Uint8Array => reader.piece();
   const text = (): string => decoder.decode(body());
-  while (at < numbers.length) {
+  while (!reader.isAtEnd) {
     const type = number();
     const step = number();
     if (type === PROMPT) {

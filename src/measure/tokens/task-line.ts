@@ -2,7 +2,7 @@ import { messageOf, RunError } from "../../plan/problem.ts";
 import type { SentError } from "../../plan/sent-error.ts";
 import { TemporaryFile, temporaryFolder } from "../../runtime/temporary-file.ts";
 import type { WorkerCalls } from "../../runtime/worker-calls.ts";
-import type { PackedResponses } from "./packed-responses.ts";
+import type { PackedBytes } from "../../transport/packed-bytes.ts";
 import type { TokenTask } from "./token-thread.ts";
 
 /** Packages on the way to the thread, which is not done with them. */
@@ -136,7 +136,7 @@ export class TaskLine {
   }
 }
 
-function sizeOf({ numbers, bytes }: PackedResponses): number {
+function sizeOf({ numbers, bytes }: PackedBytes): number {
   return numbers.byteLength + bytes.byteLength;
 }
 

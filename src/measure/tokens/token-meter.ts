@@ -6,11 +6,12 @@ import { callsTools } from "../../service/openai/response-parts.ts";
 import { readResponse, readTensorResponse } from "../../service/openai/response-text.ts";
 import { explainCutStream } from "../../service/openai/stream-end.ts";
 import { isCancelled } from "../../transport/failure.ts";
+import type { PackedBytes } from "../../transport/packed-bytes.ts";
 import type { AnsweredCall, AnsweredRequest, MeasuredSink } from "./answered-request.ts";
 import { detectCustomKind } from "./custom-kind.ts";
 import { EndMarks } from "./end-marks.ts";
 import { MeasuredQueue } from "./measured-queue.ts";
-import { type PackedResponses, visitResponses } from "./packed-responses.ts";
+import { visitResponses } from "./packed-responses.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
 import type { RequestTokensLog } from "./request-tokens.ts";
 import { timeResponse } from "./response-times.ts";
@@ -80,7 +81,7 @@ export class TokenMeter {
   }
 
   /** Adds a package to the current window. */
-  addPacked(packed: PackedResponses): void {
+  addPacked(packed: PackedBytes): void {
     visitResponses(packed, {
       onPrompt: (step, body, session) => {
         const prompt = new Prompt(decoder.decode(body), this.rules, session);

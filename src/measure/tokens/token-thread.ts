@@ -6,9 +6,9 @@ import { serveCalls } from "../../runtime/worker-calls.ts";
 import { parseResponseField } from "../../service/openai/response-field.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
+import type { PackedBytes } from "../../transport/packed-bytes.ts";
 import type { MeasuredSink } from "./answered-request.ts";
 import { EndMarks } from "./end-marks.ts";
-import type { PackedResponses } from "./packed-responses.ts";
 import { RequestTokensLog, type TakenTokens } from "./request-tokens.ts";
 import type { TokenCounter } from "./response-times.ts";
 import type { TokenRows } from "./token-columns.ts";
@@ -51,7 +51,7 @@ export type TokenTask =
   /** The reply arrives when the tokenizer is loaded. */
   | { readonly kind: "open" }
   | { readonly kind: "begin"; readonly run: MeteredRun }
-  | { readonly kind: "packed"; readonly packed: PackedResponses; readonly group?: number }
+  | { readonly kind: "packed"; readonly packed: PackedBytes; readonly group?: number }
   | { readonly kind: "warm-up" | "reset" | "resume" | "discard" }
   | { readonly kind: "cut"; readonly span?: Span }
   /** The reply is `SentTokens`, by group. */

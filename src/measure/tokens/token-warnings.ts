@@ -70,24 +70,24 @@ export function explainNoRates(tokens: TokenMeasurement): string | undefined {
   if (!lacksRates(tokens)) return undefined;
   const { all, rated } = ratedStreams(tokens);
   const where = 2 * rated < all ? "" : `, in ${formatCount(all - rated)} of ${formatCount(all)} streams`;
-  return `${formatPct(tokens.metrics.bunchedRatio?.mean ?? 0, 2)} of the tokens came together with the one before${where}, so there are no output tokens/s per user`;
+  return `${describeBunched(tokens)}${where}, so there are no output tokens/s per user`;
+}
+
+function describeBunched({ metrics }: TokenMeasurement): string {
+  return `${formatPct(metrics.bunchedRatio?.mean ?? 0, 2)} of the tokens came together with the one before`;
 }
 
 /** Explains what many bunched tokens do to times; undefined where there are rates of tokens per user. */
 export function explainCut(tokens: TokenMeasurement): string | undefined {
-  const noRates = explainNoRates(tokens);
-  return (
-    noRates &&
-    `${noRates}, and inter-token latency shows how the responses were cut, not how fast tokens were made; see the latency per output token`
-  );
+  if (!lacksRates(tokens)) return undefined;
+  return `${describeBunched(tokens)}: inter-token latency shows how the stream was cut; use the latency per output token`;
 }
 
 function explainBunching(tokens: TokenMeasurement): string | undefined {
   const { all, rated } = ratedStreams(tokens);
   if (2 * rated < all) return explainCut(tokens);
-  const ratio = tokens.metrics.bunchedRatio?.mean ?? 0;
-  if (ratio < BUNCHED_RATIO) return undefined;
-  return `${formatPct(ratio, 2)} of the tokens came together with the one before: inter-token latency and throughput per user show how the responses were cut, not how fast tokens were made; see the normalized time per output token`;
+  if ((tokens.metrics.bunchedRatio?.mean ?? 0) < BUNCHED_RATIO) return undefined;
+  return `${describeBunched(tokens)}: inter-token latency and throughput per user show how the responses were cut, not how fast tokens were made; see the normalized time per output token`;
 }
 
 /** Reports whether the server's token counts differ from the client's enough for a warning above. */

@@ -152,14 +152,19 @@ function findWarnings(base: RunSet, next: RunSet): ComparisonWarning[] {
   const code = (name: string, texts: readonly string[]): ComparisonWarning[] =>
     texts.map((text) => ({ code: name, text }));
   const formats = `the files are of different formats (${a.join(", ")}; ${b.join(", ")}), which may compute a metric differently`;
+  const isSame = shared.length === base.runs.length && shared.length === next.runs.length;
   const sources = shared.map(({ source }) => source);
   return [
     ...code("formats-differ", a.join() === b.join() ? [] : [formats]),
-    ...code("shared-files", shared.length === 0 ? [] : [`base and new share ${listSome(sources)}`]),
+    ...code("shared-files", shared.length === 0 ? [] : [describeShared(sources, isSame)]),
     ...code("mixed-runs", mixed),
     ...code("no-intervals", describeMissingIntervals(base, next)),
     ...code("note-of-run", [base, next].flatMap(describeNotes)),
   ];
+}
+
+function describeShared(sources: readonly string[], isSame: boolean): string {
+  return isSame ? "base and new are the same runs: give two reports" : `base and new share ${listSome(sources)}`;
 }
 
 /** Describes the notes of levels, each once, with the number of runs that have it. */

@@ -11,8 +11,8 @@ import type { FindMaxJson, LevelJson } from "../schema/report-schema.ts";
 
 /** What the levels of a run say together: the knee, and what the server can do for which price. */
 
-/** What decides the level. */
-export interface MeasuredRun {
+/** What the level is chosen by. */
+interface CapacityBasis {
   readonly levels: readonly LevelJson[];
   readonly findMax?: FindMaxJson | undefined;
 }
@@ -37,7 +37,7 @@ function perSecOf(metrics: LevelJson["metrics"]): number {
  * Returns what the server can do: at the highest load that keeps the limits of a search, and for other loads at the knee. Undefined when the plan
  * does not ask for it, or no level can say it.
  */
-export function toCapacityJson({ capacity }: Plan, { levels, findMax }: MeasuredRun): CapacityJson | undefined {
+export function toCapacityJson({ capacity }: Plan, { levels, findMax }: CapacityBasis): CapacityJson | undefined {
   if (capacity === undefined) return undefined;
   const at = findMax === undefined ? kneeLevel(levels) : levels.find(({ level }) => level === findMax.highest);
   const throughput = at && readMetric(at.metrics, "throughput");

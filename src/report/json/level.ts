@@ -88,7 +88,7 @@ export function toTokensJson(tokens: TokenMeasurement): TokensJson {
 }
 
 /** A level, or the part of it with certain tags. */
-interface MeasuredPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
+interface LevelPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
   readonly window: Measurement;
   readonly delayedByLimit?: DelayedRequests;
 }
@@ -108,7 +108,7 @@ function decidedOf({ assertions, target }: Plan, result: LevelResult): Decided {
 }
 
 /** Converts what was measured of requests. @param decided default: nothing is */
-function toMeasuredJson(plan: Plan, part: MeasuredPart, decided?: Decided): MeasuredJson {
+function toMeasuredJson(plan: Plan, part: LevelPart, decided?: Decided): MeasuredJson {
   const { window, delayedByLimit } = part;
   const { tokens } = window;
   const sendDelay = sendDelayOf(window);

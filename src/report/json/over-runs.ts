@@ -47,11 +47,11 @@ function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
   });
 }
 
-/** The responses of a search in several runs. Numbers of runs count from 1. */
+/** The results of a search in several runs. Numbers of runs count from 1. */
 interface HighestOverRuns extends ResultsOverRuns {
-  /** The highest load, combined over the runs whose response is certain; undefined when no run found one. */
+  /** The highest load, combined over the runs whose result is certain; undefined when no run found one. */
   readonly highest: OverRuns | undefined;
-  /** The complete runs without a certain response. They are in no mean. */
+  /** The complete runs without a certain result. They are in no mean. */
   readonly unresolvedRuns: readonly number[];
   /** The complete runs in which it is certain that no load keeps the limits. */
   readonly runsWithoutLoad: readonly number[];
@@ -59,7 +59,7 @@ interface HighestOverRuns extends ResultsOverRuns {
   readonly runsAtUpperEnd: readonly number[];
 }
 
-/** Combines the responses of a search; undefined for other loads. */
+/** Combines the results of a search; undefined for other loads. */
 export function highestOverRuns(repeated: RepeatedResult): HighestOverRuns | undefined {
   const { runs } = repeated;
   const complete = completeRuns(repeated);

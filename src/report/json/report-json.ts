@@ -13,8 +13,13 @@ import { describeAssertion, judgeAssertions, judgeRepeated, judgeRun, verdictsOf
 import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
-import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
-import { REPORT_VERSION } from "../schema/report-version.ts";
+import {
+  type AssertionJson,
+  REPORT_VERSION,
+  type RepeatedJson,
+  type RunJson,
+  type SingleJson,
+} from "../schema/report-schema.ts";
 import type { CheckJson, PhasesJson } from "../schema/runs.ts";
 import { toCapacityJson, toKneeJson } from "./capacity.ts";
 import { toDeliveryJson, toFindMaxJson, toLevelJson, toTimelineJson } from "./level.ts";
@@ -45,7 +50,7 @@ export function toReportJson(plan: Plan, result: RunResult, options: ReportOptio
  * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
  * the `metrics` (`throughputPerSec`, `latencyUs.p99` and so on) are the mean over the values of the runs with its 95 % interval (`low`, `high`),
  * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
- * the highest load over the runs whose response is certain, what was measured at it, and the runs without a response.
+ * the highest load over the runs whose result is certain, what was measured at it, and the runs without a result.
  */
 export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: ReportOptions = {}): RepeatedJson {
   const { runs, precision } = repeated;

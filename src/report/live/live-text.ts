@@ -63,16 +63,23 @@ function recentTable({ recent, levels, place, failedCount }: RunSnapshot): Model
   return makeTable("", columns, [undefined]);
 }
 
-/** Formats one line for a file. */
+/** Formats one line for a file, short enough for most terminals. */
 export function formatLiveLine(state: RunSnapshot): string {
-  const { elapsedSec, place, windows, progress, recent } = state;
+  const { elapsedSec, place, windows, progress, recent, completedCount, failedCount } = state;
+  const { latencyNs, requestsPerSec } = recent;
+  const p99 = latencyNs?.[RECENT_NAMES.indexOf("p99")];
+  const recently =
+    p99 === undefined ? [NOTHING] : [`${formatThreeDigits(requestsPerSec)} req/s`, `p99 ${formatTime(p99)}`];
+  const { leftSec, doneRatio } = progress ?? {};
+  const left =
+    leftSec === undefined || doneRatio === 1 ? formatProgress(state) : `${formatClock(Math.ceil(leftSec))} left`;
   const parts = [
-    ...[`${formatCounts(state)}${progress === undefined ? "" : ` (${formatProgress(state)})`}`, formatRates(state)],
-    ...[describeTimes(recent.firstResponseNs, recent.latencyNs)],
-    ...(windows === undefined ? [] : [`windows: ${formatWindows(windows)}`]),
-    `client: ${formatClient(state)}`,
+    `${formatInteger(completedCount)} completed`,
+    `${formatInteger(failedCount)} failed`,
+    ...recently,
+    ...(progress === undefined && windows?.atMost === undefined ? [] : [left]),
   ];
-  return `rampart: ${Math.round(elapsedSec)} s: ${formatPlace(place)}: ${parts.join("; ")}`;
+  return `  ${Math.round(elapsedSec)} s, ${formatPlace(place)}: ${parts.join(", ")}`;
 }
 
 /** Describes a level: `phase 2/3 ramp, warm-up, concurrency 4`. */
@@ -121,28 +128,8 @@ function formatBar(progress: RunProgressRatio | undefined): string {
   return `[${"#".repeat(done)}${".".repeat(BAR_COLUMNS - done)}] `;
 }
 
-function formatRates({ sentCount, recent: { requestsPerSec, chunksPerSec } }: RunSnapshot): string {
-  const chunks = chunksPerSec === undefined ? "" : `, ${formatThreeDigits(chunksPerSec)} chunks/s`;
-  return `${formatThreeDigits(requestsPerSec)} req/s${chunks}, sent ${formatInteger(sentCount)}`;
-}
-
-function describeTimes(
-  firstResponseNs: readonly number[] | undefined,
-  latencyNs: readonly number[] | undefined,
-): string {
-  const parts: string[] = [];
-  if (firstResponseNs !== undefined) parts.push(`first chunk ${formatTimes(firstResponseNs)}`);
-  if (latencyNs !== undefined) parts.push(`latency ${formatTimes(latencyNs)}`);
-  return parts.length === 0 ? NOTHING : parts.join(", ");
-}
-
 /** Names of {@link RECENT_RATIOS}. */
 const RECENT_NAMES = RECENT_RATIOS.map((ratio) => `p${Number((100 * ratio).toPrecision(4))}`);
-
-/** @param values at `RECENT_RATIOS` */
-function formatTimes(values: readonly number[]): string {
-  return values.map((ns, index) => `${RECENT_NAMES[index]} ${formatTime(ns)}`).join("  ");
-}
 
 function formatStability(windows: RecentWindows): LiveLine {
   const text = formatWindows(windows);

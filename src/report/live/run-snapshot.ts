@@ -1,6 +1,7 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
 import type { ClientLoad } from "../../result/observer.ts";
+import type { RequestCounts } from "../../result/run-result.ts";
 
 /** The state of a run at one moment: the one source of the live view, the web page, the metrics and OTLP. */
 
@@ -14,14 +15,6 @@ export interface LevelPlace {
   readonly isWarmup: boolean;
   /** From 1; absent if the load has no phases. */
   readonly phase?: { readonly number: number; readonly count: number; readonly label: string };
-}
-
-/** Counts of requests. */
-export interface RequestCounts {
-  readonly sentCount: number;
-  readonly completedCount: number;
-  readonly failedCount: number;
-  readonly cancelledCount: number;
 }
 
 /** What a level has counted. Levels add up to the run: a request counts where it was sent, and again where it ended. */

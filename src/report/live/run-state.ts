@@ -11,7 +11,7 @@ import { describeLevel } from "../../registry/level-names.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
-import type { PreparedRun } from "../../result/run-result.ts";
+import type { PreparedRun, RequestCounts } from "../../result/run-result.ts";
 import { nowNs, systemClock } from "../../runtime/clock.ts";
 import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report } from "../report.ts";
@@ -22,7 +22,6 @@ import {
   RECENT_RATIOS,
   type RecentRates,
   type RecentWindows,
-  type RequestCounts,
   type RunProgressRatio,
   type RunSnapshot,
 } from "./run-snapshot.ts";

@@ -3,9 +3,16 @@ import { formatCount } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { isDrawn } from "../../registry/plan-of-run.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
+import type { Plot } from "../plot.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";
 import { capacitySection } from "./capacity-section.ts";
-import { withCharts } from "./charts/run-charts.ts";
+import { groupCharts } from "./charts/group-charts.ts";
+import { loadCharts } from "./charts/load-charts.ts";
+import { latencyCurves, tokenCurves } from "./charts/percentile-charts.ts";
+import { runsCharts } from "./charts/runs-charts.ts";
+import { searchCharts } from "./charts/search-charts.ts";
+import { serverCharts } from "./charts/server-charts.ts";
+import { heatMap, timeLine, windowCharts } from "./charts/time-charts.ts";
 import { checksOf } from "./checks.ts";
 import {
   clientSection,
@@ -19,14 +26,12 @@ import {
 import { mlperfSection } from "./mlperf-section.ts";
 import type { ModelVerdict, ReportModel, Section } from "./report-model.ts";
 import { type ReportView, viewReport } from "./report-view.ts";
+import { byRunSection, pointsSection, resultSection } from "./result-sections.ts";
 import {
-  byRunSections,
   failureSection,
   hostSections,
   phaseSection,
-  pointsSection,
   receivedSection,
-  responseSection,
   sessionSection,
   totalsSection,
 } from "./run-sections.ts";
@@ -73,7 +78,7 @@ const SECTIONS: readonly ((
   view: ReportView,
   before: readonly Section[],
 ) => Section | readonly Section[] | undefined)[] = [
-  responseSection,
+  resultSection,
   capacitySection,
   hostSections,
   groupSections,
@@ -83,7 +88,7 @@ const SECTIONS: readonly ((
   failureSection,
   mlperfSection,
   pointsSection,
-  byRunSections,
+  byRunSection,
   phaseSection,
   tokenSection,
   evidenceSection,
@@ -101,6 +106,64 @@ function buildSections(view: ReportView): Section[] {
   const sections: Section[] = [];
   for (const build of SECTIONS) sections.push(...[build(view, sections) ?? []].flat());
   return sections;
+}
+
+const MOST_IN_SUMMARY = 3;
+
+/** A subject with its charts. */
+interface ChartSection {
+  /** Of the section that has them; where there is none, one with this title is added. */
+  readonly id: string;
+  readonly title: string;
+  readonly charts: readonly Plot[];
+}
+
+/**
+ * Adds charts to sections. The first one gets what answers the question that was asked, at most three charts side by side or a wide one: the
+ * tried loads of a search against its limits; the times and rates of tokens over the load; throughput and latency over the load; or for one
+ * level and for phases the time line.
+ */
+function withCharts(own: readonly Section[], view: ReportView): Section[] {
+  const { summary, sections } = drawAll(view);
+  const known = new Map(sections.map((section) => [section.id, section.charts]));
+  const shown = own.map((section, index) => {
+    const charts = [...(index === 0 ? summary : []), ...(known.get(section.id) ?? [])];
+    return { ...section, charts: [...section.charts, ...charts] };
+  });
+  const ids = new Set(own.map(({ id }) => id));
+  const added = sections
+    .filter(({ id, charts }) => charts.length > 0 && !ids.has(id))
+    .map((section) => ({ ...section, isSummary: false, tables: [] }));
+  const end = shown.findLastIndex(({ isSummary }) => isSummary) + 1;
+  return [...shown.slice(0, end), ...added, ...shown.slice(end)];
+}
+
+function drawAll(view: ReportView): {
+  readonly summary: readonly Plot[];
+  readonly sections: readonly ChartSection[];
+} {
+  const { throughput, latency, knee, tokens } = loadCharts(view);
+  const search = searchCharts(view);
+  const runs = runsCharts(view);
+  const line = timeLine(view);
+  const overLoad = tokens.length > 0 ? tokens : [...throughput, ...latency, ...knee];
+  const first = [search, overLoad, runs, line].find((plots) => plots.length > 0) ?? [];
+  const summary = first.slice(0, MOST_IN_SUMMARY);
+  const rest = (...plots: readonly Plot[]): readonly Plot[] => plots.filter((plot) => !summary.includes(plot));
+  const sections = [
+    { id: "points", title: "Points of the search", charts: rest(...search) },
+    { id: "by-run", title: "Each run", charts: rest(...runs) },
+    { id: "tokens", title: "Tokens", charts: rest(...tokens, ...tokenCurves(view)) },
+    {
+      id: "latency",
+      title: "Latency and throughput",
+      charts: rest(...throughput, ...latency, ...knee, ...latencyCurves(view)),
+    },
+    ...groupCharts(view).map(({ tag, charts }) => ({ id: `by-${tag}`, title: `By ${tag}`, charts })),
+    { id: "time", title: "Over time", charts: rest(...line, ...heatMap(view), ...windowCharts(view)) },
+    { id: "server", title: "Server", charts: serverCharts(view) },
+  ];
+  return { summary, sections };
 }
 
 /** Describes what was measured: `simple, embedded target, http`. */

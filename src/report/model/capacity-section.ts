@@ -5,10 +5,9 @@ import type { CapacityJson } from "../schema/capacity.ts";
 import type { EstimateJson } from "../schema/parts.ts";
 import { inBaseUnit } from "../schema/read-metrics.ts";
 import type { RunJson } from "../schema/report-schema.ts";
-import { detail } from "./level-sections.ts";
 import type { Cell, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
-import { type ColumnSpec, column, estimateCell, makeTable } from "./tables.ts";
+import { type ColumnSpec, column, detail, estimateCell, makeTable } from "./tables.ts";
 
 /** The knee of a sweep in a line, and the capacity answer. */
 

@@ -7,7 +7,7 @@ import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/uni
 import { inBaseUnit } from "../schema/read-metrics.ts";
 import type { AssertionJson } from "../schema/report-schema.ts";
 import type { Check } from "./report-model.ts";
-import { nameLevel, type ReportView } from "./report-view.ts";
+import { nameLevel, ofRun, type ReportView } from "./report-view.ts";
 import { formatMetricValue, joinEnds } from "./values.ts";
 
 /** What was asserted or checked, with its results: assertions, checks of phases, rules of MLPerf. */
@@ -25,13 +25,13 @@ export function checksOf(view: ReportView): Check[] {
   const { json, runs, levels } = view;
   const phases = runs.flatMap(({ name, json: run }) =>
     (run.phases ?? []).flatMap(({ checks }) =>
-      checks.map(({ state, text, measured }) => ({ state, text: name === "" ? text : `${name}: ${text}`, measured })),
+      checks.map(({ state, text, measured }) => ({ state, text: ofRun(name, text), measured })),
     ),
   );
   const mlperf = levels.flatMap(({ run, json: { mlperf: found } }): Check[] => {
     if (found === undefined) return [];
     const { scenario, isValid, broken } = found;
-    const text = `${run === "" ? "" : `${run}: `}MLPerf ${scenario} is valid`;
+    const text = ofRun(run, `MLPerf ${scenario} is valid`);
     return [{ state: isValid ? "pass" : "fail", text, measured: isValid ? "VALID" : broken.join("; ") }];
   });
   return [...json.assertions.map((assertion, index) => toCheck(view, assertion, index)), ...phases, ...mlperf];

@@ -58,7 +58,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   metricColumn("outputTokensPerSec", undefined, "tokens/s", 1),
   metricColumn("timeToFirstToken", "p50", "TTFT p50", 4),
   metricColumn("timeToFirstToken", "p99", "TTFT p99", 2),
-  metricColumn("interTokenLatency", "p50", "ITL p50", 5),
+  metricColumn("interTokenLatency", "p50", "ITL p50", 7),
   metricColumn("interTokenLatency", "p99", "ITL p99", 3),
   metricColumn("firstResponse", "p99", "first p99", [5, 27]),
   metricColumn("betweenResponses", "average", "between", [12, 28]),
@@ -145,7 +145,7 @@ function shownColumns(words: LevelWords): ShownColumn[] {
 }
 
 /** Names of the states of limits. */
-const LIMIT_TEXTS = { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" } as const;
+export const LIMIT_TEXTS = { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" } as const;
 const OUTCOME_TEXTS = {
   measured: "",
   unstable: "UNSTABLE",

@@ -19,7 +19,7 @@ import {
   nameLevel,
   type ReportView,
 } from "./report-view.ts";
-import { type ColumnSpec, column, makeTable, markedIf, spreadCell } from "./tables.ts";
+import { type ColumnSpec, column, detail, makeTable, markedIf, spreadCell } from "./tables.ts";
 
 /** Sections of a report with a row for each level, or for a part of it. */
 
@@ -264,8 +264,3 @@ export function timelineSection(view: ReportView): Section | undefined {
 }
 
 type TimelineRow = LevelJson["timeline"][number];
-
-/** Makes a section that is not on the first screen. */
-export function detail(id: string, title: string, tables: readonly ModelTable[]): Section {
-  return { id, title, isSummary: false, tables: tables.filter(({ rows }) => rows.length > 0), charts: [] };
-}

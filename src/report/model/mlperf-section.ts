@@ -1,10 +1,9 @@
 import { type MlperfTokenTimes, TOKEN_TIME_LABELS } from "../../measure/mlperf/judge-tokens.ts";
 import { formatCount } from "../../plan/units.ts";
 import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/mlperf.ts";
-import { detail } from "./level-sections.ts";
 import type { Section } from "./report-model.ts";
-import type { ReportView } from "./report-view.ts";
-import { column, makeTable } from "./tables.ts";
+import { ofRun, type ReportView } from "./report-view.ts";
+import { column, detail, makeTable } from "./tables.ts";
 import { formatTime } from "./values.ts";
 
 /** The result of a scenario of MLPerf, under the names of LoadGen's summary. */
@@ -13,13 +12,12 @@ import { formatTime } from "./values.ts";
 export function mlperfSection({ levels }: ReportView): Section | undefined {
   const tables = levels.flatMap(({ run, json: { mlperf } }) => {
     if (mlperf === undefined) return [];
-    const found = mlperf;
-    const title = `${run === "" ? "" : `${run}: `}${found.scenario}`;
+    const title = ofRun(run, mlperf.scenario);
     return [
       makeTable<readonly [what: string, value: string]>(
         title,
         [column("what", "", "text", 0, ([what]) => what), column("value", "", "text", 0, ([, value]) => value)],
-        mlperfRows(found),
+        mlperfRows(mlperf),
       ),
     ];
   });

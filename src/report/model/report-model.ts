@@ -124,7 +124,7 @@ export interface ModelTable {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Whether intervals are part of the response, as over several runs, so that narrow outputs show them too. Default: false. */
+  /** Whether intervals are part of the result, as over several runs, so that narrow outputs show them too. Default: false. */
   readonly showsIntervals?: boolean;
 }
 

@@ -1,10 +1,11 @@
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import type { GroupJson } from "../schema/level.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
-import { type ColumnSpec, column } from "./tables.ts";
+import { type ColumnSpec, column, RUN_COLUMN } from "./tables.ts";
 
 /** A report as the builders of the model read it: runs and levels with their names. */
 export interface ReportView {
@@ -52,6 +53,11 @@ export function nameInRun(run: string, name: string): string {
   return run === "" ? name : `${run}, ${name}`;
 }
 
+/** Returns a text about a run, with the name of the run where there are several: `run 2: 8 conversations`. */
+export function ofRun(run: string, text: string): string {
+  return run === "" ? text : `${run}: ${text}`;
+}
+
 /** Returns the name of a level, with its phase. */
 export function nameLevel(
   plan: Plan,
@@ -91,11 +97,13 @@ export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonl
  * alone, and otherwise its name.
  */
 export function levelNames({ plan, levels }: ReportView): ColumnSpec<NamedRow>[] {
-  const isNumber = levels.every(
-    ({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level),
-  );
+  // The only level of a schedule from data is no rate.
+  const isOfData = loadModeOf(plan.load).dataOrder === "at-times";
+  const isNumber =
+    !isOfData &&
+    levels.every(({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level));
   return [
-    column("run", "run", "text", 0, ({ run }) => run),
+    RUN_COLUMN,
     isNumber
       ? column("level", levelTitles(plan).column, "number", 0, ({ json: { level } }) => level)
       : column(

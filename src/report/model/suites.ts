@@ -67,7 +67,7 @@ function levelCase(notes: readonly Note[], view: ReportView, row: LevelRow): Cas
   };
 }
 
-/** The response of a search, where the run has one. */
+/** The result of a search, where the run has one. */
 function searchCases(plan: Plan, { findMax }: RunJson): Case[] {
   if (findMax === undefined) return [];
   const { highest, isResolved } = findMax;

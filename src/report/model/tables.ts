@@ -3,7 +3,17 @@ import type { SpreadJson } from "../schema/metrics.ts";
 import { type ReadEstimate, readStatistic, type StatisticName } from "../schema/read-metrics.ts";
 import type { Cell, CellMark, CellQuantity, Column, ModelTable, Section } from "./report-model.ts";
 
-/** How tables of a report are made: each subject has one list of columns, and a column is one entry of it. */
+/** How sections and tables of a report are made: each subject has one list of columns, and a column is one entry of it. */
+
+/** Makes a section of the first screen, without contents. */
+export function summary(id: string, title = ""): Section {
+  return { id, title, isSummary: true, tables: [], charts: [] };
+}
+
+/** Makes a section that is not on the first screen. Tables without rows are left out. */
+export function detail(id: string, title: string, tables: readonly ModelTable[]): Section {
+  return { id, title, isSummary: false, tables: tables.filter(({ rows }) => rows.length > 0), charts: [] };
+}
 
 /** A column of a subject. `Row` is what a row is made of. */
 export interface ColumnSpec<Row> extends Column {
@@ -45,6 +55,9 @@ export function column<Row>(
   };
   return { key, title, quantity, dropOrder, cell };
 }
+
+/** The column with the name of a row's run. */
+export const RUN_COLUMN: ColumnSpec<{ readonly run: string }> = column("run", "run", "text", 0, ({ run }) => run);
 
 /**
  * Makes the cell of an estimate: with its interval, or with the mark when its sample is too small for one and no verdict on it is certain; never

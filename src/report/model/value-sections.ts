@@ -4,10 +4,10 @@ import { formatCount } from "../../plan/units.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName, scaleOf } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import { detail, MOST_SUMMARY_ROWS } from "./level-sections.ts";
+import { MOST_SUMMARY_ROWS } from "./level-sections.ts";
 import type { Cell, CellQuantity, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
-import { type ColumnSpec, column, makeTable, spreadCell } from "./tables.ts";
+import { type ColumnSpec, column, detail, makeTable, spreadCell } from "./tables.ts";
 import { formatMetricValue, joinEnds } from "./values.ts";
 
 /** Sections of metrics without a column of their own, and of values that a target extracts from its responses: of levels, and of their parts by tag. */

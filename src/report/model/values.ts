@@ -92,7 +92,7 @@ export function formatValue(value: number | string, quantity: CellQuantity, unit
     case "rate":
       return formatThreeDigits(value);
     default:
-      return String(Number(value.toPrecision(6)));
+      return Number.isInteger(value) ? value.toLocaleString("en-US") : String(Number(value.toPrecision(6)));
   }
 }
 

@@ -49,7 +49,14 @@ export function findInLevel(
     ...findInstability(whole, plan, result),
     ...(undelivered === undefined
       ? []
-      : [finding(isBehind ? UNSENT_LOAD : "load-not-delivered", severityOfMissing(isBehind, window), undelivered)]),
+      : [
+          finding(
+            isBehind ? UNSENT_LOAD : "load-not-delivered",
+            severityOfMissing(isBehind, window),
+            undelivered,
+            ...(isBehind ? ["lower the load, or give the client more cores or hosts"] : []),
+          ),
+        ]),
     ...[...findLateSends(plan, prepared, result, client !== undefined), ...findLoad(whole, result)].map(shorten),
     ...(client === undefined ? [] : [client]),
     ...findWorkers(result),
@@ -132,13 +139,18 @@ function findClientLimit(window: Measurement): Finding<Text> | undefined {
   const lag = clientLagOf(window);
   // The lag says more: what a busy client does to the times.
   if (explainLag(lag, reportedTimes(window)) !== undefined)
-    return { code: "client-late", severity: "caution", texts: [describeLag(lag)] };
+    return { ...clientFinding("client-late", describeLag(lag)), weight: lag.coreWaitRatio ?? 0 };
   const reason = saturationReason(window);
   if (reason === undefined) return undefined;
   const text = `the client may have been the limit, not the server: ${reason}`;
   // Another thread helps where this one is busy, and not where it waits for a core.
-  const texts: readonly Text[] = isBusy(window) ? [text, { say: "more-workers" }] : [text];
-  return { code: "client-limit", severity: "caution", texts };
+  const found = clientFinding("client-limit", text, ...(isBusy(window) ? [{ say: "more-workers" } as const] : []));
+  return { ...found, weight: 1 };
+}
+
+/** All levels share one note about the client, which has the worst of them. */
+function clientFinding(code: string, ...texts: Text[]): Finding<Text> {
+  return { code, severity: "caution", texts, kind: "client" };
 }
 
 /** Says how many threads sent a level, where the run decides that. */
@@ -165,7 +177,7 @@ const LEAST_RATIO = 0.05;
 
 /** Says how late the client was, in the measure that shows it best, and what to do. */
 function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs }: ClientLag): string {
-  const advice = "give it a core of its own, or lower the load";
+  const advice = "give it its own core, or lower the load";
   if (coreWaitRatio >= LEAST_RATIO)
     return `the client waited for a core ${formatPct(Number(coreWaitRatio.toPrecision(2)))} of the time, so times may be too long: ${advice}`;
   if (sendMeanNs > loopLagMeanNs) return `the client took ${formatTime(sendMeanNs)} to send a request: ${advice}`;

@@ -24,7 +24,7 @@ const FEW_UNSENT = 2;
 export interface Finding<T extends Text = string> extends Pick<Note, "code" | "severity" | "metric"> {
   /** One or several sentences, each without its full stop. */
   readonly texts: readonly T[];
-  /** Findings of one code, metric and kind become one note. Default: the texts without their numbers, so that only equal sentences do. */
+  /** Findings of one metric and kind become one note. Default: the code and the texts without their numbers, so that only equal sentences do. */
   readonly kind?: string;
   /** How bad it is, among findings of one note. Default: 0. */
   readonly weight?: number;
@@ -63,7 +63,11 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
     ],
     ["short-level", ofRates, isNoted ? describeResolution(plan, level) : undefined],
   ];
-  return found.flatMap(([code, severity, text]) => (text === undefined ? [] : [{ code, severity, texts: [text] }]));
+  return found.flatMap(([code, severity, text]) => {
+    if (text === undefined) return [];
+    const texts = code === "gap" && isOwn ? [text, "look at the server's log of that time"] : [text];
+    return [{ code, severity, texts }];
+  });
 }
 
 /** Reports whether the plan asserts or limits a metric of these quantities. */
@@ -84,13 +88,13 @@ const LOST_RATIO = 0.05;
  * when that hardly matters, and for loads that change.
  */
 function describeStart({ load }: Plan, { unit, window }: LevelResult): string | undefined {
+  const { requestCount, ramp } = loadModeOf(load);
   const { sendingNs, durationNs, sentCount, openBeforeCount, openAfterCount } = window;
-  if (!LEVEL_UNITS[unit].isScheduled || loadModeOf(load).ramp?.(load) !== undefined || durationNs <= 0)
-    return undefined;
+  if (!LEVEL_UNITS[unit].isScheduled || ramp?.(load) !== undefined || durationNs <= 0) return undefined;
   const drainRatio = 1 - sendingNs / durationNs;
   if (drainRatio > LOST_RATIO) {
     const perSec = window.requestCount / nsToSec(sendingNs);
-    return `throughput includes the wait of ${formatDurationNs(durationNs - sendingNs)} for the last responses; without it, it is ${formatCount(perSec)} requests/s. Measure for a time instead of a number of requests`;
+    return `throughput includes the wait of ${formatDurationNs(durationNs - sendingNs)} for the last responses; without it, it is ${formatCount(perSec)} requests/s${requestCount === undefined ? ". Measure for a time instead of a number of requests" : ""}`;
   }
   const lost = openBeforeCount > 0 || sentCount === 0 ? 0 : openAfterCount / sentCount;
   if (lost <= LOST_RATIO) return undefined;
@@ -126,7 +130,7 @@ export function describeRepeats({
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
-  return `${sentCount} requests were made from ${prompts}: a server with a prefix cache responses repeated prompts sooner`;
+  return `${sentCount} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
 }
 
 /** Reports requests that were due and not sent within the level; undefined when they are few. */

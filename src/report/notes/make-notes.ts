@@ -85,8 +85,8 @@ function describeLost({ hosts = [] }: RunResult): string[] {
 const SENT_AGAIN = "sent-again";
 
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
-function sameNote({ code, metric = "", texts, kind = texts.join(" ").replace(NUMBERS, "0") }: Finding): string {
-  return JSON.stringify([code, metric, kind]);
+function sameNote({ code, metric = "", texts, kind }: Finding): string {
+  return JSON.stringify([metric, kind ?? [code, texts.join(" ").replace(NUMBERS, "0")]]);
 }
 
 /** Numbers with the unit behind them. */

@@ -10,10 +10,10 @@ import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
-import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { writeReport } from "../output-file.ts";
 import type { Report, TextSink } from "../report.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
+import { formatStreamNumber, toWholeUs } from "./number-format.ts";
 import { reportedLevels, reportedPercentiles } from "./reported-levels.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */

@@ -7,7 +7,7 @@ import type { Plan } from "../../plan/plan.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import { describeDelivery, describeUndelivered, whyLate, whyUnstable } from "../notes/load-delivery.ts";
 import { describeLoadNotes } from "../notes/load-notes.ts";
-import { formatStreamNumber, toWholeUs } from "../number-format.ts";
+import { formatStreamNumber, toWholeUs } from "./number-format.ts";
 import { reportedPercentiles } from "./reported-levels.ts";
 
 /** Explains what varied in a level that did not become stable, why, and which setting would help. */

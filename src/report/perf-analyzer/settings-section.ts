@@ -4,7 +4,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PreparedRun } from "../../result/run-result.ts";
-import { formatStreamNumber } from "../number-format.ts";
+import { formatStreamNumber } from "./number-format.ts";
 
 /** Formats perf_analyzer's `Measurement Settings`, which precede the levels, with the blank line after it. */
 export function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {

@@ -7,7 +7,7 @@ const FLUSH_CHARACTERS = 64 * 1024;
 const BLOCK_BYTES = 4096;
 
 /** What a file of lines says and does when it cannot be written. */
-export interface LineFileOptions {
+interface LineFileOptions {
   /** Makes the error that is thrown when nothing is in the file. */
   toError(error: unknown): RunError;
   /** Makes the error that is thrown when the file ends after a number of lines. */

@@ -1,7 +1,6 @@
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import { COMPARISON_VERSION, createComparisonSchema } from "./comparison.ts";
-import { createReportSchema } from "./report-schema.ts";
-import { REPORT_VERSION } from "./report-version.ts";
+import { createReportSchema, REPORT_VERSION } from "./report-schema.ts";
 import { createSweepSchema, SWEEP_VERSION } from "./sweep.ts";
 
 /** Returns the JSON Schema (draft 2020-12) of Rampart's JSON report. */

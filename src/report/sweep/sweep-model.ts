@@ -185,7 +185,7 @@ function joinNotes(points: readonly SweptPoint[], noun: string): Note[] {
     text:
       at.length === points.length && at.length > 1
         ? note.text
-        : `${at.length > 2 ? `${at.length} ${noun}` : at.join("; ")}: ${note.text}`,
+        : `${at.length > 2 ? `${at.length} ${noun}` : at.join("; ")}: ${note.text.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())}`,
   }));
 }
 

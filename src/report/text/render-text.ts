@@ -5,7 +5,7 @@ import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from 
 import { MARK } from "../model/values.ts";
 import { formatTextTable, intervalText, reachText, valueText, wrapText } from "./text-table.ts";
 
-/** The report on a terminal: the verdict, the response, what was checked, and the few notes that matter; details when asked. */
+/** The report on a terminal: the verdict, what was asked for, what was checked, and the few notes that matter; details when asked. */
 
 /** How a report is written. */
 export interface TextStyle {
@@ -45,12 +45,12 @@ export function renderText(model: ReportModel, style: TextStyle = {}): string {
     sections
       .filter((section) => section.isSummary === isSummary && (single === undefined || section.id !== "levels"))
       .map((section) => sectionLines(section, maxColumns, isVerbose));
-  const [responses, details] = [linesOf(true), linesOf(false)];
+  const [results, details] = [linesOf(true), linesOf(false)];
   const head = single ?? verdictLines(model, maxColumns, color, isVerbose);
-  const isMarked = [head, ...responses, ...details].flat().some((line) => MARKED.test(line));
+  const isMarked = [head, ...results, ...details].flat().some((line) => MARKED.test(line));
   const blocks = [
     head,
-    ...responses,
+    ...results,
     checkLines(model.checks, maxColumns, color),
     noteLines(model, { maxColumns, isVerbose, isMarked, moreFlag }),
     ...details,
@@ -90,7 +90,9 @@ function verdictLines(
   const word = verdict.name.toUpperCase();
   const chosen = VERDICT_COLORS[verdict.name];
   const facts = verdict.facts.join("   ");
-  const title = subject === "" ? name : `${name}: ${subject}`;
+  // A scenario that has the name of its model needs it once.
+  const whole = subject === "" ? name : `${name}: ${subject}`;
+  const title = subject.startsWith(`${name},`) ? subject : whole;
   const room = maxColumns - word.length - INDENT.length;
   const isOneLine = title.length + 3 + facts.length <= room;
   const [first = "", ...rest] = isOneLine ? [`${title.padEnd(room - facts.length)}${facts}`] : wrapText(title, room);

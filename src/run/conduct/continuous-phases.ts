@@ -1,6 +1,6 @@
 import { toBuckets } from "../../measure/timeline.ts";
 import type { PhasePlace } from "../../result/observer.ts";
-import type { PhaseResult, PhasesResult, PhaseTally } from "../../result/run-result.ts";
+import type { PhaseResult, PhasesResult, RequestCounts } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
 import type { SenderState } from "../send/messages.ts";
 import { LevelRun } from "./level.ts";
@@ -60,7 +60,7 @@ export class ContinuousPhases implements LevelSequence {
     const phases = await Promise.all(this.results);
     const timelines = await sender.takeRunTimeline();
     const endNs = timelines.reduce((latest, { lastNs }) => Math.max(latest, lastNs), this.phaseStartNs);
-    const counted = phases.reduce<PhaseTally>((sum, { tally }) => addTallies(sum, tally, 1), NOTHING);
+    const counted = phases.reduce<RequestCounts>((sum, { tally }) => addTallies(sum, tally, 1), NOTHING);
     return {
       phases,
       after: addTallies(await sender.state(), counted, -1),
@@ -179,7 +179,7 @@ export class ContinuousPhases implements LevelSequence {
 }
 
 /** What a phase needs to know of its sender. */
-type Standing = PhaseTally & Pick<SenderState, "outstanding">;
+type Standing = RequestCounts & Pick<SenderState, "outstanding">;
 
 /** A phase that has ended. */
 interface EndedPhase {
@@ -193,9 +193,9 @@ function labelOf({ phase }: Step): string {
   return phase.label ?? "";
 }
 
-const NOTHING: PhaseTally = { sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 };
+const NOTHING: RequestCounts = { sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 };
 
-function addTallies(a: PhaseTally, b: PhaseTally, sign: 1 | -1): PhaseTally {
+function addTallies(a: RequestCounts, b: RequestCounts, sign: 1 | -1): RequestCounts {
   return {
     sentCount: a.sentCount + sign * b.sentCount,
     completedCount: a.completedCount + sign * b.completedCount,

@@ -1,6 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { msToNs, nsToMs } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
+import { CLIENT_WARM_UP_MS } from "../../registry/run-time.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
 import type { LevelRun } from "./level.ts";
@@ -10,8 +11,6 @@ import type { WarmUp, WarmUpTally } from "./warm-up.ts";
 /** Longest wait for a load to become steady. A server that stalls is measured as it is. */
 const STEADY_LIMIT_MS = 60_000;
 
-/** Longest time for which a run's first level is not measured because the client's code may still be compiled. */
-const COMPILE_LIMIT_MS = 1000;
 /** Below this rate it does not matter how fast the client's code is. */
 const LEAST_FULL_PER_SEC = 2000;
 const RATE_PROBE_MS = 20;
@@ -79,7 +78,7 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
 async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   const { sender, clock, signal, step, count, durationMs, firstMs = 0 } = level;
   const before = await sender.state();
-  const compiledNs = clock.nowNs() + msToNs(Math.min(COMPILE_LIMIT_MS, firstMs));
+  const compiledNs = clock.nowNs() + msToNs(Math.min(CLIENT_WARM_UP_MS, firstMs));
   await Promise.race([sender.start(step, Number.POSITIVE_INFINITY), signal.stopped]);
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
   const restOf = async (): Promise<number> => count - ((await sender.state()).sentCount - before.sentCount);

@@ -1,4 +1,4 @@
-import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
+import type { CompletionGap } from "../../measure/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { msToNs } from "../../plan/units.ts";

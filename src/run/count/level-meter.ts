@@ -1,4 +1,4 @@
-import type { CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
+import type { CompletionGaps } from "../../measure/completion-gaps.ts";
 import type { MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import { WindowTally } from "../../measure/tally/window-tally.ts";

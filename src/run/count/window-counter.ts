@@ -1,5 +1,5 @@
 import { type Share, WHOLE } from "../../load/share.ts";
-import { type CompletionGap, CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
+import { type CompletionGap, CompletionGaps } from "../../measure/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import {

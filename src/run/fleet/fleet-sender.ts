@@ -1,4 +1,4 @@
-import { joinGaps } from "../../measure/gaps/completion-gaps.ts";
+import { joinGaps } from "../../measure/completion-gaps.ts";
 import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";

@@ -2,15 +2,13 @@ import { RECORD_FAILED, RECORD_RESENT, type RecordColumns } from "../../measure/
 import type { Payload, RequestContent } from "../../service/content.ts";
 import { Call, type ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
+import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../transport/packed-bytes.ts";
 import type { Judging } from "../judge/judge.ts";
 import type { JudgedRequests } from "../run-parts.ts";
 import { Slots } from "../send/slots.ts";
 
 /** Single requests on their way to a conductor elsewhere: what a batch of records lacks of each of its requests. */
 
-const FIRST_BYTES = 64 * 1024;
-/** A batch is sent when it has this size. A single request may be larger. */
-const FULL_BYTES = 256 * 1024;
 const NUMBER_BYTES = 8;
 const NO_BYTES = new Uint8Array(0);
 const NO_CONTENT = -1;
@@ -24,10 +22,7 @@ export interface RequestsWanted {
 }
 
 /** The requests of a batch of records, in the order of its rows: plain data. Times are nanoseconds after the send. */
-export interface PackedRequests {
-  readonly numbers: Float64Array<ArrayBuffer>;
-  /** Contents and responses, one after the other. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+export interface PackedRequests extends PackedBytes {
   /** Failures, and the sessions of contents. */
   readonly values: readonly unknown[];
 }
@@ -37,10 +32,8 @@ export class RequestPacker implements JudgedRequests {
   readonly needsBodies: boolean;
   /** Called when the batch is full, before the next request is added: drains the records, so that the batch is taken. */
   onFull: () => void = () => {};
-  private numbers: number[] = [];
+  private readonly packer = new BytePacker();
   private values: unknown[] = [];
-  private bytes = new Uint8Array(FIRST_BYTES);
-  private byteCount = 0;
 
   constructor({ hasResponses }: RequestsWanted) {
     this.needsBodies = hasResponses;
@@ -49,59 +42,43 @@ export class RequestPacker implements JudgedRequests {
   /** @param content that of the request, unless the conductor finds it in the data */
   add(call: Call, slots: Slots, failure: Failure | undefined, content?: RequestContent): void {
     if (failure === undefined && !this.needsBodies) return;
-    if (this.byteCount + NUMBER_BYTES * this.numbers.length >= FULL_BYTES) this.onFull();
+    const { packer } = this;
+    // A single request may be larger than a batch.
+    if (packer.byteCount + NUMBER_BYTES * packer.numbers.length >= FULL_BYTES) this.onFull();
     const { slot, server, member } = call;
-    this.numbers.push(slots.steps[slot] as number, slots.sequenceIds[slot] as number, server, member);
+    packer.numbers.push(slots.steps[slot] as number, slots.sequenceIds[slot] as number, server, member);
     this.addContent(content);
     if (failure === undefined) this.addResponses(call);
     else {
-      this.numbers.push(call.responses.length);
+      packer.numbers.push(call.responses.length);
       this.values.push(failure);
     }
   }
 
   /** Returns the requests since the last call. */
   take(): PackedRequests {
-    const packed = {
-      numbers: Float64Array.from(this.numbers),
-      bytes: this.bytes.slice(0, this.byteCount),
-      values: this.values,
-    };
-    this.numbers = [];
+    const { values } = this;
     this.values = [];
-    this.byteCount = 0;
-    return packed;
+    return { ...this.packer.take(), values };
   }
 
   private addContent(content: RequestContent | undefined): void {
     if (content === undefined || !("bytes" in content)) {
-      this.numbers.push(NO_CONTENT);
+      this.packer.numbers.push(NO_CONTENT);
       return;
     }
-    this.append(content.bytes);
+    this.packer.append(content.bytes);
     this.values.push(content.session);
   }
 
   private addResponses({ jsonBytes, responses, body = NO_BYTES, sendStartNs }: Call): void {
-    this.numbers.push(jsonBytes, responses.length === 0 ? SINGLE : responses.length);
-    if (responses.length === 0) this.append(body);
+    const { packer } = this;
+    packer.numbers.push(jsonBytes, responses.length === 0 ? SINGLE : responses.length);
+    if (responses.length === 0) packer.append(body);
     for (const response of responses) {
-      this.numbers.push(response.readNs - sendStartNs, response.isEmpty ? 1 : 0);
-      this.append(response.body);
+      packer.numbers.push(response.readNs - sendStartNs, response.isEmpty ? 1 : 0);
+      packer.append(response.body);
     }
-  }
-
-  /** Appends the length as a number, and the bytes. */
-  private append(body: Uint8Array): void {
-    this.numbers.push(body.length);
-    const needed = this.byteCount + body.length;
-    if (needed > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, 2 * this.bytes.length));
-      grown.set(this.bytes.subarray(0, this.byteCount));
-      this.bytes = grown;
-    }
-    this.bytes.set(body, this.byteCount);
-    this.byteCount = needed;
   }
 }
 
@@ -125,11 +102,8 @@ export class RequestReader {
   private readonly parts: ReaderParts;
   private readonly call = new Call(0);
   private readonly slots = new Slots();
-  private numbers = new Float64Array(0);
-  private bytes: Uint8Array = NO_BYTES;
+  private reader = new PackageReader({ numbers: new Float64Array(0), bytes: NO_BYTES });
   private values: readonly unknown[] = [];
-  private at = 0;
-  private offset = 0;
   private valueAt = 0;
 
   constructor(parts: ReaderParts) {
@@ -139,8 +113,10 @@ export class RequestReader {
   }
 
   /** Reads the requests of the rows `[0, count)`. */
-  read(records: RecordColumns, count: number, { numbers, bytes, values }: PackedRequests): void {
-    Object.assign(this, { numbers, bytes, values, at: 0, offset: 0, valueAt: 0 });
+  read(records: RecordColumns, count: number, packed: PackedRequests): void {
+    this.reader = new PackageReader(packed);
+    this.values = packed.values;
+    this.valueAt = 0;
     for (let row = 0; row < count; row++) {
       const hasFailed = ((records.flags[row] as number) & RECORD_FAILED) !== 0;
       if (hasFailed || this.parts.hasResponses) this.readRequest(records, row, hasFailed);
@@ -156,50 +132,41 @@ export class RequestReader {
     call.responseCount = records.responseCount[row] as number;
     call.isResent = ((records.flags[row] as number) & RECORD_RESENT) !== 0;
     slots.intendedNs[0] = records.intendedSendNs[row] as number;
-    slots.steps[0] = this.number();
-    slots.sequenceIds[0] = this.number();
-    call.server = this.number();
-    call.member = this.number();
+    slots.steps[0] = this.reader.number();
+    slots.sequenceIds[0] = this.reader.number();
+    call.server = this.reader.number();
+    call.member = this.reader.number();
     parts.current.content = this.readContent();
     call.body = undefined;
     call.failure = undefined;
     if (hasFailed) {
-      call.responses = Array.from({ length: this.number() }, () => UNREAD);
+      call.responses = Array.from({ length: this.reader.number() }, () => UNREAD);
       call.failure = this.value() as Failure;
     } else this.readResponses();
     parts.judge.judge(call, slots);
   }
 
   private readContent(): Payload | undefined {
-    const length = this.number();
+    const length = this.reader.number();
     if (length === NO_CONTENT) return undefined;
     const session = this.value() as Payload["session"];
-    return { bytes: this.body(length), ...(session === undefined ? {} : { session }) };
+    return { bytes: this.reader.piece(length), ...(session === undefined ? {} : { session }) };
   }
 
   private readResponses(): void {
     const { call } = this;
-    call.jsonBytes = this.number();
-    const count = this.number();
+    call.jsonBytes = this.reader.number();
+    const count = this.reader.number();
     call.responses = [];
-    if (count === SINGLE) call.body = this.body(this.number());
+    if (count === SINGLE) call.body = this.reader.piece();
     for (let read = 0; read < count; read++) {
-      const readNs = call.sendStartNs + this.number();
-      const isEmpty = this.number() === 1;
-      call.responses.push({ readNs, isEmpty, body: this.body(this.number()) });
+      const readNs = call.sendStartNs + this.reader.number();
+      const isEmpty = this.reader.number() === 1;
+      call.responses.push({ readNs, isEmpty, body: this.reader.piece() });
     }
-  }
-
-  private number(): number {
-    return this.numbers[this.at++] as number;
   }
 
   private value(): unknown {
     return this.values[this.valueAt++];
-  }
-
-  private body(length: number): Uint8Array {
-    this.offset += length;
-    return this.bytes.subarray(this.offset - length, this.offset);
   }
 }

@@ -1,4 +1,3 @@
-import type { ExpectedOutput } from "../../inputs/batches.ts";
 import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import { separateReads } from "../../measure/tokens/response-times.ts";
 import { messageOf } from "../../plan/problem.ts";
@@ -22,52 +21,11 @@ import type { RequestGroups } from "../groups/request-groups.ts";
 import type { TargetSession } from "../open/session.ts";
 import type { SharedTensors } from "../open/shared-tensors.ts";
 import type { Feed } from "../send/feed.ts";
-import { sessionsOf } from "../send/session-feed.ts";
+import { type SessionFeed, sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
 import type { ContentCheck, GivenResponse } from "./content-check.ts";
+import { compareOutput } from "./expected-output.ts";
 import { firstByteOf, ResponsePacker } from "./response-packer.ts";
-
-/**
- * Compares an output with the one that the data expects, byte by byte. The messages begin like perf_analyzer's.
- * @param actual bytes of the output; undefined when the response has no such output
- * @param step step of the data that the request used
- * @returns the first difference; undefined when they are equal
- */
-export function compareOutput(
-  expected: ExpectedOutput,
-  actual: Uint8Array | undefined,
-  step: number,
-): Failure | undefined {
-  if (actual === undefined || actual.length !== expected.bytes.length)
-    return {
-      kind: "validation",
-      message: `Output size doesn't match expected size: ${expected.name} has ${actual?.length ?? 0} bytes, expected ${expected.bytes.length} (${placesOf(expected, step)})`,
-    };
-  const at = expected.bytes.findIndex((byte, index) => byte !== actual[index]);
-  if (at < 0) return undefined;
-  return {
-    kind: "validation",
-    message: `Output doesn't match expected output: ${expected.name} ${describeDifference(expected, at, step)}`,
-  };
-}
-
-/** Returns the places of the first and last entry of an expected output. */
-function placesOf({ items }: ExpectedOutput, step: number): string {
-  const first = items[0]?.place ?? "";
-  const last = items.at(-1)?.place ?? "";
-  if (first === "") return `step ${step}`;
-  return first === last ? first : `${first} to ${last}`;
-}
-
-/** Describes the first different byte. @param at offset in the whole output */
-function describeDifference({ items }: ExpectedOutput, at: number, step: number): string {
-  let offset = at;
-  for (const { place, byteCount } of items) {
-    if (offset < byteCount) return `differs at byte ${offset} (${place === "" ? `step ${step}` : place})`;
-    offset -= byteCount;
-  }
-  return `differs at byte ${at} (step ${step})`;
-}
 
 const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
@@ -76,6 +34,8 @@ const NO_RESPONSES: readonly ResponseRecord[] = [];
 export interface Judging {
   /** Whether response bodies must be kept. */
   readonly needsBodies: boolean;
+  /** Whether the headers of responses must be kept. Absent: no. */
+  readonly needsHeaders?: boolean;
   /**
    * Whether a slot may send its next request before its response is judged. Not with traces, which are live, or shared memory, which is
    * overwritten.
@@ -124,12 +84,14 @@ export class RequestJudge implements Judging {
   private readonly onExtracted: JudgeParts["onExtracted"];
   private readonly groups: RequestGroups | undefined;
   private readonly contentCheck: ContentCheck | undefined;
+  private readonly sessions: SessionFeed | undefined;
   private readonly finished: { count: number };
   /** Number of the request that is judged, among the finished ones of the run. */
   private index = 0;
   /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   readonly needsBodies: boolean;
+  readonly needsHeaders: boolean;
   readonly canWait: boolean;
   readonly createCheck: CreateResponseCheck;
   /** Checks responses that are kept. */
@@ -150,6 +112,7 @@ export class RequestJudge implements Judging {
     this.observer = observer;
     this.createCheck = service.codec.responseChecks(parts.acceptsOtherOutputs);
     this.check = this.createCheck();
+    this.sessions = sessionsOf(feed);
     this.isTracing = verbosity === 2;
     this.needsBodies =
       this.isTracing ||
@@ -159,7 +122,8 @@ export class RequestJudge implements Judging {
       contentCheck !== undefined ||
       service.responseReader !== undefined ||
       feed.hasExpectations ||
-      sessionsOf(feed) !== undefined;
+      this.sessions !== undefined;
+    this.needsHeaders = this.sessions?.readsHeaders === true;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
     const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
       name,
@@ -175,7 +139,7 @@ export class RequestJudge implements Judging {
       this.packer?.addResponse(this.index, call, slots, found);
       return undefined;
     }
-    const failure = maskFailure(found as Failure);
+    const failure = maskFailure(this.sessions?.failTurn(found as Failure) ?? (found as Failure));
     this.observer.onFailed?.(this.describeFailed(call, slots, failure));
     this.packer?.addFailure(call, slots, failure);
     return failure;
@@ -232,7 +196,9 @@ export class RequestJudge implements Judging {
     const wrong = isJudged
       ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
       : undefined;
-    if (wrong !== undefined) return wrong;
+    // Only a response that is right in all other ways is one to continue from.
+    const lacking = wrong ?? this.sessions?.takeValues(call);
+    if (lacking !== undefined) return lacking;
     if (extracted !== undefined) this.onExtracted?.(extracted, step, call.endNs);
     const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({

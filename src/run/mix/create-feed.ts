@@ -39,7 +39,7 @@ export async function createTargetFeed(
 ): Promise<RequestFeed> {
   const { service, dataset, shared } = session;
   const { isSync } = lanes;
-  if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(session, senders);
+  if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(session, senders, plan.seed);
   const usesIds = !isSync || service.wire === "grpc-stream";
   const sequences = service.isSequence ? await createSequences(plan, search, dataset, { isSync, senders }) : undefined;
   const isInOrder =
@@ -65,12 +65,16 @@ async function createMixedFeed(
   return mixed;
 }
 
-async function createSessionFeed({ service, dataset }: TargetSession, senders: Share): Promise<RequestFeed> {
+async function createSessionFeed(
+  { service, dataset }: TargetSession,
+  senders: Share,
+  seed: number | undefined,
+): Promise<RequestFeed> {
   if (service.conversations === undefined) {
     const message = "this kind of server has no conversations, which sessions need";
     throw new RunError("unsupported", message, "Use a concurrency or a request rate.");
   }
-  return new SessionFeed(service, dataset, await service.conversations(), senders);
+  return new SessionFeed(service, dataset, await service.conversations(), { senders, seed });
 }
 
 async function createSequences(

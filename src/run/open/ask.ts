@@ -73,7 +73,9 @@ function toRunError(error: unknown, address: ServiceAddress, serverName: string,
       return new (isMissingStatus(failure.kind, failure.status) ? MissingCallError : RunError)(
         "refused",
         `${failed}${readServerError(failure.message, body)}`,
-        "Check the model's name and version, and that the server has loaded it.",
+        what === "the list of models"
+          ? `Is this ${serverName}, under this path?`
+          : "Check the model's name and version, and that the server has loaded it.",
         { failure },
       );
     default:

@@ -47,12 +47,14 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     host === "" ||
     host.includes("[") ||
     Number.isNaN(port) ||
+    /^[a-z]+:\/\//i.test(rest) ||
     // A line break could inject a header.
     /[\s\u0000-\u0020\u007f]/.test(rest) ||
     rest.includes("?") ||
     rest.includes("#")
   ) {
-    const hint = "Write host:port, http://host:port or https://host:port.";
+    const forms = "Write host:port, http://host:port or https://host:port";
+    const hint = Number.isNaN(port) ? `${forms}, with a port from 1 to 65535.` : `${forms}.`;
     throw userError("invalid-value", { setting: "target.url" }, "is not an address", hint, text);
   }
   return {

@@ -39,6 +39,8 @@ export interface DriverWork {
   readonly groups?: RequestGroups | undefined;
   /** Whether `judge` needs the bodies of responses. */
   readonly needsBodies: boolean;
+  /** Whether it needs the headers of HTTP responses. Default: false. */
+  readonly needsHeaders?: boolean | undefined;
   /** Creates checks of responses whose bodies are not kept. Absent: not checked. */
   readonly createCheck?: CreateResponseCheck | undefined;
   /** Whether `judge` may run later, when the slot may already have its next request. */

@@ -98,6 +98,7 @@ export class Driver implements DriveHost {
   setWork(work: DriverWork): void {
     this.work = work;
     this.responses.keepBodies = work.needsBodies;
+    this.responses.keepHeaders = work.needsHeaders;
     this.responses.createCheck = work.createCheck;
     this.requestTimeout?.start();
     this.ended.setWork(work);

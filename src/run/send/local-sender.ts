@@ -1,6 +1,6 @@
 import { closedConcurrencyOf, isScheduled, leastInFlightOf, roundSizeOf } from "../../load/drive.ts";
 import { countOf, type Share, WHOLE } from "../../load/share.ts";
-import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
+import type { CompletionGap } from "../../measure/completion-gaps.ts";
 import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import { type FinishedTimeline, Timeline } from "../../measure/timeline.ts";

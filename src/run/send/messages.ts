@@ -1,11 +1,11 @@
-import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
+import type { CompletionGap } from "../../measure/completion-gaps.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import type { FinishedTimeline } from "../../measure/timeline.ts";
 import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import type { ProgressCounts, TraceEvent } from "../../result/observer.ts";
-import type { DelayedRequests, RunResult } from "../../result/run-result.ts";
+import type { DelayedRequests, RequestCounts, RunResult } from "../../result/run-result.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 
@@ -37,16 +37,12 @@ export interface QueryMinimums {
 }
 
 /** Where a sender stands. */
-export interface SenderState {
-  readonly sentCount: number;
+export interface SenderState extends RequestCounts {
   /** Requests that have ended, whether or not they were judged yet. */
   readonly endedCount: number;
   readonly outstanding: number;
   /** Lanes that can have a request outstanding. */
   readonly activeLanes: number;
-  readonly completedCount: number;
-  readonly failedCount: number;
-  readonly cancelledCount: number;
 }
 
 /** The latest counts that the conductor has of a sender, without asking. They may be a moment old, but not older than an earlier reply. */

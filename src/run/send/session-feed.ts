@@ -1,11 +1,14 @@
-import type { Dataset } from "../../inputs/dataset.ts";
+import type { DataStep, Dataset } from "../../inputs/dataset.ts";
 import { countOf, numberOf, type Share, WHOLE } from "../../load/share.ts";
+import type { ThinkTimePlan } from "../../plan/load-options.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { SessionTally } from "../../result/run-result.ts";
+import { createRandomFor, drawNormal, type Random } from "../../runtime/random.ts";
 import type { Payload, RequestContent } from "../../service/content.ts";
 import type { Conversation, Service } from "../../service/service.ts";
 import type { Call } from "../../transport/client.ts";
+import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { DriverWork } from "./driver-work.ts";
 import { RequestFeed } from "./feed.ts";
@@ -31,7 +34,8 @@ interface ActiveSession {
 
 interface ReadyTurn {
   readonly request: WireRequest;
-  readonly bytes: Uint8Array;
+  /** Its bytes for exports. */
+  readonly shown: Uint8Array;
 }
 
 /** A turn that was sent. */
@@ -39,6 +43,14 @@ interface SentTurn {
   readonly session: ActiveSession;
   readonly step: number;
   readonly sent: Payload;
+}
+
+/** What a feed of sessions needs besides its data. */
+export interface SessionFeedOptions {
+  /** Which sender of how many holds the sessions. Default: the only one. */
+  readonly senders?: Share | undefined;
+  /** Seed of think times. Default: 0. */
+  readonly seed?: number | undefined;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -50,22 +62,37 @@ const NO_BYTES = new Uint8Array(0);
 export class SessionFeed extends RequestFeed {
   /** Number of turns in all sessions. */
   readonly turnCount: number;
-  private readonly open: () => Conversation;
+  /** Whether the headers of any response are read. */
+  readonly readsHeaders: boolean;
+  /** Encodings of turns that are always the same. */
+  private readonly fixed = new WeakMap<Payload, WireRequest>();
+  private readonly open: (user: number) => Conversation;
+  private readonly seed: number;
+  /** Of think times, by slot. */
+  private readonly draws: Random[] = [];
   private readonly active: (ActiveSession | undefined)[] = [];
   /** By the slot of their session: turns that were sent and not judged. The same turn may be in flight in several sessions. */
   private readonly inFlight = new Map<number, SentTurn>();
   /** The turn that is judged. */
   private judged: SentTurn | undefined;
   private onTurn: OnTurn = () => {};
+  private onSkipped: (count: number) => void = () => {};
   private begunCount = 0;
   private cutCount = 0;
   private unsentCount = 0;
   private unreadReason: string | undefined;
 
-  /** @param open starts a conversation @param senders which sender of how many holds the sessions. Default: the only one */
-  constructor(service: Service, dataset: Dataset, open: () => Conversation, senders = WHOLE) {
+  /** @param open starts a conversation of a user */
+  constructor(
+    service: Service,
+    dataset: Dataset,
+    open: (user: number) => Conversation,
+    { senders = WHOLE, seed = 0 }: SessionFeedOptions = {},
+  ) {
     super(service, dataset, { usesIds: false, senders });
     this.open = open;
+    this.seed = seed;
+    this.readsHeaders = dataset.streams.some((turns) => turns.some(({ readsHeaders }) => readsHeaders === true));
     let count = 0;
     for (const turns of dataset.streams) count += turns.length;
     this.turnCount = count;
@@ -86,9 +113,22 @@ export class SessionFeed extends RequestFeed {
     return { sessionCount, cutCount, unsentCount, ...reason };
   }
 
-  /** Sets the callback for judged turns. */
-  listen(onTurn: OnTurn): void {
+  /** Sets the callbacks for judged turns, and for a number of turns that are left out. */
+  listen(onTurn: OnTurn, onSkipped: (count: number) => void = () => {}): void {
     this.onTurn = onTurn;
+    this.onSkipped = onSkipped;
+  }
+
+  /** Takes from a successful response what later turns need. Returns why the request has failed; undefined when it has not. */
+  takeValues({ responses, body = NO_BYTES, headers }: Call): Failure | undefined {
+    const bodies = responses.length > 0 ? responses.map((response) => response.body) : [body];
+    const message = this.judged?.session.conversation.takeValues?.(bodies, headers);
+    return message === undefined ? undefined : { kind: "validation", message };
+  }
+
+  /** Notes that the turn that is judged has failed. Returns the failure without the secrets of its session. */
+  failTurn(failure: Failure): Failure {
+    return this.judged?.session.conversation.endTurn?.(failure) ?? failure;
   }
 
   /** Wraps a judge so that sessions continue from judged responses. */
@@ -113,19 +153,19 @@ export class SessionFeed extends RequestFeed {
     if (number >= count && !repeats) return false;
     const stream = number % count;
     this.begunCount++;
-    const session: ActiveSession = { slot, conversation: this.open(), stream, turn: 0, ready: undefined, reads: [] };
+    const conversation = this.open(this.userOf(slot));
+    const session: ActiveSession = { slot, conversation, stream, turn: -1, ready: undefined, reads: [] };
     this.active[slot] = session;
-    this.encodeTurn(session);
-    return true;
+    return this.moveOn(session);
   }
 
   /** Returns the encoded turn. */
   override next(_lane: number, _sequence: number, slot: number): WireRequest {
     const session = this.active[slot] as ActiveSession;
-    const { request, bytes } = session.ready as ReadyTurn;
+    const { request, shown } = session.ready as ReadyTurn;
     session.ready = undefined;
     this.step = (this.streamStarts[session.stream] ?? 0) + session.turn;
-    this.inFlight.set(slot, { session, step: this.step, sent: this.toRecord(session, bytes) });
+    this.inFlight.set(slot, { session, step: this.step, sent: this.toRecord(session, shown) });
     return request;
   }
 
@@ -137,7 +177,14 @@ export class SessionFeed extends RequestFeed {
   /** Returns the delay between the current turn's response and the next turn, in nanoseconds. */
   delayNs(slot: number): number {
     const { stream, turn } = this.active[slot] as ActiveSession;
-    return msToNs(this.turnsOf(stream)[turn]?.delayMs ?? 0);
+    const { delayMs = 0, thinkTime } = this.turnsOf(stream)[turn] ?? {};
+    return msToNs(thinkTime === undefined ? delayMs : this.drawMs(slot, thinkTime));
+  }
+
+  /** Whether that delay is a user's, which also comes between the slot's session and its next one. */
+  restsAtEnd(slot: number): boolean {
+    const { stream, turn } = this.active[slot] as ActiveSession;
+    return this.turnsOf(stream)[turn]?.thinkTime !== undefined;
   }
 
   /**
@@ -146,22 +193,22 @@ export class SessionFeed extends RequestFeed {
    */
   advance(slot: number): "ready" | "over" | "unreadable" {
     const session = this.active[slot] as ActiveSession;
-    if (session.turn + 1 >= this.turnsOf(session.stream).length) return "over";
+    if (this.nextTurnOf(session) === undefined) return "over";
     const problem = session.conversation.addResponse(session.reads);
     session.reads = [];
     if (problem !== undefined) {
       this.unreadReason ??= maskSecrets(problem);
       return "unreadable";
     }
-    session.turn++;
-    this.encodeTurn(session);
-    return "ready";
+    return this.moveOn(session) ? "ready" : "over";
   }
 
   /** Ends the slot's session after its current turn. Returns the number of skipped turns. */
   cut(slot: number): number {
-    const { stream, turn } = this.active[slot] as ActiveSession;
-    const unsent = this.turnsOf(stream).length - turn - 1;
+    const { stream, turn, conversation } = this.active[slot] as ActiveSession;
+    const later = this.turnsOf(stream).slice(turn + 1);
+    const unsent = later.filter((step) => !isSkipped(conversation, step)).length;
+    this.onSkipped(later.length - unsent);
     if (unsent > 0) this.cutCount++;
     this.unsentCount += unsent;
     return unsent;
@@ -176,20 +223,60 @@ export class SessionFeed extends RequestFeed {
     this.onTurn(session.slot, failure !== undefined ? "lost" : hasFailed ? "refused" : "answered", endNs);
   }
 
-  private encodeTurn(session: ActiveSession): void {
+  /** Moves on to the session's next turn and encodes it. Returns false when there is none. */
+  private moveOn(session: ActiveSession): boolean {
     const { stream, turn, conversation } = session;
-    const bytes = conversation.nextRequest(this.turnsOf(stream)[turn]?.payload ?? NO_BYTES);
-    session.ready = { bytes, request: { ...this.service.codec.encode({ bytes }, 0), isOnce: true } };
+    const next = this.nextTurnOf(session);
+    if (next === undefined) return false;
+    if (next > turn + 1) this.onSkipped(next - turn - 1);
+    session.turn = next;
+    const sent = conversation.nextRequest(toPayload(this.turnsOf(stream)[next]));
+    session.ready = { shown: sent.shown ?? sent.bytes, request: this.encodeTurn(sent) };
+    return true;
+  }
+
+  private encodeTurn(sent: Payload): WireRequest {
+    const known = this.fixed.get(sent);
+    if (known !== undefined) return known;
+    const request = this.service.codec.encode(sent, 0);
+    if (sent.isFixed !== true) return { ...request, isOnce: true };
+    this.fixed.set(sent, request);
+    return request;
+  }
+
+  private nextTurnOf({ stream, turn, conversation }: ActiveSession): number | undefined {
+    const turns = this.turnsOf(stream);
+    for (let next = turn + 1; next < turns.length; next++) if (!isSkipped(conversation, turns[next])) return next;
+    return undefined;
+  }
+
+  private drawMs(slot: number, { meanMs, stddevMs = 0 }: ThinkTimePlan): number {
+    this.draws[slot] ??= createRandomFor(this.seed, "think time", this.userOf(slot));
+    return Math.max(0, drawNormal(this.draws[slot], meanMs, stddevMs));
+  }
+
+  /** Returns the number of a slot's user among those of all senders. */
+  private userOf(slot: number): number {
+    return numberOf(slot, this.share);
   }
 
   private toRecord({ stream, turn }: ActiveSession, bytes: Uint8Array): Payload {
-    const { sessionId: id = "", delayMs } = this.turnsOf(stream)[turn] ?? {};
+    const { sessionId: id = String(stream), delayMs } = this.turnsOf(stream)[turn] ?? {};
     return { bytes, session: { id, delayMs } };
   }
 
   private turnsOf(stream: number): Dataset["streams"][number] {
     return this.dataset.streams[stream] ?? [];
   }
+}
+
+function isSkipped(conversation: Conversation, step: DataStep | undefined): boolean {
+  return conversation.skips?.(toPayload(step)) === true;
+}
+
+/** Returns a turn of the data. */
+function toPayload({ payload: bytes = NO_BYTES, request, origin }: Partial<DataStep> = {}): Payload {
+  return { bytes, ...(request === undefined ? {} : { request }), ...(origin === undefined ? {} : { origin }) };
 }
 
 /** Returns the feed if it is one of sessions; undefined otherwise. */

@@ -25,6 +25,8 @@ export class SessionLoad implements ActiveLoad {
   private readonly timer: DueTimer;
   /** Slots by due time of the next turn. */
   private readonly due = new DueHeap();
+  /** Slots whose session is over, until the due time of their next one. */
+  private readonly resting = new Set<number>();
   private judged: JudgedTurn[] = [];
   private cancelPrepare: Cancel | undefined;
   /** Starts the remaining slots. */
@@ -47,7 +49,10 @@ export class SessionLoad implements ActiveLoad {
     this.sessions = sessions;
     this.repeats = repeats;
     this.timer = new DueTimer(() => sender.guard(() => this.tick()), sender.clock);
-    sessions.listen((slot, outcome, endNs) => this.endTurn(slot, outcome, endNs));
+    sessions.listen(
+      (slot, outcome, endNs) => this.endTurn(slot, outcome, endNs),
+      (count) => sender.skipRemaining(count),
+    );
   }
 
   get activeLanes(): number {
@@ -107,15 +112,16 @@ export class SessionLoad implements ActiveLoad {
     return this.activeLanes === 0;
   }
 
-  /** The session of a slot has ended. */
-  private endSession(slot: number): void {
-    if (this.arrivals === undefined) this.begin(slot);
+  /** The session of a slot has ended. @param dueNs of its next one. Default: now */
+  private endSession(slot: number, dueNs?: number): void {
+    if (this.arrivals === undefined) this.begin(slot, dueNs);
     else this.free.push(slot);
   }
 
-  private begin(slot: number): void {
-    if (this.concurrency > 0 && this.sessions.begin(slot, this.repeats))
-      this.sender.send(slot, slot, Number.NaN, false);
+  private begin(slot: number, dueNs?: number): void {
+    if (this.concurrency === 0 || !this.sessions.begin(slot, this.repeats)) return;
+    if (dueNs === undefined) this.sender.send(slot, slot, Number.NaN, false);
+    else this.sendTurn(slot, dueNs);
   }
 
   /** Begins the session that is due. */
@@ -151,13 +157,17 @@ export class SessionLoad implements ActiveLoad {
     this.judged = [];
     for (const { slot, isAnswered, endNs } of judged) {
       const dueNs = endNs + sessions.delayNs(slot);
+      const rests = sessions.restsAtEnd(slot);
       const next = isAnswered ? sessions.advance(slot) : "unreadable";
       if (next === "ready") {
         this.due.push(slot, dueNs);
         continue;
       }
       if (next === "unreadable") this.sender.skipRemaining(sessions.cut(slot));
-      this.endSession(slot);
+      if (rests) {
+        this.resting.add(slot);
+        this.due.push(slot, dueNs);
+      } else this.endSession(slot);
     }
     this.tick();
   }
@@ -169,10 +179,16 @@ export class SessionLoad implements ActiveLoad {
     const { clock } = sender;
     const slice = new SendSlice(clock);
     for (let dueNs = due.firstDueNs; dueNs <= clock.nowNs() && slice.takeOne(); dueNs = due.firstDueNs)
-      this.sendTurn(due.pop(), dueNs);
+      this.continue(due.pop(), dueNs);
     while (this.nextArrivalNs <= clock.nowNs() && sender.quota > 0 && slice.takeOne()) this.beginDue();
     sender.flush();
     this.timer.set(Math.min(due.firstDueNs, sender.quota > 0 ? this.nextArrivalNs : Number.POSITIVE_INFINITY));
+  }
+
+  /** Sends the next turn of a slot, or begins its next session. */
+  private continue(slot: number, dueNs: number): void {
+    if (this.resting.delete(slot)) this.endSession(slot, dueNs);
+    else this.sendTurn(slot, dueNs);
   }
 
   private sendTurn(slot: number, dueNs: number): void {

@@ -66,8 +66,11 @@ function findPart(code: string, keys: readonly string[]): number | undefined {
   const open = call.index + call[0].length;
   let range: Range = { start: open, end: endOfPart(code, open, ")") };
   let offset = call.index + call[0].search(/defineScenario/);
-  for (const key of keys) {
-    const found = /^\d+$/.test(key) ? findItem(code, range, Number(key)) : findField(code, range, key);
+  const isIndex = (key: string | undefined): boolean => key !== undefined && /^\d+$/.test(key);
+  for (const [index, key] of keys.entries()) {
+    const found = isIndex(key) ? findItem(code, range, Number(key)) : findField(code, range, key);
+    // An argument of a function has no name in the code: `input.chain([…])`.
+    if (found === undefined && index > 0 && isIndex(keys[index + 1])) continue;
     if (found === undefined) break;
     offset = found.at;
     range = resolveName(code, found.value);

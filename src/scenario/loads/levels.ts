@@ -1,10 +1,19 @@
 import * as v from "valibot";
+import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { ThinkTimePlan } from "../../plan/load-options.ts";
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Count, Duration } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
-import { countSchema, type DurationSpread, spanSchema, spreadSchema, strictOptions, toMs } from "../fields.ts";
+import {
+  countSchema,
+  type DurationSpread,
+  spanSchema,
+  spreadSchema,
+  strictOptions,
+  toMs,
+  toThinkPlan,
+} from "../fields.ts";
 import { checkExtent, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
 import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
@@ -33,11 +42,6 @@ function checkThinking({ thinkTime }: GivenThinking): Problem[] {
   const path = typeof thinkTime === "string" ? "load.thinkTime" : "load.thinkTime.mean";
   const mean = typeof thinkTime === "string" ? thinkTime : thinkTime.mean;
   return [problem("invalid-value", path, "must be longer than 0", "Leave thinkTime out.", mean)];
-}
-
-function toThinkPlan(thinkTime: DurationSpread): ThinkTimePlan {
-  if (typeof thinkTime === "string") return { meanMs: toMs(thinkTime) };
-  return { meanMs: toMs(thinkTime.mean), stddevMs: toMs(thinkTime.stddev) };
 }
 
 function thinkingOf({ thinkTime }: GivenThinking): { thinkTime?: ThinkTimePlan; seed?: number } {
@@ -85,7 +89,7 @@ export function hold<const N extends number>(concurrency: N & Count<N>, options:
 
 export const holdBuilder = loadBuilder({
   form: { name: "hold", args: ["concurrency"] },
-  values: () => v.array(countSchema("must be one number: steps([…]) takes several")),
+  values: () => v.array(countSchema("must be one number: steps([…]) takes several", MAX_CONCURRENCY)),
   options: () => strictOptions({ ...extentEntries(), ...thinkEntries(), rampUp: v.optional(spanSchema()) }),
   check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
   toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),

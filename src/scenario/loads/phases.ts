@@ -7,7 +7,7 @@ import { countSchema, nameSchema, percentSchema, spanSchema, strictOptions, toMs
 import { during } from "./extent.ts";
 import { hold } from "./levels.ts";
 import { type Load, type LoadKind, type PartLoad, pacingOf } from "./load.ts";
-import { phasesBuilder } from "./load-builder.ts";
+import { type AnyLoad, phasesBuilder } from "./load-builder.ts";
 
 /** Loads that are phases: a warm-up, a phase with a name, and the tests that are made of several phases. */
 
@@ -161,7 +161,7 @@ export const spikeBuilder = phasesBuilder({
       ...(recoverWithin === undefined ? {} : { limitMs: toMs(recoverWithin) }),
     };
     return {
-      problems: [...base.problems, ...peak.problems],
+      problems: [...base.problems, ...peak.problems, ...checkPeak(path, options.base, options.peak)],
       phases: [
         { name: "base", load: base.plan, mode: during(at) },
         { name: "peak", load: peak.plan, mode: during(options.for) },
@@ -170,6 +170,13 @@ export const spikeBuilder = phasesBuilder({
     };
   },
 });
+
+/** Loads of different kinds cannot be compared. */
+function checkPeak(path: string, base: AnyLoad, peak: AnyLoad): Problem[] {
+  const [low = 0, high = 0] = [base.values[0], peak.values[0]];
+  if (base.kind !== peak.kind || high > low) return [];
+  return [problem("conflict", `${path}.peak`, `must be above the base of ${low}`, "Give a higher peak.", String(high))];
+}
 
 /** Untyped callers may pass anything, which the schema then rejects. */
 function toLoad<S extends LoadKind>(load: number | Load<S>): Load<S> {

@@ -245,7 +245,8 @@ function checkContinues(path: string, { kind }: AnyLoad, builder: LoadBuilder, p
   }
   if (builder.search === undefined && canBePhase(mode)) return [];
   const message = "has an end or rules of its own and cannot be one of several phases";
-  return [problem("conflict", path, message, "Use it as the only load.", kind)];
+  const warmUp = holdsSessions(kind) ? ' To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".' : "";
+  return [problem("conflict", path, message, `Use it as the only load.${warmUp}`, kind)];
 }
 
 /** Returns problems of a load inside of a builder that has the time itself. */

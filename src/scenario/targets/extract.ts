@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { ownFactsEntries } from "../../plan/assertions.ts";
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
-import { lazySchema, type Schema } from "../../plan/schema.ts";
-import { type ExtractPlan, explainExpression } from "../../service/response-reader.ts";
+import { lazySchema } from "../../plan/schema.ts";
+import type { ExtractPlan } from "../../service/response-reader.ts";
 import type { ScenarioResponse } from "../../service/scenario-response.ts";
-import { nameSchema, strictOptions } from "../fields.ts";
+import { expressionSchema, strictOptions } from "../fields.ts";
 import { landing } from "./target-field.ts";
 
 /** Values that a target takes from every response. */
@@ -31,17 +31,6 @@ export interface ExtractOptions<E extends string = string> {
    * `triton`, and with streams of `grpc`, it reads the list of responses. Default: none.
    */
   readonly extract?: Readonly<Record<E, ResponseValue | ExtractedValue<ResponseValue>>>;
-}
-
-/** Returns the schema of a JMESPath expression. */
-export function expressionSchema(): Schema<string> {
-  return v.pipe(
-    nameSchema("a JMESPath expression"),
-    v.check(
-      (text) => explainExpression(text) === undefined,
-      ({ input }) => explainExpression(input) ?? "",
-    ),
-  );
 }
 
 /** Returns the option `extract`. */

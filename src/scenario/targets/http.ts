@@ -14,10 +14,10 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore } from "../arguments.ts";
-import { countSchema, strictOptions } from "../fields.ts";
+import { countSchema, expressionSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
-import { type ExtractOptions, expressionSchema, extractField } from "./extract.ts";
+import { type ExtractOptions, extractField } from "./extract.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, formOf, inner, landed, landing, schemasOf } from "./target-field.ts";
@@ -170,7 +170,7 @@ interface SplitUrl {
 
 /** Splits an address where its path or query begins. */
 function splitPath(url: string): SplitUrl {
-  const [, server = url, rest = ""] = /^((?:https?:\/\/)?[^/?#]*)(.*)$/s.exec(url.trim()) ?? [];
+  const [, server = url, rest = ""] = /^((?:[a-z]+:\/\/)?[^/?#]*)(.*)$/is.exec(url.trim()) ?? [];
   return { server, path: rest.startsWith("?") ? `/${rest}` : rest };
 }
 

@@ -5,6 +5,7 @@ import type { PayloadRequest } from "../content.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import { createResponseReader } from "../response-reader.ts";
 import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
+import { createChains } from "./chain.ts";
 import type { HttpTargetPlan } from "./target.ts";
 
 /** Creates a target's service without queries, because requests define what the server takes. */
@@ -22,6 +23,7 @@ function describeService(target: HttpTargetPlan): Service {
     isSequence: false,
     isDecoupled: false,
     warnings: [],
+    conversations: async () => createChains(),
     ...(responseReader === undefined ? {} : { responseReader }),
   };
 }

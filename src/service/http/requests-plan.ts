@@ -35,7 +35,8 @@ const partSchema = () =>
     value: v.variant("form", [...wholeForms()]),
   });
 
-const bodySchema = () =>
+/** Returns the schema of a body. */
+export const bodySchema = () =>
   v.variant("form", [
     ...wholeForms(),
     /** `multipart/form-data`. */

@@ -1,3 +1,4 @@
+import type { Payload } from "../content.ts";
 import { formatJson, parseJson } from "../json-text.ts";
 import type { Conversation } from "../service.ts";
 import type { Json, JsonObject } from "./prompt-entry.ts";
@@ -48,15 +49,15 @@ export class PayloadConversation implements Conversation {
     this.endpoint = endpoint;
   }
 
-  nextRequest(turn: Uint8Array): Uint8Array {
-    const text = decoder.decode(turn);
+  nextRequest({ bytes }: Payload): Payload {
+    const text = decoder.decode(bytes);
     const { previous, response, layout } = this;
     if (previous === undefined || response === undefined || layout === undefined) {
       this.opening = text;
-      return turn;
+      return { bytes };
     }
     this.previous = continueBody(previous, response, parseBody(text), layout);
-    return encoder.encode(formatJson(this.previous));
+    return { bytes: encoder.encode(formatJson(this.previous)) };
   }
 
   addResponse(reads: readonly Uint8Array[]): string | undefined {

@@ -206,6 +206,10 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.status = status;
     this.location = status < 400 ? String(headers["location"] ?? "") : "";
     this.call.firstByteNs = nowNs();
+    if (this.options.responses.keepHeaders === true)
+      this.call.headers = Object.entries(headers).flatMap(([name, value = []]) =>
+        [value].flat().map((one) => [name, one] as const),
+      );
     this.call.jsonBytes = Number(headers["inference-header-content-length"] ?? 0);
     this.call.isJson = /^\s*application\/json/i.test(String(headers["content-type"] ?? ""));
     const encoding = String(headers["content-encoding"] ?? "").toLowerCase();

@@ -78,6 +78,8 @@ export class Connection {
     this.sent = bytes;
     this.isHead = message.isHead;
     this.parser.isHead = message.isHead;
+    // A connection can be older than the run's needs.
+    this.parser.keepsHead = this.keepsHead;
     this.options.onWire?.(">", headOf(bytes));
     const startNs = nowNs();
     call.sendStartNs = startNs;
@@ -113,11 +115,15 @@ export class Connection {
     this.response.fail(failure);
   }
 
+  private get keepsHead(): boolean {
+    return this.options.onWire !== undefined || this.options.responses.keepHeaders === true;
+  }
+
   private connect(): void {
     const { endpoint } = this.context;
     this.parser = new ResponseParser(this.response);
     this.parser.isHead = this.isHead;
-    this.parser.keepsHead = this.options.onWire !== undefined;
+    this.parser.keepsHead = this.keepsHead;
     this.parser.maxBodyBytes = this.options.maxResponseBytes;
     this.response.reset();
     this.servedCount = 0;

@@ -9,7 +9,7 @@ import {
   statusFailure,
 } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
-import { isSuccessStatus, type ResponseRules } from "../request.ts";
+import { type Header, isSuccessStatus, type ResponseRules } from "../request.ts";
 import { unreadable } from "../response-check.ts";
 import { expectResponses, isTooLarge } from "../streamed-responses.ts";
 import { CheckedBody } from "./checked-body.ts";
@@ -110,6 +110,7 @@ export class ReceivedResponse implements ResponseSink {
     const isSuccess = isSuccessStatus(status, this.rules);
     this.isError = !isSuccess && (status >= 400 || status < 300);
     this.keeps = options.responses.keepBodies;
+    if (options.responses.keepHeaders === true) call.headers = readHeaders(parser.headText);
     call.jsonBytes = jsonBytes;
     call.isJson = isJson;
     call.isChecked = this.checked.begin(this.keeps || !isSuccess ? undefined : options.responses.createCheck, call);
@@ -144,4 +145,15 @@ export class ReceivedResponse implements ResponseSink {
     else if (call.isChecked) this.checked.addEvent(bytes, start, end);
     options.onResponse?.(call);
   }
+}
+
+/** Returns the headers of a head as text, in their order. */
+function readHeaders(head: string): Header[] {
+  return head
+    .split(/\r?\n/)
+    .slice(1)
+    .flatMap((line) => {
+      const colon = line.indexOf(":");
+      return colon < 0 ? [] : [[line.slice(0, colon), line.slice(colon + 1).trim()] as const];
+    });
 }

@@ -33,11 +33,15 @@ export interface Tool {
 }
 
 /** Rampart's executable, an earlier one where it is named, and the others, installed where missing. One that cannot be is left out, with the reason on stderr. */
-export async function openTools(executable: string, baseline: string | undefined): Promise<Tool[]> {
+export async function openTools(
+  executable: string,
+  baseline: string | undefined,
+  peers: readonly (() => Promise<Tool>)[] = [openPerfAnalyzer, openGenaiPerf, openAiperf],
+): Promise<Tool[]> {
   const fresh = join(benchFolder, "fresh");
   const tools = [rampartTool("rampart", freshCopy(executable, fresh))];
   if (baseline !== undefined) tools.push(rampartTool(baselineName, freshCopy(baseline, join(fresh, baselineName))));
-  for (const open of [openPerfAnalyzer, openGenaiPerf, openAiperf]) {
+  for (const open of peers) {
     try {
       tools.push(await open());
     } catch (error) {
@@ -61,7 +65,7 @@ function rampartTool(name: string, program: string): Tool {
   };
 }
 
-async function openPerfAnalyzer(): Promise<Tool> {
+export async function openPerfAnalyzer(): Promise<Tool> {
   const name = "perf_analyzer";
   const peer = await installPerfAnalyzer((folder) => folder);
   return {

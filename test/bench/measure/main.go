@@ -2,11 +2,13 @@
 //
 //	measure -out FILE [-limit 60s] [-until URL] [-awake] -- command arguments…
 //	measure -sleep-on CORE
+//	measure -copy HOST:PORT -request FILE [-connections 16] [-for 4s]
 //
 // FILE gets {"start_ns","wall_ms","user_us","system_us","peak_rss_kb","exit","timed_out"}. start_ns is the wall clock just before
 // the process starts. CPU time includes every descendant, the orphaned too; peak_rss_kb is the largest single process.
 // With -until the command is killed as soon as that URL answers: this is how a time to the first request is taken without polling.
 // With -awake the machine's cores do not sleep meanwhile. -sleep-on prints how late a thread wakes on a core: see lateness.go.
+// -copy sends a file's bytes as requests: see copy.go.
 package main
 
 import (
@@ -37,13 +39,20 @@ type result struct {
 
 func main() {
 	log.SetFlags(0)
-	runtime.LockOSThread() // the command is killed when the thread that started it ends
-	outFile := flag.String("out", "", "file for the result")
+		outFile := flag.String("out", "", "file for the result")
 	limit := flag.Duration("limit", time.Minute, "kill the command after this long")
 	untilURL := flag.String("until", "", "kill the command once this URL answers")
 	awake := flag.Bool("awake", false, "keep cores from sleeping")
 	sleepOn := flag.Int("sleep-on", -1, "a core's number: print how late a thread wakes there")
+	copyTo := flag.String("copy", "", "the address of an HTTP server")
+	request := flag.String("request", "", "with -copy: the file of the request's bytes")
+	connections := flag.Int("connections", 16, "with -copy: how many")
+	duration := flag.Duration("for", 4*time.Second, "with -copy: how long")
 	flag.Parse()
+	if *copyTo != "" {
+		copyRequests(*copyTo, *request, *connections, *duration)
+		return
+	}
 	if *awake {
 		keepAwake()
 	}
@@ -51,6 +60,7 @@ func main() {
 		printLateness(*sleepOn)
 		return
 	}
+	runtime.LockOSThread() // the command is killed when the thread that started it ends
 	if flag.NArg() == 0 || *outFile == "" {
 		log.Fatal("measure: -out FILE and a command are needed")
 	}

@@ -11,6 +11,7 @@ const PERF_ANALYZER_VERSION = "2.60.0";
 /** NVIDIA's library, which perf_analyzer opens for shared memory of any kind; it needs no GPU for `system`. */
 const CUDA_RUNTIME_VERSION = "12.9.79";
 const GHZ_VERSION = "v0.121.0";
+const OHA_VERSION = "1.16.0";
 
 /** Where peers are kept between runs; ignored by git. */
 const peersFolder = fileURLToPath(new URL("../../../.cache/peers/", import.meta.url));
@@ -77,6 +78,15 @@ export async function installGhz(): Promise<Peer> {
     });
   });
   return { command: [join(folder, "ghz")], version: GHZ_VERSION.slice(1) };
+}
+
+/** oha, built from its published crate with the machine's Rust. */
+export async function installOha(): Promise<Peer> {
+  const folder = await installOnce(`oha-${OHA_VERSION}`, async (draft) => {
+    const args = ["install", "oha", "--version", OHA_VERSION, "--locked", "--quiet", "--root", draft];
+    await execute("cargo", args, { timeout: 2 * INSTALL_TIMEOUT_MS });
+  });
+  return { command: [join(folder, "bin", "oha")], version: OHA_VERSION };
 }
 
 /** Fills a folder under another name and renames it when complete, so that a broken download is never taken for an installation. */

@@ -36,7 +36,7 @@ describe("rampart check", () => {
       const { code, out, err } = await runRampart(["check", "a.ts", "b"], { cwd, env: WITHOUT_COMPILER });
       assert.deepEqual([code, err], [0, ""], out);
       assert.match(out, /^plan {3}a\.ts: right\n {7}checked: embedded target over http; concurrency 2; 1 assertion\n/);
-      assert.match(out, /\n {7}The run takes about 2 s \(1 level of 2 s\)\.\n/);
+      assert.match(out, /\n {7}The run takes about 3 s \(1 level of 2 s and a warm-up\)\.\n/);
       assert.match(out, /\nplan {3}b\/c\.yaml: right\n/);
       assert.match(out, /\nplan {3}b\/d\.mjs: right\n {7}target: not checked, because setup makes it/);
       assert.match(out, /\ntypes {2}a\.ts: not checked, because no TypeScript compiler was found \(npm install/);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { REPORT_VERSION } from "../../../src/report/schema/report-version.ts";
+import { REPORT_VERSION } from "../../../src/report/schema/report-schema.ts";
 import { inFolder } from "../rampart-process.ts";
 import { runInFolder } from "../run-in-folder.ts";
 

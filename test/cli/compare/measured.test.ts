@@ -40,7 +40,7 @@ test("a server that became ten times slower is worse, and one that did not is no
       for (const level of ["concurrency 2", "concurrency 4"])
         assert.match(
           worse.text,
-          new RegExp(`FAIL {2}p50 > \\+150%\\s+\\+[\\d,]+\\s+%\\s+\\([^)]*\\)\\s+at\\s+${level.replace(" ", "\\s+")}`),
+          new RegExp(`FAIL +p50 > \\+150%\\s+\\+[\\d,]+\\s+%\\s+\\([^)]*\\)\\s+at\\s+${level.replace(" ", "\\s+")}`),
         );
       const { comparisons } = JSON.parse(readFileSync(join(folder, "worse.json"), "utf8")) as {
         comparisons: { levels: { metrics: { name: string; verdict: string; ratio?: { value: number } }[] }[] }[];

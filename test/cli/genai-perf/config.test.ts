@@ -215,7 +215,7 @@ test("keys of Rampart's own outputs set the same as their flags", () => {
     readGood("profile", "-m", "tiny", ...flags.split(" "), "--records", "records.jsonl"),
   ];
   for (const { settings } of read)
-    assert.deepEqual(Object.fromEntries(sharedValues(settings)), {
+    assert.deepEqual(Object.fromEntries(sharedValues(settings.rampart.shared)), {
       "outputs.watchPort": 0,
       "outputs.otlpUrl": "http://host:4318/v1/metrics",
       "outputs.files.html": "page.html",
@@ -230,7 +230,7 @@ test("keys of Rampart's own outputs set the same as their flags", () => {
   );
   assert.match(wrong.join(), /^User Config: 70000 exceeds upper bounds/);
   const bad = readGood("config", "-f", file("bad.yaml", `${CONFIG}${own.replace("host:4318", "ftp://host")}`)).settings;
-  assert.throws(() => sharedValues(bad), /ftp:\/\/host|OTLP|http/);
+  assert.throws(() => sharedValues(bad.rampart.shared), /ftp:\/\/host|OTLP|http/);
 });
 
 test("a page, JUnit and Markdown are files of one run, and files of their own", () => {
@@ -295,8 +295,8 @@ test("a file becomes the subcommand that it asks for", () => {
 
 /** The text that the exported JSON has. */
 function inputConfigOf(...args: string[]): string {
-  const { settings, given } = readGood(...args);
-  return `${formatPythonJson({ input_config: toInputConfig(settings, given) })}\n`;
+  const { asked } = readGood(...args);
+  return `${formatPythonJson({ input_config: toInputConfig(asked) })}\n`;
 }
 
 const SMALL = ["-m", "tiny", "--tokenizer", "tok", "--random-seed", "42", "--url", "http://localhost:8101"];

@@ -14,8 +14,8 @@ const BASE = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--streaming",
 const KEY = ["--api-key-env", "KEY"];
 
 function fingerprint(more: readonly string[], folder = "f", env: Readonly<Record<string, string>> = {}): string {
-  const { settings, given } = readGood(...BASE, ...more);
-  return fingerprintOf(toPassedPlan(settings, given, folder, headersOf(settings, env)));
+  const { asked } = readGood(...BASE, ...more);
+  return fingerprintOf(toPassedPlan(asked, folder, headersOf(asked, env)));
 }
 
 describe("a checkpoint keeps a result whatever is said of", () => {

@@ -54,8 +54,8 @@ function run(open: () => Promise<Server>, args: string, files: Record<string, st
     const io = { out: () => {}, err: () => {}, onInterrupt: () => () => {}, loadApi: async () => ({}) };
     try {
       const base = ["profile", "-m", "tiny", "--tokenizer", TOKENIZER, "--random-seed", "7", "--url", server.url];
-      const { settings, given } = readGood(...base, ...args.replace("FOLDER", folder).split(" "));
-      const { isPassed } = await runProfile(toProfilePlan(settings, given, artifacts, []), io);
+      const { asked } = readGood(...base, ...args.replace("FOLDER", folder).split(" "));
+      const { isPassed } = await runProfile(toProfilePlan(asked, artifacts, []), io);
       return { isPassed, sent: server.sent(), inputs: await readFile(join(artifacts, "inputs.json"), "utf8") };
     } finally {
       server.close();
@@ -178,7 +178,7 @@ test("a file above the limit is not held in memory", LIMIT, async () => {
     const write = async (count: number) => {
       const args = ["--input-file", file, "--request-count", String(count), "--tokenizer", "none"];
       const read = readGood("profile", "-m", "m", "--endpoint-type", "chat", ...args);
-      const task = toWriteTask(toProfilePlan(read.settings, read.given, folder, []));
+      const task = toWriteTask(toProfilePlan(read.asked, folder, []));
       return writeInputs({ ...task, entryLimit: count }, undefined, await openLayout(task.requests, undefined));
     };
     const small = await write(3);

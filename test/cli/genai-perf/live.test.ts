@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
+import { answerChat as answerBench, TOKENIZER, withBench } from "./analyze-server.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 
-/** `--live` in a run. */
+/** What a profile shows beside its own report: `--live`, Rampart's reports, and perf_analyzer's, for which there is only a key in YAML. */
 
 const LIMIT = { timeout: 180_000 };
 
@@ -72,3 +74,22 @@ test("without --live nothing is drawn", LIMIT, async () => {
   assert.equal(code, 0, err);
   assert.equal(err.includes("\u001b"), false);
 });
+
+for (const isVerbose of [false, true])
+  test(`perf_analyzer.verbose: ${isVerbose} ${isVerbose ? "adds" : "leaves out"} perf_analyzer's report`, async () => {
+    await withBench(answerBench, async (bench) => {
+      const config = join(bench.folder, "config.yaml");
+      const text = `model_name: tiny
+endpoint: { type: chat, streaming: true, url: "${bench.url}" }
+perf_analyzer: { verbose: ${isVerbose}, measurement: { mode: request_count, num: 6 } }
+input: { num_dataset_entries: 4 }
+tokenizer: { name: "${TOKENIZER}" }
+output: { artifact_directory: "${join(bench.folder, "artifacts")}" }
+`;
+      await writeFile(config, text);
+      const { code, out, err } = await bench.run(["config", "-f", config]);
+      assert.equal(code, 0, err + out);
+      assert.match(out, /Request Throughput/);
+      assert.equal(/^\*\*\* Measurement Settings \*\*\*$/m.test(out), isVerbose, out);
+    });
+  });

@@ -367,8 +367,8 @@ test("every option that is refused after -- is one of perf_analyzer's", () => {
 
 test("a checkpoint distinguishes runs with other flags after --", () => {
   const [plain, one, two] = [[], ["--", "-H", "a:1"], ["--", "-H", "a:2"]].map((more) => {
-    const { settings, given } = readGood("profile", "-m", "a", ...more);
-    return fingerprintOf(toPassedPlan(settings, given, "", []));
+    const { asked } = readGood("profile", "-m", "a", ...more);
+    return fingerprintOf(toPassedPlan(asked, "", []));
   });
   assert.equal(new Set([plain, one, two]).size, 3);
 });

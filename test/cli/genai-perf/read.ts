@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import type { Asked } from "../../../src/cli/genai-perf/options/asked.ts";
 import { readConfigText } from "../../../src/cli/genai-perf/options/config.ts";
 import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
 import { parseCommand } from "../../../src/cli/genai-perf/options/parse.ts";
 import { SettingsBuilder } from "../../../src/cli/genai-perf/options/settings-builder.ts";
-import { readSettings, type SettingsResult } from "../../../src/cli/genai-perf/read-settings.ts";
+import { type ReadCommand, readSettings, type SettingsResult } from "../../../src/cli/genai-perf/read-settings.ts";
 import { word } from "../../../src/plan/messages.ts";
 
 /** What a command line comes to. */
@@ -14,11 +15,12 @@ export function read(...args: string[]): SettingsResult {
   return readSettings(command as typeof command & { kind: "command" });
 }
 
-/** The settings of a command line that must be right. */
-export function readGood(...args: string[]): SettingsResult & { kind: "settings" } {
+/** What a command line asks for, which must be right. */
+export function readGood(...args: string[]): ReadCommand & Pick<Asked, "settings" | "given"> {
   const result = read(...args);
-  assert.equal(result.kind, "settings", JSON.stringify(result));
-  return result as SettingsResult & { kind: "settings" };
+  assert.ok(result.kind === "settings", JSON.stringify(result));
+  const { settings, given } = result.asked;
+  return { ...result, settings, given };
 }
 
 /** The messages of a command line that must be wrong. */

@@ -65,7 +65,6 @@ test("--enable-mpi: the ranks begin a level together and measure it until all ar
     const beganMs = first.infers[0]?.arrivedMs ?? Number.NaN;
     assert.ok(beganMs - askedMs >= 990, `the first rank began ${beganMs - askedMs} ms after the second asked`);
     assert.match(out[1] ?? "", /Pass \[1\] cb::Error: No valid requests recorded/);
-    assert.doesNotMatch(out[0] ?? "", /cb::Error/);
     assert.equal(countPasses(out[0]), countPasses(out[1]));
     assert.ok(countPasses(out[0]) > 3, `the first rank alone is stable after three windows: ${countPasses(out[0])}`);
     for (const text of out) {

@@ -124,6 +124,17 @@ test("a short time without a late request does not show that a slow queue keeps 
   assert.equal(judgeLimits([limit(10e6)], { window: slow }, 1)[0]?.state, "unresolved");
 });
 
+test("a small drift does not keep a percentile from being far below its limit", () => {
+  // The percentile is worth few independent requests, and 250 standard deviations away from 50 ms.
+  const drifting = makeWindow({
+    latenciesNs: Array.from({ length: 400 }, (_, at) => 2e6 + at * 500 + ((at * 617) % 1000) * 100),
+  });
+  const stateAt = (ns: number) => judgeLimits([p90(ns)], { window: drifting }, 1)[0]?.state;
+  assert.deepEqual([50e6, 2.2e6, 1e5].map(stateAt), ["kept", "unresolved", "broken"]);
+  const p99 = { ...p90(50e6), metric: { key: "latency", statistic: 99 } } as const;
+  assert.equal(judgeLimits([p99], { window: drifting }, 1)[0]?.state, "kept");
+});
+
 test("an average breaks its limit when certainly more than half of the requests take twice as long, however they change", () => {
   const growing = makeWindow({ latenciesNs: Array.from({ length: 400 }, (_, at) => (at + 60) * 1e6) });
   const average = (limit: number): AssertionPlan => ({

@@ -3,16 +3,16 @@ import { test } from "node:test";
 import {
   type PackedFailure,
   type PackedResponse,
-  type PackedResponses,
   ResponsePacker,
   visitResponses,
 } from "../../../src/measure/tokens/packed-responses.ts";
+import type { PackedBytes } from "../../../src/transport/packed-bytes.ts";
 
 const encoder = new TextEncoder();
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 test("packed responses come out as they went in", () => {
-  const packages: PackedResponses[] = [];
+  const packages: PackedBytes[] = [];
   const packer = new ResponsePacker((packed) => packages.push(packed));
   const failure: PackedFailure = {
     step: 4,
@@ -34,7 +34,7 @@ test("packed responses come out as they went in", () => {
   packer.flush();
   assert.equal(packages.length, 1);
   const seen: unknown[] = [];
-  visitResponses(packages[0] as PackedResponses, {
+  visitResponses(packages[0] as PackedBytes, {
     onPrompt: (step, body, session) => seen.push(["prompt", step, text(body), session]),
     onResponse: ({ step, sequenceId, sendNs, waitNs, offsetsNs, bodies: read }) =>
       seen.push([step, sequenceId, sendNs, waitNs, Array.from(offsetsNs), read.map(text)]),

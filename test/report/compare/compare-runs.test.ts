@@ -133,6 +133,8 @@ describe("differences of the plans", () => {
     const { warnings } = compareRuns(base, next, SETTINGS);
     assert.match(warnings.map(({ text }) => text).join("\n"), /the runs of base are not of one plan.*: model/);
     assert.match(warnings.map(({ text }) => text).join("\n"), /base and new share/);
+    const same = compareRuns(next, { ...next, name: "again" }, SETTINGS).warnings;
+    assert.match(same.map(({ text }) => text).join("\n"), /base and new are the same runs: give two reports/);
   });
 
   test("notes of levels are there with the number of runs that have them", () => {

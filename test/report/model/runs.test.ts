@@ -150,7 +150,7 @@ describe("a search that is repeated", () => {
     assert.deepEqual(json.combination.findMax?.runsAtUpperEnd, [2, 3]);
   });
 
-  test("says which runs have no certain response, and leaves them out of every mean", () => {
+  test("says which runs have no certain result, and leaves them out of every mean", () => {
     const repeated = { runs: [two, open, three] };
     const model = modelOfThese(repeated, SEARCH);
     assert.match(

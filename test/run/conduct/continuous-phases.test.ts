@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import type { PhasePlan } from "../../../src/plan/load-options.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
-import type { PhasesResult, PhaseTally, RunResult } from "../../../src/result/run-result.ts";
+import type { PhasesResult, RequestCounts, RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { KserveServer } from "../kserve-server.ts";
@@ -82,7 +82,7 @@ async function run(phases: readonly PhasePlan[], change: PlanChange = {}, observ
 }
 
 const NAMES = ["sentCount", "completedCount", "failedCount", "cancelledCount"] as const;
-const endedOf = (tally: PhaseTally): number => tally.completedCount + tally.failedCount + tally.cancelledCount;
+const endedOf = (tally: RequestCounts): number => tally.completedCount + tally.failedCount + tally.cancelledCount;
 
 /** Whatever the phases: each request is counted once, in the phase in which it ended. */
 function checkSums({ phased, levels, ...totals }: Run): void {
@@ -196,7 +196,7 @@ describe("a warm-up phase", () => {
       warmups.map(({ label }) => label),
       ["warm-up", "pause"],
     );
-    const sumOf = (name: keyof PhaseTally): number => warmups.reduce((sum, { tally }) => sum + tally[name], 0);
+    const sumOf = (name: keyof RequestCounts): number => warmups.reduce((sum, { tally }) => sum + tally[name], 0);
     assert.deepEqual(result.warmup, { sentCount: sumOf("sentCount"), failedCount: sumOf("failedCount") });
     assert.equal(warmups[0]?.tally.sentCount, 20);
     const failed = result.failures.filter(({ isWarmup }) => isWarmup === true);

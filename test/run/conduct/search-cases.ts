@@ -29,6 +29,15 @@ export interface SearchCase {
 const markovian = (perSec: number): Servers => ({ count: 1, draw: (random) => exponential(random, perSec) });
 const fixed = (count: number, ms: number): Servers => ({ count, draw: () => () => secToNs(ms / 1000) });
 
+/** Servers whose time rises and falls by a few percent, as that of a busy machine does, far more slowly than requests follow each other. */
+const drifting = (count: number, ms: number): Servers => ({
+  count,
+  draw: () => {
+    let at = 0;
+    return () => secToNs((ms / 1000) * (1 + 0.03 * Math.sin(at++ / 200)));
+  },
+});
+
 /** Under Poisson arrivals the time in an M/M/1 system is exponential with the rate `perSec - rate`. */
 const markovianRate = (perSec: number, share: number, limitSec: number): number => perSec + Math.log(share) / limitSec;
 
@@ -130,6 +139,12 @@ export const SEARCH_CASES: readonly SearchCase[] = [
     name: "users of 16 servers of 20 ms, up to 12",
     options: { over: ramp(1, 12), where: [p99("latency").below("21 ms")] },
     server: closedLoop(fixed(16, 20)),
+    truth: Number.POSITIVE_INFINITY,
+  },
+  {
+    name: "users of 8 servers of 2 ms that drift, up to 8",
+    options: { over: ramp(1, 8), where: [p90("latency").below("50 ms")], window: "200 ms", settle: "100 ms" },
+    server: closedLoop(drifting(8, 2)),
     truth: Number.POSITIVE_INFINITY,
   },
 ];

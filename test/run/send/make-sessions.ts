@@ -25,7 +25,7 @@ function makeSessions(...turnCounts: number[]): Dataset {
 function openConversation(): Conversation {
   let heard: number[] = [];
   return {
-    nextRequest: (turn) => Uint8Array.of(...turn, ...heard),
+    nextRequest: ({ bytes }) => ({ bytes: Uint8Array.of(...bytes, ...heard) }),
     addResponse: (reads) => {
       heard = [...(reads[0] ?? [])];
       return heard[0] === 63 ? "unreadable" : undefined;

@@ -188,6 +188,14 @@ const TARGETS: readonly Pair[] = [
 
 const INPUTS: readonly Pair[] = [
   ["random", input.random()],
+  ["{ chain: [{ path: /a }] }", input.chain([{ path: "/a" }])],
+  [
+    "{ chain: { count: 2, users: [{ n: 1 }], steps: [{ path: '/{{n}}', extract: { t: a.b, c: { cookie: sid } }, once: true }] } }",
+    input.chain([{ path: "/{{n}}", extract: { t: "a.b", c: { cookie: "sid" } }, once: true }], {
+      count: 2,
+      users: [{ n: 1 }],
+    }),
+  ],
   ["{ zero: { stringLength: 4 } }", input.zero({ stringLength: 4 })],
   ["{ json: a.json }", input.json("a.json")],
   ["{ json: [a.json, b.json] }", input.json("a.json", "b.json")],

@@ -38,6 +38,18 @@ export const LOADS: readonly WrongScenario[] = [
     says: "5:3, load.concurrency: must be 1 or more (got 0). Correct it in the scenario.",
   },
   {
+    name: "more users than anybody has",
+    fields: ["target: embedded()", "load: hold(1e12)"],
+    says: "5:3, load.concurrency: must be 1,000,000,000 at most (got 1000000000000). Correct it in the scenario.",
+    compiles: "a number is not looked at",
+  },
+  {
+    name: "a spike that is none",
+    fields: ["target: embedded()", 'load: spike({ base: 4, peak: 2, at: "1 s", for: "1 s" })'],
+    says: "5:26, load.peak: must be above the base of 4 (got 2). Give a higher peak.",
+    compiles: "two numbers are not compared",
+  },
+  {
     name: "a rate below 0",
     fields: ["target: embedded()", "load: rate(-5)"],
     says: "5:3, load.perSec: must be above 0 (got -5). Correct it in the scenario.",
@@ -146,7 +158,7 @@ export const LOADS: readonly WrongScenario[] = [
       "inputs: input.prompts({ isl: 20, osl: 4 })",
       'load: [hold(4, { for: "1 s" }), sessions(4)]',
     ],
-    says: "6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got sessions). Use it as the only load.",
+    says: '6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got sessions). Use it as the only load. To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".',
   },
   {
     name: "a search as one of several loads",

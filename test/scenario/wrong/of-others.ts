@@ -8,6 +8,16 @@ export const OF_OTHERS: readonly WrongScenario[] = [
     says: '2:16, name: is missing. Write name: "my test".',
   },
   {
+    name: "a load of each target, as k6's scenarios have",
+    fields: ['target: mix([{ name: "a", target: embedded(), load: hold(1) }])', "load: hold(4)"],
+    says: "4:49, target[0].load: is not an option here. Write load: perTarget({ a: hold(16), b: rate(50) }), beside the target.",
+  },
+  {
+    name: "files of reports",
+    fields: ["target: embedded()", "load: hold(4)", 'outputs: { json: "x.json" }'],
+    says: "6:3, outputs: is not an option here. Write no file in the scenario: reports are options of rampart run.",
+  },
+  {
     name: "thresholds of k6",
     fields: ["target: embedded()", "load: hold(4)", 'thresholds: { http_req_duration: ["p(95)<500"] }'],
     says: '6:3, thresholds: is not an option here. Write assert: [p99("latency").below("50 ms")].',

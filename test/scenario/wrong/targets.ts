@@ -195,7 +195,7 @@ export const TARGETS: readonly WrongScenario[] = [
   {
     name: "files in a list",
     fields: ["target: embedded()", "load: hold(4)", 'inputs: input.json(["a.json"])'],
-    says: '6:3, inputs.files[0]: must be a file (got ["a.json"]). Write each file as an argument, without brackets.',
+    says: '6:23, inputs.files[0]: must be a file (got ["a.json"]). Write each file as an argument, without brackets.',
   },
   {
     name: "tensors instead of inputs",

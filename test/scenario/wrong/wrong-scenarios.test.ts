@@ -10,6 +10,7 @@ import { captureIo } from "../../cli/captured-io.ts";
 import { ROOT } from "../../cli/rampart-process.ts";
 import { runInFolder } from "../../cli/run-in-folder.ts";
 import { ASSERTIONS } from "./assertions.ts";
+import { CHAINS } from "./chains.ts";
 import { LOADS } from "./loads.ts";
 import { OF_OTHERS } from "./of-others.ts";
 import { TARGETS } from "./targets.ts";
@@ -17,7 +18,7 @@ import { scenarioCode, type WrongScenario } from "./wrong-scenario.ts";
 
 /** Scenarios with mistakes: what the compiler says of them, and what `rampart run` says where nothing has been compiled. */
 
-const ALL: readonly WrongScenario[] = [...LOADS, ...ASSERTIONS, ...TARGETS, ...OF_OTHERS];
+const ALL: readonly WrongScenario[] = [...LOADS, ...ASSERTIONS, ...TARGETS, ...CHAINS, ...OF_OTHERS];
 const MOST_LINES = 4;
 /** Of all mistakes, the part that the compiler finds. */
 const LEAST_FOUND = 0.9;

@@ -1,12 +1,11 @@
-import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { sumMetric } from "../../matrix/servers/metrics.ts";
+import { installTool } from "../install-tool.ts";
 import { installPythonServer } from "./python-server.ts";
 import { answers, findFreePorts, startServerProcess } from "./server-process.ts";
 
@@ -15,7 +14,6 @@ import { answers, findFreePorts, startServerProcess } from "./server-process.ts"
 export const TORCHSERVE_VERSION = "0.12.0";
 
 const PACKAGES = `torchserve==${TORCHSERVE_VERSION} psutil==6.1.1 PyYAML==6.0.2`;
-const APT_TIMEOUT_MS = 300_000;
 /** All that its worker wants of PyTorch when no handler does. */
 const TORCH = '__version__ = "0"\n\n\nclass Tensor:\n    """Nothing is one."""\n';
 const HANDLERS = fileURLToPath(new URL("./models/torchserve_models.py", import.meta.url));
@@ -49,7 +47,7 @@ export function startTorchServeKserve(): Promise<TorchServe> {
 
 /** Installs it where it is missing (about 80 MB, and Java 17) and starts it on free ports. @throws when it does not start */
 export async function startTorchServe(models: readonly TorchServeModel[]): Promise<TorchServe> {
-  await ensureJava();
+  installTool("java", ["openjdk-17-jre-headless"]);
   const { python, env, folder } = await installPythonServer(`torchserve-${TORCHSERVE_VERSION}`, PACKAGES, finish);
   const [httpPort, management] = await findPortPair();
   const [metrics = 0, grpcPort = 0, grpcManagement = 0] = await findFreePorts(3);
@@ -145,15 +143,4 @@ function writeModel(folder: string, model: TorchServeModel): void {
 async function finish(draft: string): Promise<void> {
   mkdirSync(join(draft, "site", "torch"));
   writeFileSync(join(draft, "site", "torch", "__init__.py"), TORCH);
-}
-
-/** Installs Java where it is missing, as root. */
-async function ensureJava(): Promise<void> {
-  if (spawnSync("java", ["-version"]).status === 0) return;
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const patient = ["-o", "DPkg::Lock::Timeout=120", "-qq"];
-  const run = (args: string[]) =>
-    promisify(execFile)("apt-get", [...patient, ...args], { env, timeout: APT_TIMEOUT_MS });
-  await run(["update"]);
-  await run(["install", "--yes", "--no-install-recommends", "openjdk-17-jre-headless"]);
 }

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Payload } from "../../../src/service/content.ts";
 import { PayloadConversation } from "../../../src/service/openai/conversation.ts";
 
 /** What a session's turns are sent with. */
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-function turn(body: object): Uint8Array {
-  return encode(JSON.stringify(body));
+function turn(body: object): Payload {
+  return { bytes: encode(JSON.stringify(body)) };
 }
 
-function textOf(payload: Uint8Array): string {
-  return new TextDecoder().decode(payload);
+function textOf({ bytes }: Payload): string {
+  return new TextDecoder().decode(bytes);
 }
 
 /** What is sent of these turns when these are the responses, read by read. */

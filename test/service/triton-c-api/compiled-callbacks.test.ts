@@ -78,7 +78,7 @@ static int count(int which) { return which == 0 ? created : which == 1 ? deleted
 const OWN = ["create", "finish", "set_mode", "count"] as const;
 const MODES = { responses: 0, refuses: 1, holds: 2 } as const;
 const TEMPLATE = 7;
-const CALLBACK_LIMIT_MS = 10_000;
+const CALLBACK_LIMIT_MS = 60_000;
 const READABLE = 1;
 
 const P = "pointer";

@@ -25,7 +25,8 @@ import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
 import { valueAt } from "../../options/place.ts";
 import { findReadOutputs, textsIn } from "../../output-files.ts";
-import type { GenaiSettings, SettingPath } from "../options/settings.ts";
+import type { Asked } from "../options/asked.ts";
+import type { SettingPath } from "../options/settings.ts";
 import { nameFolder } from "../plan/to-outputs.ts";
 import { type ProfilePlan, toProfilePlan } from "../plan/to-plan.ts";
 import { openTokenizer } from "../profile/token-work.ts";
@@ -39,18 +40,19 @@ import { type HostRun, readHost } from "./read-host.ts";
  * @returns true; every failure throws
  * @throws UserError naming the file, RunError
  */
-export async function mergeExports(settings: GenaiSettings, io: CommandIo): Promise<true> {
+export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
+  const { settings } = asked;
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const { hosts: found, skipped } = findExports(settings.process.inputDir);
   for (const folder of skipped) note(`${folder} is left out: it has no export with its JSON report`);
   const hosts = found.map(readHost);
   const [first] = hosts as [HostRun, ...HostRun[]];
   checkSame(hosts, settings.tokenizer.name !== "");
-  const merged = mergeSettings(first, settings);
+  const merged = mergeAsked(first, settings);
   const { sources, gaps, unanswered, startEpochNs } = joinExports(hosts.map(({ source }) => source));
   if (unanswered.length > 0) throw new UserError(unanswered.map(noResponses));
   reportDoubts(hosts, gaps, note);
-  const plan = toProfilePlan(merged, first.builder.given, join(settings.output.artifactDir, nameFolder(merged)), []);
+  const plan = toProfilePlan(merged, join(settings.output.artifactDir, nameFolder(merged)), []);
   const load = { ...loadOf(hosts), startEpochNs };
   const { measured, runs } = await measure(plan, hosts, sources, load);
   if (measured.columns.count === 0) {
@@ -98,7 +100,7 @@ function reportDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: 
   for (const { source } of hosts)
     if (source.experiments.length > 1)
       note(`${source.path} has ${source.experiments.length} levels of load: the first is merged`);
-  const loads = hosts.map(({ builder }) => JSON.stringify(builder.settings.perfAnalyzer.stimulus));
+  const loads = hosts.map(({ asked }) => JSON.stringify(asked.settings.perfAnalyzer.stimulus));
   const other = loads.findIndex((load) => load !== loads[0]);
   if (other > 0)
     note(
@@ -162,8 +164,8 @@ function measureForPlots(
 }
 
 /** The tokenizer of the other hosts may not exist on this one. */
-async function openNamed(plan: ProfilePlan, { files, builder }: HostRun): Promise<Tokenizer | undefined> {
-  const { layout, tokenizer } = builder.settings;
+async function openNamed(plan: ProfilePlan, { files, asked }: HostRun): Promise<Tokenizer | undefined> {
+  const { layout, tokenizer } = asked.settings;
   try {
     return await openTokenizer(plan, tokenizer.isTrustingRemoteCode);
   } catch (error) {
@@ -187,9 +189,9 @@ const SAME: readonly (readonly [at: SettingPath, what: string])[] = [
 function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
   const [first, ...others] = hosts as [HostRun, ...HostRun[]];
   const same = hasTokenizer ? SAME : [...SAME, ["tokenizer.name", "tokenizer.name"] as const];
-  const problems = others.flatMap(({ files, builder }) =>
+  const problems = others.flatMap(({ files, asked }) =>
     same.flatMap(([at, what]): Problem[] => {
-      const [one, other] = [first.builder, builder].map(({ settings }) => JSON.stringify(valueAt(settings, at)));
+      const [one, other] = [first.asked, asked].map(({ settings }) => JSON.stringify(valueAt(settings, at)));
       if (one === other) return [];
       const hint =
         at === "tokenizer.name"
@@ -201,12 +203,11 @@ function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** Returns the first host's settings with the output settings of the command line. */
-function mergeSettings({ builder }: HostRun, asked: GenaiSettings): GenaiSettings {
-  const { settings } = builder;
-  const { subcommand, isVerbose, output, process } = asked;
-  const rampart = { ...settings.rampart, plotFormats: asked.rampart.plotFormats };
-  const tokenizer =
-    asked.tokenizer.name === "" ? settings.tokenizer : { ...settings.tokenizer, name: asked.tokenizer.name };
-  return { ...settings, subcommand, isVerbose, output, process, rampart, tokenizer };
+/** Returns what the first host asked for, with the outputs and the tokenizer of the command line. */
+function mergeAsked({ asked }: HostRun, line: Asked["settings"]): Asked {
+  const { subcommand, isVerbose, output, process } = line;
+  const rampart = { ...asked.settings.rampart, plotFormats: line.rampart.plotFormats };
+  const { tokenizer: own } = asked.settings;
+  const tokenizer = line.tokenizer.name === "" ? own : { ...own, name: line.tokenizer.name };
+  return asked.with({ subcommand, isVerbose, output, process, rampart, tokenizer });
 }

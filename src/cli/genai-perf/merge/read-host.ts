@@ -5,6 +5,7 @@ import type { TelemetryStatistics } from "../../../report/genai-perf/result.ts";
 import { parseTelemetry } from "../../../report/genai-perf/telemetry/merge-telemetry.ts";
 import { openProfileExport, type ProfileExport } from "../../../report/read/profile-export.ts";
 import { readRawMembers } from "../../../report/read/raw-export.ts";
+import { Asked } from "../options/asked.ts";
 import { readConfigText } from "../options/config.ts";
 import { defaultSettings } from "../options/defaults.ts";
 import { SettingsBuilder } from "../options/settings-builder.ts";
@@ -14,8 +15,8 @@ import type { HostFiles } from "./find-exports.ts";
 export interface HostRun {
   readonly files: HostFiles;
   readonly source: ProfileExport;
-  /** The settings in its JSON report, and which of them were given. */
-  readonly builder: SettingsBuilder;
+  /** What its JSON report says it asked for. */
+  readonly asked: Asked;
   readonly telemetry: TelemetryStatistics | undefined;
 }
 
@@ -42,7 +43,7 @@ export function readHost(files: HostFiles): HostRun {
   return {
     files,
     source: openProfileExport(files.profileExport),
-    builder: readInputConfig(config, files.report),
+    asked: readInputConfig(config, files.report),
     telemetry: telemetry === undefined ? undefined : parseTelemetry(telemetry, files.report),
   };
 }
@@ -51,7 +52,7 @@ export function readHost(files: HostFiles): HostRun {
  * Parses the text as YAML, of which JSON is a subset. This distinguishes 1.0 from 1, and checks all values like those of a configuration
  * file.
  */
-function readInputConfig(text: string, path: string): SettingsBuilder {
+function readInputConfig(text: string, path: string): Asked {
   const { document, faults } = readYaml(text);
   // JSON allows equal keys.
   const fault = faults.find(({ code }) => code !== "DUPLICATE_KEY");
@@ -75,7 +76,7 @@ function readInputConfig(text: string, path: string): SettingsBuilder {
   if (settings.layout.models.length === 0) throw refuse(path, "input_config names no model");
   if (typeof file === "string" && file !== "")
     builder.store("input.file", file, { place: path, source: "file", isFloat: false });
-  return builder;
+  return new Asked(builder);
 }
 
 function refuse(path: string, message: string): UserError {

@@ -1,4 +1,4 @@
-import { putValue, valueAt } from "../../options/place.ts";
+import { putValue } from "../../options/place.ts";
 import type { GenaiSettings, SettingPath } from "./settings.ts";
 import { ALL_OPTIONS } from "./subcommands.ts";
 
@@ -16,7 +16,8 @@ type WithoutDefault = Exclude<
 /** A compile error wherever the defaults are used if an option lacks the default of a setting. */
 type CompleteSettings = [WithoutDefault] extends [never] ? GenaiSettings : { missing: WithoutDefault };
 
-const DEFAULT_OF: ReadonlyMap<SettingPath, unknown> = new Map(
+/** The default of each setting. */
+export const DEFAULT_OF: ReadonlyMap<SettingPath, unknown> = new Map(
   ALL_OPTIONS.flatMap(({ at, default: value }) => (at === undefined || value === undefined ? [] : [[at, value]])),
 );
 
@@ -25,9 +26,4 @@ export function defaultSettings(): CompleteSettings {
   const settings = structuredClone(UNSET) as unknown as GenaiSettings;
   for (const [at, value] of DEFAULT_OF) putValue(settings, at, structuredClone(value));
   return settings;
-}
-
-/** Reports whether a setting has its default value. */
-export function isDefault(settings: GenaiSettings, path: SettingPath): boolean {
-  return JSON.stringify(valueAt(settings, path)) === JSON.stringify(DEFAULT_OF.get(path));
 }

@@ -1,3 +1,5 @@
+import { withValue } from "../../options/place.ts";
+import { loadOf } from "../loads.ts";
 import { addTo, readExtraInput, readLimits } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
 
@@ -205,6 +207,9 @@ export const INPUT_OPTIONS = inGroup("Input", [
     setting: "measurement.warmupRequests",
     key: "perf_analyzer.warmup_request_count",
     ...sets("integer", "perfAnalyzer.warmupRequests", 0, { min: 0 }),
+    // Like GenAI-Perf, which never warms up with sessions. A warning says so.
+    land: (plan, { perfAnalyzer: { stimulus, warmupRequests } }) =>
+      loadOf(stimulus.kind).holdsSessions ? plan : withValue(plan, "measurement.warmupRequests", warmupRequests),
     help: "Requests sent before the measured ones.",
   },
 ]);

@@ -1,3 +1,4 @@
+import { withValue } from "../../options/place.ts";
 import { ORIGINAL_TYPE_NAMES, RAMPART_TYPE_NAMES } from "../endpoints.ts";
 import { LOAD_NAMES } from "../loads.ts";
 import { readMeasurement } from "./flag-readers.ts";
@@ -70,6 +71,7 @@ export const OTHER_OPTIONS = inGroup("Other", [
   {
     names: ["-v", "--verbose"],
     ...sets("boolean", "isVerbose", false),
+    land: (plan) => withValue(plan, "outputs.genaiPerf.isVerbose", true),
     help: "Say more: what is done, metrics that GenAI-Perf lacks, and those of GPUs; in templates, comments.",
   },
 ]);
@@ -252,6 +254,7 @@ export const KEYS_WITHOUT_FLAG = inGroup("Other", [
   {
     key: "perf_analyzer.verbose",
     ...sets("boolean", "perfAnalyzer.isVerbose", false),
+    land: (plan) => withValue(plan, "outputs.verbosity", 1),
     help: "Also print each measurement as perf_analyzer does.",
   },
   {

@@ -156,6 +156,7 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
     names: ["--no-server-usage"],
     key: "rampart.no_server_usage",
     ...sets("boolean", "rampart.isUsageLeftOut", false),
+    land: (plan) => (plan.requests?.body.kind === "format" ? withValue(plan, "requests.body.asksUsage", false) : plan),
     help: "Leave stream_options.include_usage out of streamed chats and completions, for servers that refuse it: bodies are then like the original's, without the server's token counts.",
   },
   {

@@ -1,10 +1,9 @@
 import { showValue } from "../../../plan/show-value.ts";
 import { flagOf, LOAD_NAMES, type LoadName, loadOf, type Stimulus } from "../loads.ts";
 import { findLoadSweep } from "../points.ts";
-import { isDefault } from "./defaults.ts";
+import { Asked } from "./asked.ts";
 import { givesLoad, loadNameOf, nameOfPassed, type PassedFlag, type PassedFlags } from "./passed-flags.ts";
-import type { GenaiSettings } from "./settings.ts";
-import type { GivenSetting, GivenSettings, LastFlag, SettingsBuilder } from "./settings-builder.ts";
+import type { GivenSetting, LastFlag, SettingsBuilder } from "./settings-builder.ts";
 
 /** Reads the load from flags, files, and perf_analyzer's flags after `--`. */
 
@@ -59,7 +58,7 @@ export function readPassed(builder: SettingsBuilder, passed: PassedFlags): void 
   }
   const stimulus = toStimulus(last);
   const isOfOneKind = loads.every((load) => nameOfPassed(load) === name);
-  const isFree = !isLoadGiven(settings, given) || settings.perfAnalyzer.stimulus.kind === stimulus?.kind;
+  const isFree = !isLoadChosen(new Asked(builder)) || settings.perfAnalyzer.stimulus.kind === stimulus?.kind;
   // perf_analyzer's parser refuses 0.
   if (stimulus === undefined || !isOfOneKind || !isFree || Number(last.value ?? 1) <= 0) return;
   const isFloat = loadOf(stimulus.kind).number === "decimal";
@@ -79,8 +78,7 @@ function toStimulus(flag: PassedFlag): Stimulus | undefined {
   return NUMBERS[number].test(value) ? { kind, value: Number(value) } : undefined;
 }
 
-/** Reports whether the user chose the load. A file can repeat the default, like templates do. */
-export function isLoadGiven(settings: GenaiSettings, given: GivenSettings): boolean {
-  const at = "perfAnalyzer.stimulus";
-  return given.get(at)?.source === "flag" || !isDefault(settings, at);
+/** Reports whether the user chose the load. */
+export function isLoadChosen(asked: Asked): boolean {
+  return asked.isChosen("perfAnalyzer.stimulus");
 }

@@ -59,9 +59,12 @@ interface RampartSettings {
   plotFormats: readonly PlotFormat[];
   /** Values of options that only land in the plan, at the same paths. */
   plan: Readonly<Record<string, unknown>>;
-  /** The options that Rampart's other commands have too, by name. An empty text stands for "not given". */
-  shared: Readonly<Record<string, SharedSetting>>;
+  /** The options that Rampart's other commands have too. An empty text stands for "not given". */
+  shared: SharedSettings;
 }
+
+/** By the names of their options. */
+export type SharedSettings = Readonly<Record<string, SharedSetting>>;
 
 /** As the user gave it: durations in seconds. Each text of an option that may be repeated. */
 export type SharedSetting = string | number | boolean | null | readonly string[];

@@ -15,7 +15,7 @@ import {
 import { sharedOptions } from "../../options/shared-options.ts";
 import { addTo } from "./flag-readers.ts";
 import type { Entry } from "./genai-option.ts";
-import type { GenaiSettings, SharedPath, SharedSetting } from "./settings.ts";
+import type { SharedPath, SharedSetting, SharedSettings } from "./settings.ts";
 
 /** The options that Rampart's other commands have too: as options of this mode, and what they put into the plan. */
 
@@ -76,20 +76,20 @@ export interface RampartFile {
 }
 
 /** Returns the files that the user asked for besides those of the artifact folder. */
-export function rampartFilesOf({ rampart }: GenaiSettings): RampartFile[] {
+export function rampartFilesOf(shared: SharedSettings): RampartFile[] {
   return SHARED.flatMap((option): RampartFile[] => {
-    const given = rampart.shared[option.name];
+    const given = shared[option.name];
     if (fileKeyOf(option) === undefined || given === "") return [];
     return [{ at: `rampart.shared.${option.name}`, path: toOutputPath(String(given)) }];
   });
 }
 
 /** Returns what the options put into a plan. @throws UserError */
-export function sharedValues({ rampart }: GenaiSettings): PlanValues {
+export function sharedValues(shared: SharedSettings): PlanValues {
   const values = new Map<string, unknown>();
   for (const option of SHARED) {
     const { name, kind, setting: path } = option;
-    const given = rampart.shared[name];
+    const given = shared[name];
     if (path === undefined || given === null || given === undefined || isDefault(given, option)) continue;
     const isNotated = kind === "duration" || kind === "percent";
     const read = isNotated ? readNotation(kind, String(given)) : (given as GivenValue);
@@ -104,6 +104,6 @@ export function sharedValues({ rampart }: GenaiSettings): PlanValues {
 }
 
 /** Reports whether only a plan is asked for. */
-export function isDryRun({ rampart }: GenaiSettings): boolean {
-  return rampart.shared["dry-run"] === true;
+export function isDryRun(shared: SharedSettings): boolean {
+  return shared["dry-run"] === true;
 }

@@ -10,6 +10,7 @@ import { type ReadSettings, readSettings } from "../../perf-analyzer/read-settin
 import { checkTogether } from "../../perf-analyzer/rules.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
 import { warnTogether } from "../../perf-analyzer/warnings.ts";
+import type { Asked } from "../options/asked.ts";
 import {
   givesLoad,
   isEmpty,
@@ -19,9 +20,7 @@ import {
   type PassedFlags,
   wordsOf,
 } from "../options/passed-flags.ts";
-import { isLoadGiven } from "../options/read-load.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import { isLoadChosen } from "../options/read-load.ts";
 import { applyPoint, axesOf } from "../points.ts";
 import { PASSED_HINTS, PASSED_REFUSALS } from "./passed-refusals.ts";
 import { type ProfilePlan, toProfilePlan } from "./to-plan.ts";
@@ -33,14 +32,9 @@ import type { Headers } from "./to-target.ts";
  */
 
 /** Returns the plan of one profile, otherwise like {@link toProfilePlan}. @throws UserError for flags after `--` that cannot be applied */
-export function toPassedPlan(
-  settings: GenaiSettings,
-  given: GivenSettings,
-  folder: string,
-  headers: Headers,
-): ProfilePlan {
-  const plan = toProfilePlan(settings, given, folder, headers);
-  return settings.passed.given.length === 0 ? plan : (pass(plan, settings, given).plan as ProfilePlan);
+export function toPassedPlan(asked: Asked, folder: string, headers: Headers): ProfilePlan {
+  const plan = toProfilePlan(asked, folder, headers);
+  return asked.settings.passed.given.length === 0 ? plan : (pass(plan, asked).plan as ProfilePlan);
 }
 
 /** Finds problems that do not depend on the profile: flags that genai-perf does not accept, and invalid values. */
@@ -54,19 +48,19 @@ export function findPassedProblems(passed: PassedFlags): readonly Problem[] {
  * @returns warnings, whole sentences
  * @throws UserError with all problems
  */
-export function checkPassed(settings: GenaiSettings, given: GivenSettings): readonly string[] {
-  const { passed } = settings;
+export function checkPassed(asked: Asked): readonly string[] {
+  const { analyze, passed, subcommand } = asked.settings;
   if (isEmpty(passed)) return [];
   const refused = passed.given.flatMap(refuse);
   if (refused.length > 0) throw new UserError([...refused, ...passed.problems]);
-  const [values] = settings.subcommand === "analyze" ? combineAxes(axesOf(settings.analyze.sweeps)) : [];
-  const point = values === undefined ? settings : applyPoint(settings, values);
-  const plan = toProfilePlan(point, given, "", []);
-  const { plan: landed, ...found } = pass(plan, point, given);
+  const [values] = subcommand === "analyze" ? combineAxes(axesOf(analyze.sweeps)) : [];
+  const point = values === undefined ? asked : applyPoint(asked, values);
+  const plan = toProfilePlan(point, "", []);
+  const { plan: landed, ...found } = pass(plan, point);
   const warnings = found.warnings.map((text) => text.replace(/^rampart: /, ""));
   for (const flag of passed.given) {
     const others = { ...passed, given: passed.given.filter((other) => other !== flag) };
-    const without = land(plan, others, readBeside(plan, { ...point, passed: others }, given).settings);
+    const without = land(plan, others, readBeside(plan, point.with({ passed: others })).settings);
     const name = nameOfPassed(flag);
     const isIdle = isSame(without, landed) || isUnseen(name, landed);
     const isReported = warnings.some((text) => text.includes(name));
@@ -83,15 +77,11 @@ const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
  * @returns the plan, and lines for stderr
  * @throws UserError with all problems that perf_analyzer's rules or genai-perf finds
  */
-function pass(
-  plan: Plan,
-  settings: GenaiSettings,
-  given: GivenSettings,
-): { readonly plan: Plan; readonly warnings: readonly string[] } {
-  const { passed } = settings;
-  const read = readBeside(plan, settings, given);
+function pass(plan: Plan, asked: Asked): { readonly plan: Plan; readonly warnings: readonly string[] } {
+  const { passed } = asked.settings;
+  const read = readBeside(plan, asked);
   // What the profile breaks by itself is no problem of the flags.
-  const known = new Set(checkTogether(chosenBy(plan, settings, given)).map(({ message }) => word(message)));
+  const known = new Set(checkTogether(chosenBy(plan, asked)).map(({ message }) => word(message)));
   const found = [...read.problems, ...checkTogether(read.settings)].filter(
     ({ message }) => !known.has(word(message)) && !SEVERAL_LOADS.test(word(message)),
   );
@@ -109,18 +99,18 @@ function land(plan: Plan, { given }: PassedFlags, settings: Settings): Plan {
 }
 
 /** Reads the flags' values, beside what the profile has chosen. */
-function readBeside(plan: Plan, settings: GenaiSettings, given: GivenSettings): ReadSettings {
-  const read = readSettings(settings.passed, chosenBy(plan, settings, given));
+function readBeside(plan: Plan, asked: Asked): ReadSettings {
+  const read = readSettings(asked.settings.passed, chosenBy(plan, asked));
   // A load that fixes the number of requests replaces genai-perf's default number.
-  if (read.settings.periodic !== undefined && !given.has("perfAnalyzer.measurement.num"))
+  if (read.settings.periodic !== undefined && !asked.given.has("perfAnalyzer.measurement.num"))
     delete read.settings.requestCount;
   return read;
 }
 
 /** Returns what the profile has chosen, as perf_analyzer's rules and readers see it; its default load can be replaced. */
-function chosenBy(plan: Plan, settings: GenaiSettings, given: GivenSettings): Settings {
+function chosenBy(plan: Plan, asked: Asked): Settings {
   const chosen = new Settings();
-  const hasLoad = isLoadGiven(settings, given);
+  const hasLoad = isLoadChosen(asked);
   for (const option of OPTIONS) if (hasLoad || !givesLoad({ option })) option.take?.(chosen, plan);
   kindOf(chosen).prepare?.(chosen);
   return chosen;

@@ -4,8 +4,7 @@ import type { SettingPath } from "../../../plan/messages.ts";
 import { UserError } from "../../../plan/problem.ts";
 import type { PointParameters } from "../../../result/sweep.ts";
 import { findDuplicatePaths, findReadOutputs, textsIn } from "../../output-files.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import type { Asked } from "../options/asked.ts";
 import { inGenaiPerf } from "../setting-names.ts";
 import { toPassedPlan } from "./passed-plan.ts";
 import { nameFolder } from "./to-outputs.ts";
@@ -23,26 +22,26 @@ export interface ProfileOf {
 }
 
 /** Returns the plan. @throws UserError for invalid headers, and for flags after `--` that cannot be applied */
-export function planProfile(settings: GenaiSettings, given: GivenSettings, of: ProfileOf = {}): ProfilePlan {
-  return toPassedPlan(settings, given, folderOf(settings, of), headersOf(settings, process.env));
+export function planProfile(asked: Asked, of: ProfileOf = {}): ProfilePlan {
+  return toPassedPlan(asked, folderOf(asked, of), headersOf(asked, process.env));
 }
 
 /** Returns the plan of a profile that is run. @throws UserError also for output files that would replace its input files or each other */
-export function planRun(settings: GenaiSettings, given: GivenSettings, of: ProfileOf = {}): ProfilePlan {
-  const plan = planProfile(settings, given, of);
-  checkOutputs(plan, given);
+export function planRun(asked: Asked, of: ProfileOf = {}): ProfilePlan {
+  const plan = planProfile(asked, of);
+  checkOutputs(plan, asked);
   return plan;
 }
 
 /** Returns GenAI-Perf's folder; with an end to its name, another one. */
-function folderOf(settings: GenaiSettings, { point, suffix = "" }: ProfileOf): string {
-  return join(settings.output.artifactDir, `${nameFolder(settings, point)}${suffix}`);
+function folderOf(asked: Asked, { point, suffix = "" }: ProfileOf): string {
+  return join(asked.settings.output.artifactDir, `${nameFolder(asked, point)}${suffix}`);
 }
 
 const FOLDER = "--artifact-dir";
 
 /** Checks that no output replaces a file that the profile reads, or another output. @throws UserError */
-function checkOutputs(plan: ProfilePlan, given: GivenSettings): void {
+function checkOutputs(plan: ProfilePlan, { given }: Asked): void {
   const { plots: _folder, ...files } = plan.outputs.files;
   const named = Object.entries(files).map(
     ([key, path]) => [inGenaiPerf(`outputs.files.${key}` as SettingPath) ?? FOLDER, path] as const,
@@ -55,7 +54,7 @@ function checkOutputs(plan: ProfilePlan, given: GivenSettings): void {
 }
 
 /** Returns the paths of all files that a profile reads, and of its configuration files. */
-function readPaths(plan: ProfilePlan, given: GivenSettings): string[] {
+function readPaths(plan: ProfilePlan, given: Asked["given"]): string[] {
   const { tokenizer = "" } = plan.measurement.tokens ?? {};
   const configs = [...given.values()].flatMap(({ source, place }) =>
     source === "file" ? [place.replace(/:\d+:\d+$/, "")] : [],

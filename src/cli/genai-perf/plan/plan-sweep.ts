@@ -4,10 +4,8 @@ import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.
 import type { SweptRuns } from "../../../report/genai-perf/plots.ts";
 import type { PointParameters } from "../../../result/sweep.ts";
 import { seedOfNumber } from "../../../runtime/random.ts";
-import { withValue } from "../../options/place.ts";
 import { type GenaiLoad, loadOf } from "../loads.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import type { Asked } from "../options/asked.ts";
 import { isDecimal } from "../options/sweeps.ts";
 import { applyPoint, axesOf, findLoadSweep } from "../points.ts";
 import { planProfile, planRun } from "./plan-profile.ts";
@@ -35,31 +33,32 @@ export interface SweepPlan {
 }
 
 /** Returns the sweep that the settings ask for. */
-export function planSweep(settings: GenaiSettings, given: GivenSettings): SweepPlan {
-  const { analyze, layout, output, perfAnalyzer, rampart } = settings;
-  const search = toSearch(settings);
+export function planSweep(asked: Asked): SweepPlan {
+  const { analyze, endpoint, layout, output, perfAnalyzer, rampart } = asked.settings;
+  const search = toSearch(asked);
   return {
     axes: axesOf(analyze.sweeps),
     ...(search === undefined ? {} : { search }),
     folder: output.artifactDir,
     loadTitle: loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind).title,
     ...(output.isPlotting
-      ? { plots: { models: layout.models, endpointType: settings.endpoint.type, plotFormats: rampart.plotFormats } }
+      ? { plots: { models: layout.models, endpointType: endpoint.type, plotFormats: rampart.plotFormats } }
       : {}),
-    planPoint: (point) => planProfile(applyPoint(settings, point), given, { point }),
+    planPoint: (point) => planProfile(applyPoint(asked, point), { point }),
     planRun: (point, repeat) => {
       const suffix = repeat === 0 ? "" : `-repeat${repeat}`;
-      return planRun(drawAgain(applyPoint(settings, point), repeat), given, { point, suffix });
+      return planRun(drawAgain(applyPoint(asked, point), repeat), { point, suffix });
     },
   };
 }
 
 /** Gives a repeated measurement other arrivals and data. The points themselves share the seed, as in GenAI-Perf. */
-function drawAgain(settings: GenaiSettings, repeat: number): GenaiSettings {
-  return withValue(settings, "prompts.seed", seedOfNumber(settings.prompts.seed, "repeat", repeat));
+function drawAgain(asked: Asked, repeat: number): Asked {
+  const { prompts } = asked.settings;
+  return asked.with({ prompts: { ...prompts, seed: seedOfNumber(prompts.seed, "repeat", repeat) } });
 }
 
-function toSearch({ analyze, rampart }: GenaiSettings): SweepPlan["search"] {
+function toSearch({ settings: { analyze, rampart } }: Asked): SweepPlan["search"] {
   const load = findLoadSweep(analyze.sweeps);
   if (rampart.searchLimits === null || load === undefined) return undefined;
   // The rules between settings refuse what is no limit.

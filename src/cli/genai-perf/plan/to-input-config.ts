@@ -3,18 +3,19 @@ import { PythonFloat, type PythonJson } from "../../../report/genai-perf/python-
 import { valueAt } from "../../options/place.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import { loadOf, type Stimulus } from "../loads.ts";
+import type { Asked } from "../options/asked.ts";
 import type { KeyedOption } from "../options/genai-option.ts";
 import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/keys.ts";
-import type { GenaiSettings, Sweep } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import type { Sweep } from "../options/settings.ts";
 
 /**
  * Returns the `input_config` of profile_export_genai_perf.json: the whole configuration in GenAI-Perf's order. Leaves out secrets in
  * headers, which GenAI-Perf exports.
  */
-export function toInputConfig(settings: GenaiSettings, given: GivenSettings): PythonJson {
+export function toInputConfig(asked: Asked): PythonJson {
   const groups = YAML_KEYS.filter(({ key }) => key !== RAMPART_KEY);
-  const all = exportEntries(groups, settings, given);
+  const { settings } = asked;
+  const all = exportEntries(groups, asked);
   const { model_names, analyze, endpoint, input, tokenizer, ...others } = all as Record<string, object>;
   const model = settings.layout.models[0] ?? "";
   const config = {
@@ -23,7 +24,7 @@ export function toInputConfig(settings: GenaiSettings, given: GivenSettings): Py
     verbose: settings.isVerbose,
     template_filename: settings.templateFile,
     analyze: { sweep_parameters: analyze },
-    endpoint: { ...endpoint, ...inferredEndpoint(settings, model) },
+    endpoint: { ...endpoint, ...inferredEndpoint(settings.endpoint, model) },
     perf_analyzer: others.perf_analyzer,
     input: { ...input, ...inferredInput(settings.input.file) },
     output: others.output,
@@ -37,7 +38,7 @@ export function toInputConfig(settings: GenaiSettings, given: GivenSettings): Py
   return config as PythonJson;
 }
 
-function inferredEndpoint({ endpoint }: GenaiSettings, model: string): Record<string, string> {
+function inferredEndpoint(endpoint: Asked["settings"]["endpoint"], model: string): Record<string, string> {
   const { serviceKind, outputFormat } = ENDPOINT_TYPES[endpoint.type];
   return {
     custom: endpointPath(endpoint.type, endpoint.path, model),
@@ -55,20 +56,16 @@ function inferredInput(file: string): Record<string, unknown> {
   };
 }
 
-function exportEntries(
-  entries: readonly (YamlKey | YamlGroup)[],
-  settings: GenaiSettings,
-  given: GivenSettings,
-): Record<string, unknown> {
+function exportEntries(entries: readonly (YamlKey | YamlGroup)[], asked: Asked): Record<string, unknown> {
   return Object.fromEntries(
     entries.map((entry) => [
       entry.key,
-      isGroup(entry) ? exportEntries(entry.entries, settings, given) : exportField(entry.option, settings, given),
+      isGroup(entry) ? exportEntries(entry.entries, asked) : exportField(entry.option, asked),
     ]),
   );
 }
 
-function exportField({ at, kind, isFloat }: KeyedOption, settings: GenaiSettings, given: GivenSettings): unknown {
+function exportField({ at, kind, isFloat }: KeyedOption, { settings, given }: Asked): unknown {
   const value = valueAt(settings, at);
   const from = given.get(at);
   const number = from?.isFloat === true || isFloat === true ? floatUnlessFile : same;

@@ -7,39 +7,36 @@ import { formatOf } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
 import { countFor, loadOf } from "../loads.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import type { Asked } from "../options/asked.ts";
 import { readTemplateOptions } from "../template-options.ts";
 
 const DEFAULT_INTERVAL_MS = 10_000;
 
 /** Returns how a profile is measured. @throws UserError for an invalid path into responses */
-export function toMeasurement(settings: GenaiSettings, given: GivenSettings): MeasurementPlan {
-  const { durationSec, gracePeriodSec } = settings.rampart;
+export function toMeasurement(asked: Asked): MeasurementPlan {
+  const { durationSec, gracePeriodSec } = asked.settings.rampart;
   const mode: MeasurementPlan["mode"] =
-    durationSec === null || isOverridden(given)
-      ? toMode(settings)
+    durationSec === null || isOverridden(asked)
+      ? toMode(asked)
       : { kind: "duration", durationMs: secToMs(durationSec), graceMs: secToMs(gracePeriodSec) };
-  const { stimulus, warmupRequests } = settings.perfAnalyzer;
   return {
     mode,
-    // Like GenAI-Perf, which never warms up with sessions. A warning says so.
-    warmupRequests: loadOf(stimulus.kind).holdsSessions ? 0 : warmupRequests,
+    warmupRequests: 0,
     percentile: null,
     latencyLimitMs: null,
-    tokens: toTokens(settings),
+    tokens: toTokens(asked),
   };
 }
 
 /** Reports whether a file sets the duration and the command line asks for another measurement. */
-function isOverridden(given: GivenSettings): boolean {
+function isOverridden({ given }: Asked): boolean {
   const source = given.get("perfAnalyzer.measurement.num")?.source;
   return source === "flag" && given.get("rampart.durationSec")?.source !== "flag";
 }
 
 /** Like in GenAI-Perf, a payload file is sent once by default, and sessions always run once. `withEntryCount` completes the former. */
-function toMode(settings: GenaiSettings): MeasurementPlan["mode"] {
-  const { measurement, stimulus, stabilityPct } = settings.perfAnalyzer;
+function toMode({ settings: { input, perfAnalyzer } }: Asked): MeasurementPlan["mode"] {
+  const { measurement, stimulus, stabilityPct } = perfAnalyzer;
   const { sendsOnce, isInFlight } = loadOf(stimulus.kind);
   if (sendsOnce) return { kind: "requests", count: null };
   if (measurement.mode === "interval") {
@@ -47,14 +44,14 @@ function toMode(settings: GenaiSettings): MeasurementPlan["mode"] {
     return { kind: "time-windows", windowMs, stabilityPct, maxTrials: DEFAULT_WINDOWS.maxTrials };
   }
   if (measurement.num !== null) return { kind: "requests", count: measurement.num };
-  if (isPayloadFile(settings.input)) return { kind: "requests", count: null };
+  if (isPayloadFile(input)) return { kind: "requests", count: null };
   return { kind: "requests", count: countFor(isInFlight ? (stimulus.value ?? 1) : 0) };
 }
 
 /** Returns how responses are measured: single requests, with all windows as one. */
-function toTokens(settings: GenaiSettings): TokensPlan {
-  const { endpoint, layout, output, tokenizer } = settings;
-  const field = responseFieldOf(settings);
+function toTokens(asked: Asked): TokensPlan {
+  const { endpoint, layout, output, tokenizer } = asked.settings;
+  const field = responseFieldOf(asked);
   return {
     responses: formatOf(endpoint).response,
     isStreamed: layout.isStreaming,
@@ -62,20 +59,20 @@ function toTokens(settings: GenaiSettings): TokensPlan {
     revision: tokenizer.revision,
     keepsAllWindows: true,
     keepsBunchedRates: true,
-    ...(asksLength(settings) ? { isLengthAsked: true } : {}),
+    ...(asksLength(asked) ? { isLengthAsked: true } : {}),
     ...(field === undefined ? {} : { field }),
     ...(output.isPlotting ? { wantsGaps: true } : {}),
   };
 }
 
 /** Reports whether requests ask for an exact response length, in the settings or in their file. A limit in a body is only a maximum. */
-function asksLength({ input, prompts, rampart }: GenaiSettings): boolean {
+function asksLength({ settings: { input, prompts, rampart } }: Asked): boolean {
   const isAsked = prompts.outputTokens.mean !== null || rampart.sequenceMix !== "";
   return isAsked || isPayloadFile(input);
 }
 
 /** Returns the location of the text in responses to a template's requests; undefined if it is detected. */
-function responseFieldOf({ endpoint, input }: GenaiSettings): string | undefined {
+function responseFieldOf({ settings: { endpoint, input } }: Asked): string | undefined {
   if (!ENDPOINT_TYPES[endpoint.type].usesTemplate) return undefined;
   const { responseField } = readTemplateOptions(input.extra);
   return responseField && parseResponseField(responseField, "--extra-inputs response_field").text;

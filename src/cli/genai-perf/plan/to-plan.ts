@@ -9,12 +9,11 @@ import type { RequestForm } from "../../../service/service.ts";
 import { withPlanValues } from "../../options/shared-option.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
 import { loadOf } from "../loads.ts";
-import { defaultSettings, isDefault } from "../options/defaults.ts";
+import type { Asked } from "../options/asked.ts";
+import { defaultSettings } from "../options/defaults.ts";
 import type { GenaiOption } from "../options/genai-option.ts";
-import { RAMPART_OPTIONS } from "../options/rampart-options.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
 import { sharedValues } from "../options/shared-settings.ts";
+import { ALL_OPTIONS } from "../options/subcommands.ts";
 import { toMeasurement } from "./to-measurement.ts";
 import { toOutputs } from "./to-outputs.ts";
 import { toRequests } from "./to-requests.ts";
@@ -54,46 +53,42 @@ const FILE_AS_INPUTS: Readonly<
  * @param folder of its files
  * @param headers headers of every request: the user's and those of an API key
  */
-export function toProfilePlan(
-  settings: GenaiSettings,
-  given: GivenSettings,
-  folder: string,
-  headers: Headers,
-): ProfilePlan {
-  const { layout, prompts } = settings;
-  const { stimulus } = settings.perfAnalyzer;
-  const target = toTarget(settings, given, headers);
-  const measurement = toMeasurement(settings, given);
+export function toProfilePlan(asked: Asked, folder: string, headers: Headers): ProfilePlan {
+  const { layout, perfAnalyzer, prompts, rampart } = asked.settings;
+  const { stimulus } = perfAnalyzer;
+  const target = toTarget(asked, headers);
+  const measurement = toMeasurement(asked);
   const file = join(folder, INPUTS_FILE);
   // A fixed number of requests uses the first prompts, each once, so only these need to be created.
   const order = measurement.mode.kind === "requests" ? ({ isInOrder: true } as const) : {};
   // GenAI-Perf leaves the rest to perf_analyzer's defaults.
-  const asked = new Settings();
+  const own = new Settings();
   const plan: Plan = {
     version: 1,
     name: layout.models[0] ?? "",
     target,
     load: loadOf(stimulus.kind).toPlan(stimulus.value ?? 1, prompts.seed),
-    sequences: asked.sequences,
+    sequences: own.sequences,
     inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target) as keyof typeof FILE_AS_INPUTS](file, order),
-    requests: toRequests(settings, given, file),
+    requests: toRequests(asked, file),
     measurement,
-    client: { ...asked.client, callMode: "async", maxLanes: null },
+    client: { ...own.client, callMode: "async", maxLanes: null },
     failures: { maxRatio: null },
-    telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
+    telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(asked) },
     assertions: [],
-    outputs: toOutputs(settings, given, folder),
+    outputs: toOutputs(asked, folder),
     behaviour: COMPATIBLE_BEHAVIOUR,
   };
-  return withPlanValues(landOwn(plan, settings), sharedValues(settings)) as ProfilePlan;
+  return withPlanValues(landOptions(plan, asked), sharedValues(rampart.shared)) as ProfilePlan;
 }
 
-const OWN: readonly GenaiOption[] = RAMPART_OPTIONS;
+const LANDING: readonly GenaiOption[] = ALL_OPTIONS.filter((option: GenaiOption) => option.land !== undefined);
 
-/** Has Rampart's own options of genai-perf put their values into the plan. */
-function landOwn(plan: Plan, settings: GenaiSettings): Plan {
+/** Has options put their values into the plan. */
+function landOptions(plan: Plan, asked: Asked): Plan {
+  const { settings } = asked;
   const { kind } = settings.perfAnalyzer.stimulus;
-  const landing = OWN.filter(({ at, needs = kind }) => needs === kind && at !== undefined && !isDefault(settings, at));
+  const landing = LANDING.filter(({ at, needs = kind }) => needs === kind && at !== undefined && !asked.isDefault(at));
   return landing.reduce((landed, { land }) => land?.(landed, settings) ?? landed, plan);
 }
 
@@ -101,12 +96,12 @@ function landOwn(plan: Plan, settings: GenaiSettings): Plan {
 const SCRAPE_INTERVAL_MS = 330;
 
 /** An empty list stands for the default, like in GenAI-Perf. */
-function toScrapes(settings: GenaiSettings, given: GivenSettings): ScrapePlan {
+function toScrapes(asked: Asked): ScrapePlan {
   const at = "endpoint.serverMetricsUrls";
-  const urls = settings.endpoint.serverMetricsUrls.map((url) => url.trim());
+  const urls = asked.settings.endpoint.serverMetricsUrls.map((url) => url.trim());
   return {
     urls: urls.length === 0 ? defaultSettings().endpoint.serverMetricsUrls : [...new Set(urls)],
     intervalMs: SCRAPE_INTERVAL_MS,
-    isAsked: urls.length > 0 && (given.get(at)?.source === "flag" || !isDefault(settings, at)),
+    isAsked: urls.length > 0 && asked.isChosen(at),
   };
 }

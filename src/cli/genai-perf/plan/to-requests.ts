@@ -8,8 +8,7 @@ import { formatOf } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { sourceOf } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import type { Asked } from "../options/asked.ts";
 import { hasMadeUpAudio, hasMadeUpImages, toAudioSettings } from "../rules/media-rules.ts";
 import { isTemplateFile, readTemplateOptions } from "../template-options.ts";
 
@@ -18,32 +17,34 @@ import { isTemplateFile, readTemplateOptions } from "../template-options.ts";
  * @param file that they are written to
  * @throws UserError for an invalid distribution of lengths
  */
-export function toRequests(settings: GenaiSettings, given: GivenSettings, file: string): RequestsPlan {
-  const { endpoint, input, layout, prompts } = settings;
+export function toRequests(asked: Asked, file: string): RequestsPlan {
+  const { endpoint, input, layout, prompts } = asked.settings;
   const { extra } = input;
   const bodyExtra = ENDPOINT_TYPES[endpoint.type].usesTemplate ? readTemplateOptions(extra).others : extra;
   return {
     file,
-    prompts: toPrompts(settings, given),
+    prompts: toPrompts(asked),
     givenSource: input.file,
-    body: toBody(settings),
+    body: toBody(asked),
     layout: { ...layout, seed: prompts.seed },
     extraJson: formatJson(bodyExtra ?? {}),
   };
 }
 
-function toPrompts(settings: GenaiSettings, given: GivenSettings): PromptSettings {
-  const { endpoint, input, prompts } = settings;
+function toPrompts(asked: Asked): PromptSettings {
+  const { endpoint, input, prompts } = asked.settings;
   const { isRanking, isTextless, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
   const { outputTokens, prefix, systemTokens, sessions, images, ...always } = prompts;
   const { format, ...sizes } = images;
   return defined({
     ...always,
-    source: toSource(settings),
+    source: toSource(asked),
     outputTokens: outputTokens.mean === null ? undefined : { ...outputTokens, mean: outputTokens.mean },
     // Image retrieval ignores text.
     textsPerRequest: isTextless ? 0 : prompts.textsPerRequest,
-    images: hasMadeUpImages(prompts) ? { ...sizes, ...(given.has("prompts.images.format") && { format }) } : undefined,
+    images: hasMadeUpImages(prompts)
+      ? { ...sizes, ...(asked.given.has("prompts.images.format") && { format }) }
+      : undefined,
     audio: hasMadeUpAudio(prompts) ? toAudioSettings(prompts, input.sampleRatesKhz) : undefined,
     prefix: prefix.count === 0 ? undefined : prefix,
     systemTokens: systemTokens === 0 ? undefined : systemTokens,
@@ -53,7 +54,7 @@ function toPrompts(settings: GenaiSettings, given: GivenSettings): PromptSetting
 }
 
 /** Without sessions, only the first turns of conversations are sent. */
-function toSource({ endpoint, input, perfAnalyzer }: GenaiSettings): PromptSettings["source"] {
+function toSource({ settings: { endpoint, input, perfAnalyzer } }: Asked): PromptSettings["source"] {
   // Commands are texts of a prompt file, whatever else its lines have.
   const source = sourceOf(ENDPOINT_TYPES[endpoint.type].callsMethod ? { ...input, format: "jsonl" } : input);
   const isMultiTurn = loadOf(perfAnalyzer.stimulus.kind).holdsSessions;
@@ -67,7 +68,7 @@ function hasRankingFiles(source: PromptSettings["source"]): boolean {
   return ["queries", "passages"].every(isThere);
 }
 
-function toBody({ endpoint, input, rampart }: GenaiSettings): BodyPlan {
+function toBody({ settings: { endpoint, input } }: Asked): BodyPlan {
   const { usesTemplate, callsMethod } = ENDPOINT_TYPES[endpoint.type];
   if (usesTemplate) {
     const { template = "" } = readTemplateOptions(input.extra);
@@ -76,5 +77,5 @@ function toBody({ endpoint, input, rampart }: GenaiSettings): BodyPlan {
   if (callsMethod) return { kind: "commands" };
   const { payload } = formatOf(endpoint);
   if (payload === undefined) return { kind: "token-ids" };
-  return { kind: "format", format: payload, asksUsage: !rampart.isUsageLeftOut };
+  return { kind: "format", format: payload, asksUsage: true };
 }

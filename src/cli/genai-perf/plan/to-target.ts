@@ -5,8 +5,7 @@ import { DEFAULT_TLS } from "../../../plan/tls.ts";
 import { kindOf } from "../../perf-analyzer/kinds/kinds.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import type { Asked } from "../options/asked.ts";
 
 /** Names and values. */
 export type Headers = readonly (readonly [name: string, value: string])[];
@@ -17,7 +16,7 @@ export type Headers = readonly (readonly [name: string, value: string])[];
  * @throws UserError for invalid headers, and for an environment variable that is not set
  */
 export function headersOf(
-  { endpoint, input, rampart }: GenaiSettings,
+  { settings: { endpoint, input, rampart } }: Asked,
   env: Readonly<Record<string, string | undefined>>,
 ): Headers {
   const problems: Problem[] = [];
@@ -51,17 +50,17 @@ export function headersOf(
  * Returns the target of the measurement: that of perf_analyzer, with what GenAI-Perf asks it for.
  * @param headers headers of every request: the user's and those of an API key
  */
-export function toTarget(settings: GenaiSettings, given: GivenSettings, headers: Headers): TargetPlan {
-  const { endpoint, layout } = settings;
+export function toTarget(asked: Asked, headers: Headers): TargetPlan {
+  const { endpoint, layout } = asked.settings;
   const { type, path, backend } = endpoint;
   const { takesPayloads, isTritonModel, isInProcess, serviceKind } = ENDPOINT_TYPES[type];
   const kind = kindOf({ serviceKind: isInProcess ? "triton_c_api" : serviceKind });
   const model = layout.models[0] ?? "";
-  const asked = new Settings();
-  asked.endpoint = endpointPath(type, path, model);
-  asked.grpcMethod = endpoint.grpcMethod;
-  asked.target = {
-    ...asked.target,
+  const own = new Settings();
+  own.endpoint = endpointPath(type, path, model);
+  own.grpcMethod = endpoint.grpcMethod;
+  own.target = {
+    ...own.target,
     protocol: "grpc",
     model,
     headers,
@@ -69,6 +68,6 @@ export function toTarget(settings: GenaiSettings, given: GivenSettings, headers:
     isStreaming: takesPayloads ? layout.isStreaming : true,
     shapes: isTritonModel ? { text_input: [1], ...(backend === "tensorrtllm" ? { max_tokens: [1] } : {}) } : {},
   };
-  const url = takesPayloads && !given.has("endpoint.url") ? kind.defaultUrl("http") : endpoint.url;
-  return kind.toTarget(asked, { url, tls: DEFAULT_TLS });
+  const url = takesPayloads && !asked.given.has("endpoint.url") ? kind.defaultUrl("http") : endpoint.url;
+  return kind.toTarget(own, { url, tls: DEFAULT_TLS });
 }

@@ -14,7 +14,7 @@ export function checkOwn(rules: RuleSet): void {
   checkRampartFiles(rules);
   const { startMs, endMs, startsAtFirst } = rules.settings.schedule;
   rules.refuse(
-    isDryRun(rules.settings) && rules.settings.rampart.searchLimits !== null,
+    isDryRun(rules.settings.rampart.shared) && rules.settings.rampart.searchLimits !== null,
     "rampart.shared.dry-run",
     "--dry-run cannot predict what a search will measure, which depends on the server",
     "Leave out --search-limits to see the plans of the whole sweep.",
@@ -72,7 +72,7 @@ const RECORDS = "rampart.shared.records";
 
 function checkRampartFiles(rules: RuleSet): void {
   const { settings } = rules;
-  const files = rampartFilesOf(settings).map((file) => ({ ...file, flag: nameOf(file.at) }));
+  const files = rampartFilesOf(settings.rampart.shared).map((file) => ({ ...file, flag: nameOf(file.at) }));
   for (const { at, flag } of files) {
     const hint =
       at === RECORDS

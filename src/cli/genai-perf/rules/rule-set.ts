@@ -1,27 +1,13 @@
 import { type Problem, problem } from "../../../plan/problem.ts";
-import { isDefault } from "../options/defaults.ts";
-import type { GenaiSettings, SettingPath } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import { Asked } from "../options/asked.ts";
+import type { SettingPath } from "../options/settings.ts";
 import { nameOf } from "../options/subcommands.ts";
 
 /** The checked settings, and their problems. */
-export class RuleSet {
+export class RuleSet extends Asked {
   readonly problems: Problem[] = [];
   /** Whole sentences about settings without effect. */
   readonly warnings: string[] = [];
-  readonly settings: GenaiSettings;
-  readonly given: GivenSettings;
-
-  constructor(settings: GenaiSettings, given: GivenSettings) {
-    this.settings = settings;
-    this.given = given;
-  }
-
-  /** Reports whether the user chose a value other than the default. A file can repeat defaults, like templates do. */
-  isChosen(at: SettingPath): boolean {
-    const from = this.given.get(at);
-    return from !== undefined && (from.source === "flag" || !isDefault(this.settings, at));
-  }
 
   /** Returns what the user typed for a setting, or its position in the file; the flag's name if it is not given. */
   placeOf(at: SettingPath): string {

@@ -4,7 +4,6 @@ import { isTokenless } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import { hasMadeUpPrompts, isPayloadFile } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
-import { isDefault } from "../options/defaults.ts";
 import { findLoadSweep } from "../points.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { warnOfSessions } from "./session-rules.ts";
@@ -35,16 +34,16 @@ export function warnTogether(rules: RuleSet): void {
   warnOfOverruled(rules);
   warnOfPath(rules);
   warn(
-    given.has("prompts.prefix.tokens") && !isDefault(settings, "prompts.prefix.tokens") && prompts.prefix.count === 0,
+    given.has("prompts.prefix.tokens") && !rules.isDefault("prompts.prefix.tokens") && prompts.prefix.count === 0,
     "--prefix-prompt-length has no effect without --num-prefix-prompts.",
   );
   const swept = settings.subcommand === "analyze" ? findLoadSweep(settings.analyze.sweeps)?.type : undefined;
   warn(
-    swept !== undefined && !isDefault(settings, "perfAnalyzer.stimulus"),
+    swept !== undefined && !rules.isDefault("perfAnalyzer.stimulus"),
     `The sweep's ${swept} replaces the load that was also given.`,
   );
   warn(
-    given.has("output.checkpointDir") && !isDefault(settings, "output.checkpointDir") && !output.isCheckpointing,
+    given.has("output.checkpointDir") && !rules.isDefault("output.checkpointDir") && !output.isCheckpointing,
     "--checkpoint-dir has no effect without --enable-checkpointing.",
   );
   warn(

@@ -4,8 +4,15 @@ import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
 import { levelUnitOf } from "../../../registry/load-modes.ts";
-import type { Meaning, Plot, PlotPoint, XyPlot, XySeries } from "../../plot.ts";
-import { pickEvenly, roundForPlot } from "../../plot-points.ts";
+import {
+  type Meaning,
+  type Plot,
+  type PlotPoint,
+  pickEvenly,
+  roundForPlot,
+  type XyPlot,
+  type XySeries,
+} from "../../plot.ts";
 import { type ReadEstimate, readMetric, readOver } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";

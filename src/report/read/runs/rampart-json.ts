@@ -12,8 +12,7 @@ import { describeUsers } from "../../../registry/level-names.ts";
 import { clientSchema, groupSchema, levelSchema } from "../../schema/level.ts";
 import type { ExtractedJson, SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
-import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
-import { REPORT_VERSION } from "../../schema/report-version.ts";
+import { findMaxSchema, REPORT_VERSION, runSchema } from "../../schema/report-schema.ts";
 import { listFacts } from "./foreign-metrics.ts";
 import {
   describeLoad,
@@ -24,7 +23,7 @@ import {
   type RunFormat,
   withBounds,
 } from "./measured-run.ts";
-import { type MeasuredPart, OLD_VERSIONS, upgradedPart } from "./upgrade-json.ts";
+import { OLD_VERSIONS, type ReadPart, upgradedPart } from "./upgrade-json.ts";
 
 /** Rampart's own JSON: one run, or the `runs` of a repeated plan. What is read of it is picked from the schema that says what is written. */
 
@@ -34,7 +33,7 @@ const group = groupSchema(parts);
 const run = runSchema(parts);
 
 /** What was measured of requests. */
-const measured: v.GenericSchema<unknown, MeasuredPart> = v.pick(group, ["metrics", "extracted", "derived"]);
+const measured: v.GenericSchema<unknown, ReadPart> = v.pick(group, ["metrics", "extracted", "derived"]);
 
 /** Makes the schema of levels. @param ofPart that of what requests measured */
 function createLevelSchema(ofPart: typeof measured) {
@@ -53,12 +52,12 @@ function createLevelSchema(ofPart: typeof measured) {
 
 type Level = v.InferOutput<ReturnType<typeof createLevelSchema>>;
 
-const responseSchema = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
+const foundSchema = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
 
 function createRunSchema(isOld: boolean) {
   return v.object({
     ...v.partial(v.pick(run, ["startedAt", "isPartial"])).entries,
-    findMax: v.optional(responseSchema),
+    findMax: v.optional(foundSchema),
     levels: v.array(createLevelSchema(isOld ? upgradedPart : measured)),
   });
 }
@@ -116,7 +115,7 @@ function checkVersion(version: unknown, path: string): void {
 }
 
 /** Reads the result of a search for the highest load as a level of its own. An uncertain result has no value, as in the means of a report. */
-function readFindMax({ highest, isResolved }: v.InferOutput<typeof responseSchema>): MeasuredLevel {
+function readFindMax({ highest, isResolved }: v.InferOutput<typeof foundSchema>): MeasuredLevel {
   return {
     label: "search for the highest load",
     values: new Map(highest === null || !isResolved ? [] : [["highestLoad", { value: highest }]]),
@@ -153,7 +152,7 @@ function notesOf({ outcome, client, load }: Level): string[] {
 /** Most different texts of an extracted value whose shares are compared. */
 const MOST_SHARES = 8;
 
-function readPart({ metrics, extracted = {}, derived = {} }: MeasuredPart): Map<string, MeasuredValue> {
+function readPart({ metrics, extracted = {}, derived = {} }: ReadPart): Map<string, MeasuredValue> {
   const values = new Map<string, MeasuredValue>();
   for (const { key, name } of reportedMetrics()) {
     const found = metrics[name];

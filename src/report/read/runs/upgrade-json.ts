@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findEntry } from "../../../measure/metrics/catalogue.ts";
-import { jsonNameOf, type MeasuredPart as WindowPart } from "../../../measure/metrics/metric.ts";
+import { jsonNameOf, type MeasuredPart } from "../../../measure/metrics/metric.ts";
 import { parseMetric } from "../../../measure/metrics/metric-names.ts";
 import { toMetricsJson } from "../../json/metrics.ts";
 import { type MeasuredJson, serverSchema } from "../../schema/level.ts";
@@ -58,12 +58,12 @@ const partSchema = v.object({
 type Part = v.InferOutput<typeof partSchema>;
 
 /** What was measured of requests, as the schema of today has it. */
-export type MeasuredPart = Pick<MeasuredJson, "metrics" | "extracted" | "derived">;
+export type ReadPart = Pick<MeasuredJson, "metrics" | "extracted" | "derived">;
 
 /** What an older version measured of requests. It lacks fields that no reader of runs takes. */
-export const upgradedPart: v.GenericSchema<unknown, MeasuredPart> = v.pipe(
+export const upgradedPart: v.GenericSchema<unknown, ReadPart> = v.pipe(
   partSchema,
-  v.transform((part) => ({ metrics: metricsOf(part), extracted: extractedOf(part) }) as unknown as MeasuredPart),
+  v.transform((part) => ({ metrics: metricsOf(part), extracted: extractedOf(part) }) as unknown as ReadPart),
 );
 
 function metricsOf(part: Part): Record<string, unknown> {
@@ -88,7 +88,7 @@ function metricsOf(part: Part): Record<string, unknown> {
     ...Object.fromEntries(Object.entries(tokens?.metrics ?? {}).map(([name, found]) => [name, fromSpread(found)])),
     ...(server === undefined
       ? {}
-      : toMetricsJson({ window: { server } } as WindowPart, 1, {
+      : toMetricsJson({ window: { server } } as MeasuredPart, 1, {
           isWanted: ({ needs }) => needs === "statistics",
         })),
     ...fromValues(part.values ?? {}),

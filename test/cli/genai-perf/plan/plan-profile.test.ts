@@ -31,9 +31,9 @@ for (const [args, path, message] of [
   [[...CHAT, "--profile-export-file", "inputs.json"], "--profile-export-file", TWIN],
 ] as const)
   test(args.map((arg) => arg.replace(folder, "FOLDER")).join(" "), () => {
-    const { settings, given } = readGood("profile", "-m", "tiny", "--artifact-dir", folder, ...args);
+    const { asked } = readGood("profile", "-m", "tiny", "--artifact-dir", folder, ...args);
     assert.throws(
-      () => planRun(settings, given),
+      () => planRun(asked),
       (error) => {
         assert.ok(error instanceof UserError);
         const found = error.problems.map((problem) => wordProblem(problem));
@@ -46,6 +46,6 @@ for (const [args, path, message] of [
 
 test("files of their own are no problem", () => {
   const args = ["--html", join(folder, "page.html"), "--input-file", FILE, "--", "-f", join(folder, "table.csv")];
-  const { settings, given } = readGood("profile", "-m", "tiny", "--artifact-dir", folder, ...CHAT, ...args);
-  assert.equal(planRun(settings, given).outputs.files.html, join(folder, "page.html"));
+  const { asked } = readGood("profile", "-m", "tiny", "--artifact-dir", folder, ...CHAT, ...args);
+  assert.equal(planRun(asked).outputs.files.html, join(folder, "page.html"));
 });

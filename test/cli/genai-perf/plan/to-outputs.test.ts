@@ -27,6 +27,6 @@ const folders: readonly (readonly [folder: string, flags: readonly string[], poi
 
 for (const [folder, flags, point] of folders)
   test(`folder ${folder}`, () => {
-    const { settings } = readGood("profile", "-m", "tiny", "--endpoint-type", "chat", ...flags);
-    assert.equal(nameFolder(settings, point), folder);
+    const { asked } = readGood("profile", "-m", "tiny", "--endpoint-type", "chat", ...flags);
+    assert.equal(nameFolder(asked, point), folder);
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { Asked } from "../../../../src/cli/genai-perf/options/asked.ts";
 import { toProfilePlan } from "../../../../src/cli/genai-perf/plan/to-plan.ts";
 import type { LoadPlan } from "../../../../src/plan/load-plan.ts";
 import { readGood, readYaml } from "../read.ts";
@@ -58,10 +59,10 @@ const cases: readonly (readonly [flags: readonly string[], yaml: string, load: L
 
 for (const [flags, yaml, load] of cases) {
   test(flags.filter((flag) => flag !== PAYLOAD).join(" "), () => {
-    const { settings, given } = readGood("profile", "-m", "tiny", "--endpoint-type", "chat", ...flags);
-    assert.deepEqual(toProfilePlan(settings, given, "", []).load, load);
+    const { asked } = readGood("profile", "-m", "tiny", "--endpoint-type", "chat", ...flags);
+    assert.deepEqual(toProfilePlan(asked, "", []).load, load);
     const builder = readYaml(`model_name: tiny\n${yaml}\n`);
     assert.deepEqual(builder.problems, []);
-    assert.deepEqual(toProfilePlan(builder.settings, builder.given, "", []).load, load);
+    assert.deepEqual(toProfilePlan(new Asked(builder), "", []).load, load);
   });
 }

@@ -19,8 +19,8 @@ const tiny = await loadTokenizer(TOKENIZER);
 const IDS = tiny.encode("the end");
 
 async function create(flags: readonly string[], entry: Partial<PromptEntry> = {}, tokenizer: Tokenizer = tiny) {
-  const { settings, given } = readGood(...ENGINE, ...flags, ...REPOSITORY);
-  const layout = await openLayout(toRequests(settings, given, ""), tokenizer);
+  const { asked } = readGood(...ENGINE, ...flags, ...REPOSITORY);
+  const layout = await openLayout(toRequests(asked, ""), tokenizer);
   return layout.create({ texts: ["the end"], ...entry }, 0)[0] as Payload;
 }
 

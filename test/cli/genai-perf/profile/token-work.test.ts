@@ -30,8 +30,8 @@ const encoder = new TextEncoder();
 type PlanIn = (folder: string) => ProfilePlan;
 
 function plan(...args: string[]): PlanIn {
-  const { settings, given } = readGood(...args);
-  return (folder) => toProfilePlan(settings, given, folder, []);
+  const { asked } = readGood(...args);
+  return (folder) => toProfilePlan(asked, folder, []);
 }
 
 /** Writes all requests of a plan. */

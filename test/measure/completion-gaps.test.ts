@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type CompletionGap, CompletionGaps } from "../../../src/measure/gaps/completion-gaps.ts";
-import { RECORD_CANCELLED, RecordColumns } from "../../../src/measure/records.ts";
-import { EMPTY_SKETCH } from "../../../src/measure/sketch.ts";
-import { createRandom, type Random } from "../../../src/runtime/random.ts";
-import { fill, type Row } from "../make-records.ts";
-import { sketchWithoutTimes } from "../make-window.ts";
+import { type CompletionGap, CompletionGaps } from "../../src/measure/completion-gaps.ts";
+import { RECORD_CANCELLED, RecordColumns } from "../../src/measure/records.ts";
+import { EMPTY_SKETCH } from "../../src/measure/sketch.ts";
+import { createRandom, type Random } from "../../src/runtime/random.ts";
+import { fill, type Row } from "./make-records.ts";
+import { sketchWithoutTimes } from "./make-window.ts";
 
 const MS = 1e6;
 const SEC = 1e9;

@@ -5,13 +5,13 @@ import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/mea
 import { Timeline, toBuckets } from "../../../src/measure/timeline.ts";
 import { msToNs, nsToSec } from "../../../src/plan/units.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
+import { followRuns, RunFollower } from "../../../src/report/json/followed-runs.ts";
 import { toTimelineJson } from "../../../src/report/json/level.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
 import { RunState } from "../../../src/report/live/run-state.ts";
 import { toPagePoint } from "../../../src/report/live/watch/watch-page.ts";
 import { heatMap, timedRuns, timeLine, toRunTimes } from "../../../src/report/model/charts/time-charts.ts";
 import { type ReportView, viewReport } from "../../../src/report/model/report-view.ts";
-import { followRuns, RunFollower } from "../../../src/report/over-time/followed-runs.ts";
 import type { HeatMapPlot, TimeLinePlot } from "../../../src/report/plot.ts";
 import type { OverTimeJson } from "../../../src/report/schema/over-time.ts";
 import { broadcast, type RunProgress } from "../../../src/result/observer.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { formatStreamNumber, toWholeUs } from "../../src/report/number-format.ts";
+import { formatStreamNumber, toWholeUs } from "../../../src/report/perf-analyzer/number-format.ts";
 
 /** Numbers as a C++ stream prints a double by default. */
 const numbers: readonly (readonly [value: number, text: string])[] = [

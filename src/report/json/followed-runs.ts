@@ -12,8 +12,8 @@ import type { RunObserver } from "../../result/observer.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
 import { Readings } from "../../telemetry/readings.ts";
-import { toIntervalJson } from "../json/level.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
+import { toIntervalJson } from "./level.ts";
 
 /** Keeps what reports show of a run over time, beyond its result. Memory is bounded. Times are monotonic nanoseconds. */
 

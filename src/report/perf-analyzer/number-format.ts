@@ -1,4 +1,4 @@
-import { nsToUs } from "../plan/units.ts";
+import { nsToUs } from "../../plan/units.ts";
 
 /** Formats a number like a C++ stream with its defaults: six significant digits, no trailing zeros. */
 export function formatStreamNumber(value: number): string {

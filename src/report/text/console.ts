@@ -13,8 +13,8 @@ import type { PreparedRun, RunResult } from "../../result/run-result.ts";
 import type { ReportModel } from "../model/report-model.ts";
 import { createModelReport } from "../model-report.ts";
 import type { Report, TextSink } from "../report.ts";
-import { renderText } from "../text/render-text.ts";
 import { formatRampartWarning } from "../warning-text.ts";
+import { renderText } from "./render-text.ts";
 
 /** Rampart's report on a terminal: progress on standard error, the report on standard output. */
 

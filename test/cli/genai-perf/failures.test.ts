@@ -1,12 +1,64 @@
 import assert from "node:assert/strict";
+import { mkdirSync, readdirSync } from "node:fs";
 import type { ServerResponse } from "node:http";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { endLater } from "../../servers/answering-server.ts";
-import { type ChatRun, runChat } from "./chat-server.ts";
+import { answerChat, type ChatRun, runChat } from "./chat-server.ts";
 
-/** `genai-perf profile` of streams that end well for HTTP, and without the mark that their protocol ends with. */
+/**
+ * What goes wrong in a profile: a request without a response is one failure, and the report is on all the others; a report that cannot be written
+ * costs the user neither the table nor the others; and streams end well for HTTP, but without the mark that their protocol ends with.
+ */
 
 const LIMIT = { timeout: 180_000 };
+
+const silent = [
+  { flags: ["--stall-timeout", "0.3s"], failure: /1 x stalled: no byte received for 300 ms/ },
+  { flags: ["--timeout", "0.4s"], failure: /1 x timeout: no complete response within 400 ms/ },
+  { flags: ["--request-timeout-seconds", "0.4"], failure: /1 x timeout: no complete response within 400 ms/ },
+];
+for (const { flags, failure } of silent) {
+  test(`one silent request is one failure (${flags.join(" ")})`, LIMIT, async () => {
+    const { code, out, err } = await runChat(() => ["--request-count", "6", ...flags], {
+      answer: (response, index) => {
+        if (index !== 2) answerChat(response);
+      },
+    });
+    assert.equal(code, 1, err);
+    assert.match(err, /1 of 6 requests failed; the statistics exclude them, except the counts:/);
+    assert.match(err, failure);
+    assert.match(out, /Request Count \(count\)[ │|]+5\.00/);
+  });
+}
+
+const LOST = "profile_export_genai_perf.json";
+
+test(
+  "a report that cannot be written in the end is named, after the table and beside the other files",
+  LIMIT,
+  async () => {
+    let artifacts = "";
+    const more = (folder: string): string[] => {
+      artifacts = join(folder, "artifacts");
+      return ["--request-count", "3"];
+    };
+    const { code, out, err, files } = await runChat(more, {
+      answer: (response, index) => {
+        // A folder lies where the file is to go.
+        if (index === 0) for (const name of readdirSync(artifacts)) mkdirSync(join(artifacts, name, LOST));
+        answerChat(response);
+      },
+    });
+    assert.equal(code, 1, err);
+    assert.match(out, /Request latency/i);
+    assert.match(err, /^Error: .*profile_export_genai_perf\.json cannot be written/m);
+    const written = [...files.keys()].join("\n");
+    assert.match(written, /profile_export_genai_perf\.csv/);
+    assert.match(written, /profile_export_genai_perf_rampart\.json/);
+  },
+);
+
 const REQUESTS = ["--request-count", "8", "--concurrency", "1"];
 
 function answer(hasMark: (index: number) => boolean): (response: ServerResponse, index: number) => void {

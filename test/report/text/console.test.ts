@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inScenario } from "../../../src/cli/setting-names.ts";
-import { createRampartConsole } from "../../../src/report/rampart/console.ts";
+import { createRampartConsole } from "../../../src/report/text/console.ts";
 import { makeInstability } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink } from "../make-result.ts";

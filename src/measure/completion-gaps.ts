@@ -1,7 +1,7 @@
-import { msToNs } from "../../plan/units.ts";
-import { bucketStartNs, ExponentialHistogram } from "../exponential-histogram.ts";
-import { RECORD_CANCELLED, type RecordColumns } from "../records.ts";
-import { percentileAt, type Sketch } from "../sketch.ts";
+import { msToNs } from "../plan/units.ts";
+import { bucketStartNs, ExponentialHistogram } from "./exponential-histogram.ts";
+import { RECORD_CANCELLED, type RecordColumns } from "./records.ts";
+import { percentileAt, type Sketch } from "./sketch.ts";
 
 /** A time in which requests were in flight and none ended, much longer than usual. Times are nanoseconds from the same start. */
 export interface CompletionGap {

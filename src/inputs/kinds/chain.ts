@@ -1,0 +1,115 @@
+import type { Payload, PayloadRequest } from "../../service/content.ts";
+import {
+  type ChainInputsPlan,
+  type ChainStepPlan,
+  type ChainTurn,
+  chainSchema,
+  extractsOf,
+  fillJson,
+  fillPath,
+  fillText,
+  type Put,
+  placesIn,
+  textsIn,
+} from "../../service/http/chain.ts";
+import type { BodyPlan } from "../../service/http/requests-plan.ts";
+import { encodeForm } from "../../service/multipart.ts";
+import { type DataStep, NO_TENSORS } from "../dataset.ts";
+import type { InputKind } from "../input-kind.ts";
+import { type EncodedBody, encodeBody, encodePart } from "../requests.ts";
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly "http-chain": ChainInputsPlan;
+  }
+}
+
+const DEFAULT_COUNT = 100;
+
+/** Chains of requests: each stream is one. */
+export const chainInputs: InputKind<ChainInputsPlan> = {
+  schema: chainSchema,
+  makes: "payloads",
+  hasNoPrompts: true,
+  needsNoModel: true,
+  orders: () => ["in-sessions"],
+  canHaveTags: () => true,
+  needsSessions: {
+    message: "the inputs are a chain of requests, which needs a load of users who send it",
+    hint: 'Use sessions(8, { for: "30 s" }), which has 8 users, or sessionRate(5, { for: "30 s" }).',
+  },
+  load: async (plan) => {
+    const turns = plan.steps.map((step) => toDataStep(step, plan));
+    const { count = DEFAULT_COUNT } = plan;
+    const streams = Array.from({ length: count }, () => turns);
+    const sessionCount = plan.count === undefined ? "default" : "given";
+    return { streams, isFromJson: true, sessionCount, hasTags: true, warnings: [] };
+  },
+};
+
+function toDataStep(step: ChainStepPlan, { steps, users, showsValues }: ChainInputsPlan): DataStep {
+  const { name, thinkTime, isOnce } = step;
+  const fill = compileStep(step);
+  const { bytes, request } = fill(EMPTY);
+  const origin: ChainTurn = {
+    name,
+    isOnce: isOnce === true,
+    extracts: extractsOf(step, steps),
+    fill,
+    users,
+    showsValues: showsValues === true,
+  };
+  return {
+    payload: bytes,
+    ...(request === undefined ? {} : { request }),
+    inputs: NO_TENSORS,
+    expected: NO_TENSORS,
+    origin,
+    readsHeaders: Object.values(step.extract ?? {}).some((from) => typeof from !== "string"),
+    tags: { step: name },
+    ...(thinkTime === undefined ? {} : { thinkTime }),
+  };
+}
+
+/** Values of the requests that no server gets. */
+const EMPTY: Put = (_, write) => write("");
+
+const NO_BODY: EncodedBody = { bytes: new Uint8Array(0), contentType: "" };
+
+/** Returns what makes the request of a step with values. What has none is encoded once. @throws UserError when a file cannot be read */
+function compileStep({ method, path, headers = [], body }: ChainStepPlan): ChainTurn["fill"] {
+  const encode = body === undefined ? () => NO_BODY : compileBody(body);
+  const fill = (put: Put): Payload => {
+    const { bytes, contentType } = encode(put);
+    const request: PayloadRequest = {
+      method,
+      ...(path === undefined ? {} : { path: fillPath(path, put) }),
+      headers: headers.map(([name, text]) => [name, fillText(text, put)] as const),
+      ...(contentType === "" ? {} : { contentType }),
+    };
+    return { bytes, request };
+  };
+  const texts = [path ?? "", ...headers.map(([, text]) => text), ...(body === undefined ? [] : textsIn(body))];
+  if (texts.some((text) => placesIn(text).length > 0)) return fill;
+  const fixed: Payload = { ...fill(EMPTY), isFixed: true };
+  return () => fixed;
+}
+
+function compileBody(body: BodyPlan): (put: Put) => EncodedBody {
+  if (body.form === "multipart") {
+    const parts = body.parts.map((part) => {
+      const { value } = part;
+      const encoded = encodePart(part);
+      return value.form === "text"
+        ? (put: Put) => encodePart({ ...part, value: { ...value, text: fillText(value.text, put) } })
+        : () => encoded;
+    });
+    return (put) => encodeForm(parts.map((fillPart) => fillPart(put)));
+  }
+  if (body.form === "json" || body.form === "text") {
+    const fillBody = body.form === "json" ? fillJson : fillText;
+    return (put) => encodeBody({ ...body, text: fillBody(body.text, put) });
+  }
+  const encoded = encodeBody(body);
+  return () => encoded;
+}

@@ -1,0 +1,102 @@
+import type { FileBody, MultipartBody, RequestBody } from "../../inputs/request-bodies.ts";
+import type { HttpMethod } from "../../transport/request.ts";
+import type { DurationSpread } from "../fields.ts";
+
+/** Where a step takes a value from its response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
+export type ChainExtract = string | { readonly header: string } | { readonly cookie: string };
+
+/** A request of a chain. Path, headers and body can have values of earlier responses: `{{token}}`. */
+export interface ChainStep {
+  /** Name in the report: the value of the tag `step`. Default: the number of the step, from 1. */
+  readonly name?: string;
+  /** Method. Default: `"POST"` with a body, otherwise `"GET"`. */
+  readonly method?: HttpMethod;
+  /** Path and query, with the leading slash; or a value that is a path or URL. Default: those of the target. */
+  readonly path?: string;
+  /** Replace the target's headers of the same name. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Body, as of `http(…)`. In JSON, a text that is only `{{id}}` becomes the value itself, such as a number. Default: none. */
+  readonly body?: RequestBody;
+  /** Values to take from the response, by name: `{ token: "access_token", job: { header: "Location" } }`. Default: none. */
+  readonly extract?: Readonly<Record<string, ChainExtract>>;
+  /** Each user sends it once, and keeps its values for all later chains. Default: false; it is sent in each chain. */
+  readonly once?: boolean;
+  /** Time between the response and the user's next request. Default: none. */
+  readonly thinkTime?: DurationSpread;
+}
+
+// These types find a value that a step needs and no step before it extracts: `{{tokn}}`. Texts that are not literal are checked at run time.
+
+/** A text without spaces around it. */
+type Trim<T extends string> = T extends ` ${infer R}` ? Trim<R> : T extends `${infer R} ` ? Trim<R> : T;
+
+/** Characters that no name of a value has. */
+type Other =
+  | " "
+  | "#"
+  | "."
+  | ","
+  | ":"
+  | ";"
+  | "/"
+  | "|"
+  | "$"
+  | "@"
+  | "%"
+  | "&"
+  | "!"
+  | "?"
+  | "="
+  | "+"
+  | "*"
+  | "<"
+  | ">";
+type Bracket = "(" | ")" | "[" | "]" | "{" | "}" | '"' | "'" | "`" | "\\" | "^" | "~" | "\n";
+
+/** What is in double braces and is no name, such as in a template of the server. */
+type NoName = "" | `${string}${Other | Bracket}${string}`;
+
+/** The names of the values in a text. */
+type PlacesIn<T> = T extends `${string}{{${infer Name}}}${infer Rest}`
+  ? Exclude<Trim<Name>, NoName> | PlacesIn<Rest>
+  : never;
+
+/** The literal texts of a body. Lists and objects of any length, such as those of a wider type, are left out. */
+type TextsIn<B> = B extends string
+  ? B
+  : B extends Uint8Array | FileBody | MultipartBody
+    ? never
+    : B extends readonly unknown[]
+      ? number extends B["length"]
+        ? never
+        : TextsIn<B[number]>
+      : B extends object
+        ? string extends keyof B
+          ? never
+          : { [K in keyof B]: TextsIn<B[K]> }[keyof B]
+        : never;
+
+/** The field as given, or what to read in the compiler's message. */
+type Checked<F, Needed, Known> = [Exclude<Needed, Known>] extends [never]
+  ? F
+  : { readonly "no step before extracts": Exclude<Needed, Known> };
+
+/** What a step must be, when these values are known. A field that no step has is a mistake too. */
+type CheckedStep<T, Known> = {
+  readonly [F in keyof T]: F extends "path"
+    ? Checked<T[F], PlacesIn<T[F]>, Known>
+    : F extends "headers"
+      ? { readonly [H in keyof T[F]]: Checked<T[F][H], PlacesIn<T[F][H]>, Known> }
+      : F extends "body"
+        ? Checked<T[F], PlacesIn<TextsIn<T[F]>>, Known>
+        : F extends keyof ChainStep
+          ? T[F]
+          : never;
+};
+
+type ExtractedBy<T> = T extends { readonly extract: infer X } ? keyof X : never;
+
+/** The steps of a chain, each checked with the values that the steps before it extract. `Known` are those of the users. */
+export type CheckedSteps<S extends readonly unknown[], Known = never> = S extends readonly [infer First, ...infer Rest]
+  ? readonly [CheckedStep<First, Known>, ...CheckedSteps<Rest, Known | ExtractedBy<First>>]
+  : S;

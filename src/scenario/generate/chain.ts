@@ -1,0 +1,178 @@
+import * as v from "valibot";
+import { type RequestBody, toBodyPlan } from "../../inputs/request-bodies.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
+import { registerHeaders } from "../../plan/secrets.ts";
+import { type ChainStepPlan, fillPath, placesIn, textsIn } from "../../service/http/chain.ts";
+import { HEADER_NAME, HEADER_VALUE, HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
+import { refuseMore, withFields } from "../arguments.ts";
+import { countSchema, expressionSchema, nameSchema, spreadSchema, strictOptions, toThinkPlan } from "../fields.ts";
+import { inputBuilder } from "../input-builder.ts";
+import type { Inputs } from "../input-data.ts";
+import type { ChainStep, CheckedSteps } from "./chain-types.ts";
+
+/** Options of {@link chain}. */
+export interface ChainOptions<U extends string = string> {
+  /** Number of chains of a load without `for`. Default: 100, or as many as there are users. */
+  readonly count?: number;
+  /** Values of the users, such as their logins: each user has one entry, in turn. Default: none. */
+  readonly users?: readonly Readonly<Record<U, string | number | boolean>>[];
+  /** Whether exports and messages show extracted values. Default: false; they have `***` there. */
+  readonly showValues?: boolean;
+}
+
+/**
+ * Requests that need each other, such as a login and the calls after it, for the target `http`. Each user of the load `sessions` or
+ * `sessionRate` sends the steps one after the other, and then again. A step that fails, or whose response lacks a value, ends the chain.
+ * @example
+ * input.chain([
+ *   { name: "log in", path: "/login", body: { user: "a" }, extract: { token: "token" }, once: true },
+ *   { name: "call", path: "/me", headers: { Authorization: "Bearer {{token}}" } },
+ * ])
+ */
+export function chain<const S extends readonly ChainStep[], const U extends string = never>(
+  steps: S & CheckedSteps<S, U>,
+  options: ChainOptions<U> = {},
+): Inputs<"chains"> {
+  refuseMore("input.chain(steps, options)", arguments);
+  return { kind: "chain", files: [], options: withFields(options, { steps }) };
+}
+
+const PLACE_NAME = /^[\w-]+$/;
+const NAME_RULE = "must be a name of letters, digits, _ and -";
+
+function stepSchema() {
+  const header = v.pipe(v.string("must be text"), v.regex(HEADER_VALUE, "must have no line breaks"));
+  const body = v.custom<RequestBody>(
+    (input) => input === undefined || toBodyPlan(input, "/") !== undefined,
+    "must be text, bytes, an object or a list, fileBody(…) or multipart(…)",
+  );
+  const path = v.check(
+    (text: string) => REQUEST_PATH.test(fillPath(text, (_, write) => write("/value"))),
+    REQUEST_PATH_RULE,
+  );
+  const extract = v.union(
+    [
+      expressionSchema(),
+      strictOptions({ header: v.pipe(v.string(), v.regex(HEADER_NAME)) }),
+      strictOptions({ cookie: nameSchema("a cookie") }),
+    ],
+    'must be a JMESPath expression (jmespath.org), { header: "Location" } or { cookie: "sid" }',
+  );
+  return strictOptions({
+    name: v.optional(nameSchema("a name")),
+    method: v.optional(v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`)),
+    path: v.optional(v.pipe(v.string("must be text"), path)),
+    headers: v.optional(v.record(v.pipe(v.string(), v.regex(HEADER_NAME, "must be the name of a header")), header)),
+    body: v.optional(body),
+    extract: v.optional(v.record(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), extract)),
+    once: v.optional(v.boolean("must be true or false")),
+    thinkTime: v.optional(
+      v.pipe(
+        spreadSchema(),
+        v.check((time) => toThinkPlan(time).meanMs > 0, "must be longer than 0"),
+      ),
+    ),
+  });
+}
+
+type StepData = v.InferOutput<ReturnType<typeof stepSchema>>;
+
+/** A value that a field needs and no step before it extracts. */
+interface Missing {
+  readonly index: number;
+  readonly field: "path" | "headers" | "body";
+  readonly message: string;
+}
+
+/** Returns the values that steps need and do not have. @param given names of the values of all users */
+function findMissing(steps: readonly StepData[], given: readonly string[]): Missing[] {
+  const known = new Set(given);
+  return steps.flatMap(({ path = "", headers = {}, body, extract = {} }, index) => {
+    const plan = body === undefined ? undefined : toBodyPlan(body, "/");
+    const texts = { path: [path], headers: Object.values(headers), body: plan === undefined ? [] : textsIn(plan) };
+    const missing = (["path", "headers", "body"] as const).flatMap((field): Missing[] => {
+      const names = new Set(texts[field].flatMap(placesIn).filter((name) => !known.has(name)));
+      return [...names].map((name) => {
+        const near = nearestName(name, [...known]);
+        const fix = near === undefined ? `extract: { ${name}: "…" } in a step before it` : `{{${near}}}`;
+        return { index, field, message: `needs {{${name}}}, which no step before it extracts: write ${fix}` };
+      });
+    });
+    for (const name of Object.keys(extract)) known.add(name);
+    return missing;
+  });
+}
+
+function chainOptionsSchema() {
+  const value = v.union([v.string(), v.number(), v.boolean()], "must be text, a number, true or false");
+  const user = v.record(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), value, "must be values by name");
+  const steps = v.pipe(
+    v.array(stepSchema(), "must be a list of steps"),
+    v.minLength(1, "must have a step"),
+    v.check(
+      (all) => all.length === 0 || all.some(({ once }) => once !== true),
+      "must have a step that is sent in each chain: leave once out of one",
+    ),
+  );
+  const options = strictOptions({
+    steps,
+    count: v.optional(countSchema()),
+    users: v.optional(v.pipe(v.array(user, "must be a list of users"), v.minLength(1, "must have a user"))),
+    showValues: v.optional(v.boolean("must be true or false")),
+  });
+  return v.pipe(
+    options,
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const { steps: list, users = [] } = dataset.value;
+      const given = Object.keys(users[0] ?? {}).filter((name) => users.every((one) => Object.hasOwn(one, name)));
+      for (const { index, field, message } of findMissing(list, given)) {
+        const step = list[index] as StepData;
+        const item = { type: "object", origin: "value" } as const;
+        addIssue({
+          message,
+          input: field === "path" ? step.path : undefined,
+          path: [
+            { ...item, input: dataset.value, key: "steps", value: list },
+            { type: "array", origin: "value", input: list, key: index, value: step },
+            { ...item, input: step, key: field, value: step[field] },
+          ],
+        });
+      }
+    }),
+  );
+}
+
+export const chainBuilder = inputBuilder({
+  form: { name: "chain", space: "input", alone: "steps" },
+  options: chainOptionsSchema,
+  makes: ["payloads"],
+  isPlain: true,
+  needsTarget: { name: "http", without: ["method"] },
+  toPlan: ({ options: { steps, count, users, showValues } }, folder) => ({
+    kind: "http-chain",
+    ...(count === undefined ? {} : { count }),
+    steps: steps.map((step, index) => toStepPlan(step, index, folder)),
+    ...(users === undefined ? {} : { users }),
+    ...(showValues === true ? { showsValues: true } : {}),
+  }),
+});
+
+function toStepPlan(step: StepData, index: number, folder: string): ChainStepPlan {
+  const { name = String(index + 1), path, headers, body, extract, once, thinkTime } = step;
+  const { method = body === undefined ? "GET" : "POST" } = step;
+  const plan = body === undefined ? undefined : toBodyPlan(body, folder);
+  // A text with values of responses is not a secret itself.
+  registerHeaders(Object.entries(headers ?? {}).filter(([, text]) => placesIn(text).length === 0));
+  const think = thinkTime === undefined ? undefined : toThinkPlan(thinkTime);
+  return {
+    name,
+    method,
+    ...(path === undefined ? {} : { path }),
+    ...(headers === undefined ? {} : { headers: Object.entries(headers) }),
+    ...(plan === undefined ? {} : { body: plan }),
+    ...(extract === undefined ? {} : { extract: { ...extract } }),
+    ...(once === true ? { isOnce: true } : {}),
+    ...(think === undefined ? {} : { thinkTime: think }),
+  };
+}
