@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { countText, findExtracted } from "../../src/measure/extracted-tally.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import type { RepeatedJson } from "../../src/report/schema/report-schema.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { derived, extracted } from "../../src/scenario/assertions.ts";
@@ -17,6 +18,7 @@ import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { inFolder, runRampart } from "../cli/rampart-process.ts";
+import { checkSchema } from "../report/check-schema.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 
 /** Metrics of a scenario's own, against servers whose outputs are known. */
@@ -264,6 +266,30 @@ interface LevelJson {
   readonly extracted: Record<string, { unit?: string; better?: string; numbers?: { average: number }; texts?: object }>;
   readonly derived: Record<string, { value?: number; missing?: string; unit?: string }>;
 }
+
+test("several runs have the mean of a derived metric", LIMIT, () =>
+  inFolder(
+    {
+      "runs.yaml": [
+        "name: runs",
+        "target: embedded",
+        "load: { hold: { concurrency: 1, requests: 20 } }",
+        "repeat: 3",
+        'derive: { perSec: { value: "`2` * throughput", unit: points/s } }',
+      ].join("\n"),
+    },
+    async (folder) => {
+      const json = join(folder, "runs.json");
+      const { code, out, err } = await runRampart(["run", join(folder, "runs.yaml"), "--json", json]);
+      assert.equal(code, 0, out + err);
+      const { runs, combination } = checkSchema(JSON.parse(readFileSync(json, "utf8"))) as RepeatedJson;
+      const values = runs.map(({ levels }) => levels[0]?.derived?.["perSec"]?.value ?? Number.NaN);
+      const { count, mean = Number.NaN } = combination.levels[0]?.derived?.["perSec"] ?? {};
+      assert.equal(count, 3);
+      assert.ok(Math.abs(mean - values.reduce((sum, one) => sum + one, 0) / 3) < 1e-6 * mean, `${mean}: ${values}`);
+    },
+  ),
+);
 
 test("a function that returns no number ends the run, and names its metric", LIMIT, async () => {
   const scenario = defineScenario({

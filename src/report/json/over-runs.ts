@@ -106,7 +106,7 @@ function toHighestJson(plan: Plan, found: HighestOverRuns): NonNullable<Combinat
   };
 }
 
-function toResultsJson({ target, measurement }: Plan, { results }: ResultsOverRuns): OverRunsJson {
+function toResultsJson({ target, measurement, derived = [] }: Plan, { results }: ResultsOverRuns): OverRunsJson {
   const isStreamed = measurement.tokens?.isStreamed === true;
   const metrics = reportedMetrics().flatMap(({ key, name, entry }) => {
     if (entry.needs === "streams" && !isStreamed) return [];
@@ -118,7 +118,16 @@ function toResultsJson({ target, measurement }: Plan, { results }: ResultsOverRu
     const found = entry.statistics === undefined ? over() : overStatistics(entry.statistics, over);
     return found === undefined ? [] : [[name, found] as const];
   });
-  return { runs: results.length, metrics: Object.fromEntries(metrics) };
+  const own = derived.flatMap((one) => {
+    const values = results.flatMap((part) => runValue({ key: "derived", ...one }, part, target.batchSize) ?? []);
+    const { unit, better } = one;
+    return values.length === 0 ? [] : [[one.name, { ...combineRuns(values), ...defined({ unit, better }) }] as const];
+  });
+  return {
+    runs: results.length,
+    metrics: Object.fromEntries(metrics),
+    ...(own.length === 0 ? {} : { derived: Object.fromEntries(own) }),
+  };
 }
 
 function overStatistics(

@@ -136,6 +136,11 @@ export function derivedSchema({ object }: Parts) {
   return v.record(v.string(), one);
 }
 
+/** Metrics that a scenario derives, of several runs together, by name. */
+export function overDerivedSchema(parts: Parts) {
+  return v.record(v.string(), parts.object({ ...overRuns(parts).entries, ...ownFacts() }));
+}
+
 /** What a scenario says about a metric of its own. */
 function ownFacts() {
   return {

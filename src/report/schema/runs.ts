@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { deliveryEntries, LEVEL_UNIT, timelineSchema } from "./level.ts";
-import { overMetricsSchema, overRuns } from "./metrics.ts";
+import { overDerivedSchema, overMetricsSchema, overRuns } from "./metrics.ts";
 import { count, described, type Parts } from "./parts.ts";
 
 /** Phases and repeated runs in Rampart's JSON report. */
@@ -78,6 +78,7 @@ export function combinationSchema(parts: Parts) {
   const results = {
     runs: described(count(), "Number of runs that have it."),
     metrics: overMetricsSchema(parts),
+    derived: optional(described(overDerivedSchema(parts), "Metrics that the scenario derives, by name.")),
   };
   const numbers = v.array(v.pipe(count(), v.minValue(1)));
   const findMax = object({

@@ -60,7 +60,7 @@ const COUNTS = new Set([
   ],
 ]);
 /** What a user chose, in units of the user's own. */
-const OF_USER = new Set(["parameters", "extracted", "gpuHourPrice"]);
+const OF_USER = new Set(["parameters", "extracted", "derived", "gpuHourPrice"]);
 /** Requests in flight, and numbers of windows. */
 const COUNTED =
   /\.(?:inFlight(?:\.littlesLaw)?\.(?:atStart|atEnd|min|max|mean|expectedMean)|levels\.windows\.(?:first|last))$/;
