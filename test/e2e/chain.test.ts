@@ -95,6 +95,7 @@ describe("a chain of requests", () => {
       assert.deepEqual([report.requests.completed, report.requests.failed], [60, 0]);
       for (const step of ["log in", "call", "look"]) assert.match(stdout, new RegExp(`^ *${step} `, "m"));
       assert.match(stdout, /p90 latency where step is call < 30 s/);
+      assert.match(stdout, /^PASSED +chain: a chain of 3 steps, 127\.0\.0\.1:\d+/m);
     });
 
   for (const args of [[], ["--workers", "2"], ["--agents", "2"]])
