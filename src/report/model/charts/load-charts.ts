@@ -73,11 +73,11 @@ export function loadAxis(loads: readonly number[], xLabel: string, isWhole: bool
 type OverLoad = LoadAxis & typeof FRAME;
 
 /** Draws the line of an estimate over the load with its intervals; nothing where no point has it. */
-function lineOf(
+export function lineOf<P extends { readonly load: number }>(
   name: string,
   meaning: Meaning | undefined,
-  points: readonly LoadPoint[],
-  pick: (point: LoadPoint) => ReadEstimate | undefined,
+  points: readonly P[],
+  pick: (point: P) => ReadEstimate | undefined,
   scale = 1,
 ): XySeries[] {
   const known = points.flatMap((point) => {
@@ -179,7 +179,7 @@ type PercentileName = (typeof PERCENTILES)[number];
 type Spread = Readonly<Record<PercentileName, ReadEstimate | undefined>>;
 
 /** A load and what was measured at it. */
-interface LoadPoint {
+export interface LoadPoint {
   /** Requests in flight, or per second. */
   readonly load: number;
   readonly throughputPerSec: ReadEstimate | undefined;
@@ -193,7 +193,7 @@ interface LoadPoint {
 }
 
 /** Returns the points in the order of their loads; empty where levels have no order, because they are phases. */
-function loadPointsOf({ json, runs }: ReportView): LoadPoint[] {
+export function loadPointsOf({ json, runs }: ReportView): LoadPoint[] {
   const [first] = runs;
   if (first === undefined || first.json.levels.some(({ phase }) => phase !== undefined)) return [];
   const points = "runs" in json ? json.combination.levels.map(ofRuns) : first.json.levels.map(ofLevel);
