@@ -1,7 +1,6 @@
 import { UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
-import type { Meaning, Plot, PlotPoint, XySeries } from "../../plot.ts";
-import { roundForPlot } from "../../plot.ts";
+import { type Meaning, type Plot, type PlotPoint, roundForPlot, type XySeries } from "../../plot.ts";
 import type { ReadEstimate } from "../../schema/read-metrics.ts";
 import type { ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";
