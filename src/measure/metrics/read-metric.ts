@@ -110,7 +110,7 @@ function levelOf(part: MeasuredPart, batchSize: number): ReadLevel {
     read: (key, name) => {
       const metric = { key, ...(name === undefined ? {} : { name }) };
       const entry = isDerivable(key, name) ? findEntry(key) : undefined;
-      if (entry === undefined || (name !== undefined && !isExtracted(part, name))) return undefined;
+      if (entry === undefined) return undefined;
       const toSi = (value: number): number => (entry.quantity === "time" ? nsToSec(value) : value);
       const missing = (): LevelRead => ({ missing: explainMissing(metric, part, batchSize) ?? "nothing was measured" });
       if (entry.statistics === undefined) {
@@ -142,10 +142,6 @@ function isDerivable(key: string, name: string | undefined): boolean {
   if (name !== undefined) return key === "extracted";
   const entry = findEntry(key);
   return entry !== undefined && entry.isOwn !== true && entry.isOfReports !== true && key !== "goodput";
-}
-
-function isExtracted({ window }: MeasuredPart, name: string): boolean {
-  return window.extracted?.some((one) => one.name === name) === true;
 }
 
 /** Returns a level at which every metric has a value, and no two the same one, to check expressions. @param names of the extracted values */

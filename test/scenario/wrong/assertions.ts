@@ -235,23 +235,19 @@ export const ASSERTIONS: readonly WrongScenario[] = [
   },
   {
     name: "a misspelt metric in the function of a derived one",
-    fields: ["target: embedded()", "load: hold(4)", "derive: { cost: { value: (level) => 1 / level.throughputt } }"],
-  },
-  {
-    name: "a misspelt extracted value in the function of a derived metric",
     fields: [
-      'target: embedded({ extract: { sum: "OUTPUT0[0]" } })',
-      "load: hold(4)",
-      "derive: { cost: { value: (level) => level.extracted.summ.average } }",
+      "target: embedded()",
+      "load: hold(4, { requests: 8 })",
+      "derive: { cost: { value: (level) => 1 / level.throughputt } }",
     ],
   },
   {
     name: "statistics of a metric for a number",
-    fields: ["target: embedded()", "load: hold(4)", "derive: { cost: { value: (level) => level.latency } }"],
-  },
-  {
-    name: "a metric of tokens of a target without text",
-    fields: ["target: embedded()", "load: hold(4)", "derive: { cost: { value: (level) => level.outputTokensPerSec } }"],
+    fields: [
+      "target: embedded()",
+      "load: hold(4, { requests: 8 })",
+      "derive: { cost: { value: (level) => level.latency } }",
+    ],
   },
   {
     name: "a misspelt metric in an expression",
