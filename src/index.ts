@@ -45,6 +45,8 @@ export type {
 } from "./scenario/assertion.ts";
 export {
   average,
+  type DerivedLimits,
+  derived,
   type ErrorRateLimits,
   type ExtractedLimits,
   type ExtractedMetric,
@@ -62,6 +64,7 @@ export {
   p95,
   p99,
   percentile,
+  type ShareLimits,
   throughput,
 } from "./scenario/assertions.ts";
 export type { CancelOptions } from "./scenario/cancel.ts";
@@ -80,6 +83,7 @@ export type {
 } from "./scenario/define.ts";
 export { type AbOptions, ab } from "./scenario/definition/ab.ts";
 export type { CapacityOptions } from "./scenario/definition/capacity.ts";
+export type { DerivedMetric, ExtractedOf, LevelValues } from "./scenario/definition/derive.ts";
 export { perTarget } from "./scenario/definition/per-target.ts";
 export type { FormOf, GenerateOptions } from "./scenario/generate/builder.ts";
 export type { ChainOptions } from "./scenario/generate/chain.ts";
@@ -142,6 +146,7 @@ export {
   defineTarget,
 } from "./scenario/targets/custom.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
+export type { ExtractedValue, ExtractOptions, ResponseValue } from "./scenario/targets/extract.ts";
 export { type GrpcMessage, type GrpcOptions, grpc } from "./scenario/targets/grpc.ts";
 export { fileBody, type HttpOptions, http, multipart, type SuccessRule } from "./scenario/targets/http.ts";
 export {
@@ -194,7 +199,8 @@ export function defineScenario<
   R = undefined,
   const G extends GivenTags = GivenTags,
   const X extends string = string,
->(definition: ScenarioSource<P, S, A, D, R, G, X>): Scenario<ScenarioSource<P, S, A, D, R, G, X>> {
+  const N extends string = never,
+>(definition: ScenarioSource<P, S, A, D, R, G, X, N>): Scenario<ScenarioSource<P, S, A, D, R, G, X, N>> {
   refuseMore("defineScenario(definition)", arguments, 'Write the name inside: defineScenario({ name: "my test", … }).');
   const scenario = define(definition);
   const entry = entryModule();

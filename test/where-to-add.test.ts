@@ -324,7 +324,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
   "a field of a target": {
     "scenario/targets/grpc.ts": [
       {
-        after: "export interface GrpcOptions<E extends string = string> extends HeaderOptions {",
+        after: "export interface GrpcOptions<E extends string = string> extends HeaderOptions, ExtractOptions<E> {",
         added: "/** Name in reports. Default: the method. */\n  readonly label?: string;",
       },
       {

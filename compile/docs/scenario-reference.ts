@@ -16,6 +16,8 @@ import * as api from "../../src/index.ts";
 import { LIMIT_NAMES } from "../../src/measure/good-requests.ts";
 import { findEntry, METRIC_KEYS } from "../../src/measure/metrics/catalogue.ts";
 import type { Metric } from "../../src/measure/metrics/metric.ts";
+import { AB_FORM } from "../../src/scenario/definition/ab.ts";
+import { PER_TARGET_FORM } from "../../src/scenario/definition/per-target.ts";
 import { codeNameOf } from "../../src/scenario/form.ts";
 import { inputForms } from "../../src/scenario/inputs.ts";
 import { loadForms } from "../../src/scenario/loads/table.ts";
@@ -40,13 +42,14 @@ interface Chapter {
 const CHAPTERS = {
   targets: {
     title: "Targets",
-    names: () => targetForms().map(([, form]) => form.name),
+    names: () => [...targetForms().map(([, form]) => form.name), AB_FORM.name],
     objects: [
+      ["A value of `extract` with its unit", "ExtractedValue"],
       ["`tls` of a target", "TlsOptions"],
       ["Second argument of a target made by `defineTarget`", "CustomTargetOptions"],
     ],
   },
-  loads: { title: "Loads", names: () => loadForms().map(({ form }) => form.name) },
+  loads: { title: "Loads", names: () => [...loadForms().map(({ form }) => form.name), PER_TARGET_FORM.name] },
   inputs: {
     title: "Inputs",
     names: () => inputForms().map(({ form }) => codeNameOf(form)),
@@ -71,8 +74,8 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`sequences`", "SequenceOptions"],
   ["`metrics`", "MetricsOptions"],
   ["`capacity`", "CapacityOptions"],
+  ["A metric of `derive`", "DerivedMetric"],
   ["`cancel`", "CancelOptions"],
-  ["`capacity`", "CapacityOptions"],
   ["Options of `start`", "StartOptions"],
   ["Input of a function for `tags`", "TaggedInput"],
 ];

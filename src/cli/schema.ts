@@ -1,5 +1,5 @@
 import { problem, UserError } from "../plan/problem.ts";
-import { comparisonJsonSchema, reportJsonSchema } from "../report/schema/json-schema.ts";
+import { comparisonJsonSchema, reportJsonSchema, sweepJsonSchema } from "../report/schema/json-schema.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { scenarioJsonSchema } from "../scenario/data/json-schema.ts";
 import { commandOf } from "./command-usage.ts";
@@ -27,6 +27,10 @@ export const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
   comparison: {
     summary: "the JSON of a comparison (rampart compare --json)",
     load: comparisonJsonSchema,
+  },
+  sweep: {
+    summary: "the JSON of a sweep, and of perTarget (rampart run --sweep --json)",
+    load: sweepJsonSchema,
   },
   scenario: {
     summary: "a scenario in YAML or JSON (rampart run x.yaml)",

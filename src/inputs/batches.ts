@@ -1,5 +1,6 @@
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import type { ModelInfo, RequestContent, Service } from "../service/service.ts";
+import type { RequestContent } from "../service/content.ts";
+import type { ModelInfo, Service } from "../service/service.ts";
 import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
 

@@ -1,7 +1,7 @@
 import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Tags } from "../plan/split/tags.ts";
-import type { PayloadRequest } from "../service/service.ts";
+import type { PayloadRequest } from "../service/content.ts";
 
 /** The data requests are made of: streams of steps, each the tensors of one batch item, or a payload. */
 
@@ -38,6 +38,8 @@ export interface DataStep {
   readonly delayMs?: number;
   /** Time between the response and the same user's next turn, in place of `delayMs`; it is drawn when it begins. */
   readonly thinkTime?: ThinkTimePlan;
+  /** Whether its response is read with its headers. Default: false. */
+  readonly readsHeaders?: boolean;
   /** Labels that reports split metrics by. Absent: none. */
   readonly tags?: Tags;
   /** What the payload was made from, for a codec that needs more than its bytes. */
@@ -65,6 +67,8 @@ export interface Dataset {
   readonly isStored?: boolean;
   /** Whether any step of stored data has expected outputs; other data is searched. Default: false. */
   readonly hasExpected?: boolean;
+  /** Whether the number of sessions was given, or is a default that a load of more users raises. Absent: the data decides it. */
+  readonly sessionCount?: "given" | "default";
   /** Whether any step has tags. Default: false. */
   readonly hasTags?: boolean;
   /** One sentence each. */

@@ -2,9 +2,9 @@ import { basename, extname } from "node:path";
 import { functionOf } from "../plan/functions.ts";
 import { messageOf, userError } from "../plan/problem.ts";
 import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
+import type { PayloadRequest } from "../service/content.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
 import { encodeForm, type FormPart } from "../service/multipart.ts";
-import type { PayloadRequest } from "../service/service.ts";
 import { describeUserError, readReturned } from "../service/user-defined/user-error.ts";
 import {
   HEADER_NAME,

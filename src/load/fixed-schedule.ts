@@ -29,6 +29,7 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   }),
   unit: "request-rate",
   describe: ({ part }) => `requests at the times of the data${part === undefined ? "" : describeBounds(part)}`,
+  describeLevel: () => "recorded times",
   askedMean: () => undefined,
   requestCount: () => null,
   dataOrder: "at-times",

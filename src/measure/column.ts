@@ -1,6 +1,8 @@
 import { collectGarbage } from "../runtime/machine.ts";
 import { TemporaryFile } from "../runtime/temporary-file.ts";
 
+/** Columns of numbers for runs of any length: what does not fit in memory waits in a file. */
+
 const INITIAL_ROWS = 16;
 /** Above this many rows, earlier ones are moved to a temporary file. */
 const MOST_HELD = 1 << 18;

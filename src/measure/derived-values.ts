@@ -2,6 +2,8 @@ import { msToNs, nsToMs, nsToSec } from "../plan/units.ts";
 import { latencyOf, type Measurement, sendDelayOf } from "./measurement.ts";
 import { countAbove, percentileAt } from "./sketch.ts";
 
+/** Values that follow from a measurement: rates, gaps, and whether the client was the limit. */
+
 /**
  * Inferences per second: requests × batch size / duration. Computed in single precision like perf_analyzer, so that the six printed digits
  * are the same.

@@ -1,3 +1,4 @@
+import type { ExtractedName } from "../service/content.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
 import { estimateNumber, type PercentileEstimate } from "./intervals/percentile-interval.ts";
@@ -11,8 +12,7 @@ const MAX_TEXTS = 1000;
 const MAX_TEXT_CHARACTERS = 100;
 
 /** The values of one name in a measurement; plain data. */
-export interface Extracted {
-  readonly name: string;
+export interface Extracted extends ExtractedName {
   /** Responses in which the expression found nothing. */
   readonly missingCount: number;
   readonly numbers: Sketch;
@@ -25,6 +25,21 @@ export interface Extracted {
 /** Returns the values of a name; undefined when there is no such name. */
 export function findExtracted(extracted: readonly Extracted[] | undefined, name: string): Extracted | undefined {
   return extracted?.find((one) => one.name === name);
+}
+
+/**
+ * Counts the responses with a text, of all responses. Undefined when it is not known, because there are too many different texts.
+ * @param text as the target extracts it; a list or an object as JSON
+ */
+export function countText(
+  { texts, otherCount, missingCount, numbers }: Extracted,
+  text: string,
+): { readonly count: number; readonly total: number } | undefined {
+  const kept = toText(text);
+  const found = texts.find(([one]) => one === kept)?.[1];
+  if (found === undefined && otherCount > 0) return undefined;
+  const counted = texts.reduce((sum, [, count]) => sum + count, 0);
+  return { count: found ?? 0, total: counted + otherCount + missingCount + numbers.count };
 }
 
 /** Returns the smallest number that at least this share of the numbers does not exceed. @param percentile above 0 and below 100 */
@@ -57,20 +72,15 @@ export function joinExtracted(parts: readonly (readonly Extracted[] | undefined)
   const known = parts.flatMap((part) => part ?? []);
   if (parts.every((part) => part === undefined)) return undefined;
   // The members of a mix may extract different values.
-  return [...new Set(known.map(({ name }) => name))].map((name) =>
-    joinNamed(
-      name,
-      known.filter((one) => one.name === name),
-    ),
-  );
+  return [...new Set(known.map(({ name }) => name))].map((name) => joinNamed(known.filter((one) => one.name === name)));
 }
 
-function joinNamed(name: string, parts: readonly Extracted[]): Extracted {
+function joinNamed(parts: readonly Extracted[]): Extracted {
   const sumOf = (pick: (part: Extracted) => number): number => parts.reduce((sum, part) => sum + pick(part), 0);
   const texts = new TextCounts();
   for (const part of parts) for (const [text, count] of part.texts) texts.add(text, count);
   return {
-    name,
+    ...ofName(parts[0] as Extracted),
     missingCount: sumOf(({ missingCount }) => missingCount),
     numbers: joinSketches(parts.map((part) => part.numbers)),
     ...texts.cut(sumOf(({ otherCount }) => otherCount)),
@@ -101,13 +111,13 @@ class TextCounts {
 
 /** Collects the values of one name. */
 class ExtractedColumn {
-  private readonly name: string;
+  private readonly named: ExtractedName;
   private missingCount = 0;
   private readonly numbers = new NumberTally();
   private readonly texts = new TextCounts();
 
-  constructor(name: string) {
-    this.name = name;
+  constructor(named: ExtractedName) {
+    this.named = named;
   }
 
   add(value: unknown, atNs: number): void {
@@ -117,9 +127,9 @@ class ExtractedColumn {
   }
 
   cut(startNs: number, endNs: number): Extracted {
-    const { name, missingCount, numbers, texts } = this;
+    const { named, missingCount, numbers, texts } = this;
     return {
-      name,
+      ...ofName(named),
       missingCount,
       numbers: numbers.cut(startNs, endNs),
       ...texts.cut(),
@@ -131,8 +141,8 @@ class ExtractedColumn {
 export class ExtractedTally {
   private readonly columns: readonly ExtractedColumn[];
 
-  constructor(names: readonly string[]) {
-    this.columns = names.map((name) => new ExtractedColumn(name));
+  constructor(names: readonly ExtractedName[]) {
+    this.columns = names.map((named) => new ExtractedColumn(named));
   }
 
   /** Adds the values of one response, in the order of the names. @param atNs when it ended */
@@ -144,6 +154,10 @@ export class ExtractedTally {
   cut(startNs: number, endNs: number): Extracted[] {
     return this.columns.map((column) => column.cut(startNs, endNs));
   }
+}
+
+function ofName({ name, unit, better }: ExtractedName): ExtractedName {
+  return { name, ...(unit === undefined ? {} : { unit }), ...(better === undefined ? {} : { better }) };
 }
 
 function toText(value: unknown): string {

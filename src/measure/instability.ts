@@ -6,6 +6,8 @@ import { saturationReason } from "./derived-values.ts";
 import type { Measurement } from "./measurement.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 
+/** Why a level did not become stable, and what may help. */
+
 /** One of the compared windows. */
 interface UnsteadyWindow {
   /** Inferences per second. */

@@ -9,6 +9,8 @@ import { joinDeltas } from "./server-delta.ts";
 import { joinSketches, type Sketch } from "./sketch.ts";
 import { joinTokens } from "./tokens/token-measurement.ts";
 
+/** Joins measurements: windows in time, and parts of one load that ran in parallel. */
+
 type Way = "in-time" | "parallel";
 
 /**

@@ -1,3 +1,5 @@
+/** Statistics exactly as numpy computes them, for GenAI-Perf's files. */
+
 export const PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99] as const;
 
 /** Names of statistics in GenAI-Perf's order. */

@@ -3,6 +3,8 @@ import { lateCount, saturationReason, sentPerSec } from "./derived-values.ts";
 import { type Measurement, sendDelayOf } from "./measurement.ts";
 import { percentileAt, type Sketch, sumOfValues } from "./sketch.ts";
 
+/** Whether a schedule of requests was kept, and if not why. */
+
 /** Lower ratios of late requests and of the missed rate are noise. */
 const LATE_RATIO = 0.01;
 export const MISSED_RATIO = 0.01;

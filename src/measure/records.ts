@@ -1,3 +1,5 @@
+/** What a sender notes of each request: one row of columns, which are read and then filled again. */
+
 const CAPACITY = 2048; // rows between two drains
 
 export const RECORD_FAILED = 1;

@@ -1,5 +1,7 @@
 import { COUNTERS, type ComposingModel, type ServerCounters } from "../service/server-counters.ts";
 
+/** What a server's counters say about a time: the increase between two readings. */
+
 type CounterName = (typeof COUNTERS)[number];
 
 /** The increase of the server's counters in a window, of the version that served it, and of the models that it calls. */

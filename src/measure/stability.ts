@@ -1,3 +1,5 @@
+/** When a level is stable: perf_analyzer's rule for its last windows. */
+
 /** Number of windows to compare. */
 export const STABILITY_WINDOWS = 3;
 /** A window lasts this many times as long as asked for, as perf_analyzer's do. */

@@ -1,9 +1,46 @@
 import * as v from "valibot";
-import type { PlanOf, Schema } from "./schema.ts";
+import { functionSchema } from "./functions.ts";
+import type { EntriesOf, PlanOf, Schema } from "./schema.ts";
 import type { GoodputPlan } from "./tokens.ts";
 
 /** A statistic of a distribution. A number is a percentile, from 1 to below 100. */
 export type Statistic = "average" | "min" | "max" | number;
+
+/** Which values of a metric are better. */
+export type Direction = "lower" | "higher";
+
+/** What a scenario says about values of its own. */
+export type OwnFacts = Readonly<EntriesOf<typeof ownFactsEntries>>;
+
+/** Returns the schemas of what a scenario says about values of its own, as an object's entries. */
+export function ownFactsEntries() {
+  return {
+    /** Unit of the values. Absent: none. */
+    unit: v.exactOptional(v.pipe(v.string("must be text"), v.trim(), v.nonEmpty("must be a unit such as points"))),
+    /** Absent: neither direction is better. */
+    better: v.exactOptional(v.picklist(["lower", "higher"], 'must be "lower" or "higher"')),
+  };
+}
+
+/** How a metric is computed from other metrics of a level: a JMESPath expression, or a function of the scenario. */
+export type DerivedValue = PlanOf<typeof derivedValueSchema>;
+
+/** Returns the schema of how a metric is computed. */
+export function derivedValueSchema() {
+  return v.union([v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression")), functionSchema()]);
+}
+
+/** A metric that a scenario computes from others. */
+export type DerivedPlan = PlanOf<typeof derivedSchema>;
+
+/** Returns the schema of a metric that a scenario computes from others. */
+export function derivedSchema() {
+  return v.object({
+    name: v.pipe(v.string(), v.nonEmpty("must be a name")),
+    value: derivedValueSchema(),
+    ...ownFactsEntries(),
+  });
+}
 
 /** A metric of the catalogue (`measure/metrics/catalogue.ts`), whose entries make its schema. */
 export interface MetricPlan {
@@ -11,8 +48,15 @@ export interface MetricPlan {
   readonly key: string;
   /** Absent: the metric is one value. */
   readonly statistic?: Statistic | undefined;
-  /** Only of `extracted`: the name by which the target extracts the numbers. */
+  /** Only of metrics that a scenario defines: their name there, such as that in `extract` of the target. */
   readonly name?: string | undefined;
+  /** Only of `extractedShare`: the text whose share it is. */
+  readonly text?: string | undefined;
+  /** Only of metrics that a scenario defines: {@link OwnFacts}. */
+  readonly unit?: string | undefined;
+  readonly better?: Direction | undefined;
+  /** Only of `derived`: how it is computed. */
+  readonly value?: DerivedValue | undefined;
   /** Only of `goodput`: limits that a good request meets. */
   readonly limits?: GoodputPlan | undefined;
 }
@@ -30,7 +74,7 @@ export function assertionSchema(metric: Schema<MetricPlan>) {
   return v.object({
     metric,
     comparison: v.picklist(COMPARISONS),
-    /** In the catalogue's base unit: nanoseconds, per second, a ratio from 0 to 1. 0 or more, except for extracted numbers. */
+    /** In the catalogue's base unit: nanoseconds, per second, a ratio from 0 to 1. 0 or more, except for what a scenario defines. */
     limit: v.number(),
     /** The run ends early when the assertion does not hold over this measured time. Absent: it is judged at the end. */
     abortAfterMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),

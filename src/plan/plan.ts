@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { assertionSchema, type MetricPlan, precisionSchema } from "./assertions.ts";
+import { assertionSchema, derivedSchema, type MetricPlan, precisionSchema } from "./assertions.ts";
 import { behaviourSchema } from "./behaviour.ts";
 import { cancellationSchema } from "./cancellation.ts";
 import { functionSchema } from "./functions.ts";
@@ -40,6 +40,8 @@ export function planRestSchema(metric: Schema<MetricPlan>, isMetricsUrl: (url: s
     cancellation: v.optional(cancellationSchema()),
     telemetry: telemetrySchema(isMetricsUrl),
     assertions,
+    /** Metrics that are computed from others at every level. Absent: none. */
+    derived: v.exactOptional(v.array(derivedSchema())),
     /** Seed of all that is drawn, with the seeds of the parts; a whole number. See `planOfRun`. Default: 0. */
     seed: v.optional(v.pipe(v.number(), v.integer("must be a whole number"))),
     /** Absent: one run. */

@@ -10,9 +10,14 @@ import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
 import { metricSchema } from "./metric-schema.ts";
 import { membersOf } from "./mix.ts";
+import { withOwnMetrics } from "./own-metrics.ts";
 import { TARGETS } from "./service-kinds.ts";
 
-/** Checks a plan from any front door: its values, and whether its parts fit together. @throws UserError with all problems, by path in the plan */
+/**
+ * Checks a plan from any front door: its values, and whether its parts fit together.
+ * @returns the plan, whose assertions have all that it says about its own metrics
+ * @throws UserError with all problems, by path in the plan
+ */
 export function checkPlan(plan: Plan): Plan {
   const problems = [
     ...checkVariant("target", TARGETS, plan.target),
@@ -23,7 +28,7 @@ export function checkPlan(plan: Plan): Plan {
   if (problems.length === 0) problems.push(...checkMembers(plan));
   if (problems.length === 0) problems.push(...findConflicts(plan));
   if (problems.length > 0) throw new UserError(problems);
-  return plan;
+  return withOwnMetrics(plan);
 }
 
 /** Checks the settings of a bus for a process that has no plan. @throws UserError with all problems */

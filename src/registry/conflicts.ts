@@ -1,7 +1,6 @@
 import { rangeOf } from "../load/levels.ts";
-import { needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
+import { metricOf, needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
-import { fieldOf } from "../plan/defined.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
@@ -10,6 +9,7 @@ import type { RequestForm } from "../service/service.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { loadModeOf } from "./load-modes.ts";
 import { membersOf, tokensPlanOf } from "./mix.ts";
+import { checkDerived, ownMetricsOf } from "./own-metrics.ts";
 import { targetKindOf, urlsOf } from "./service-kinds.ts";
 
 /**
@@ -20,8 +20,8 @@ export function findConflicts(plan: Plan): Problem[] {
   return [
     ...(targetKindOf(plan.target).check?.(plan.target, plan) ?? []),
     ...checkInputs(plan),
-    ...checkExtracted(plan.target, plan.assertions, "assert"),
-    ...checkExtracted(plan.target, plan.limits ?? [], "load.where"),
+    ...checkOwnMetrics(plan),
+    ...checkDerived(plan),
     ...checkTags(plan),
     ...checkServerMetrics(plan),
     ...checkLimits(plan),
@@ -140,17 +140,30 @@ function checkLoad(plan: Plan): Problem[] {
   return problems;
 }
 
-/** Returns assertions on values that the target does not extract, and limits that no metric can have. */
-function checkExtracted(target: Plan["target"], assertions: Plan["assertions"], name: string): Problem[] {
-  const targets = [target, ...membersOf(target).map((member) => member.target)];
-  const names = targets.flatMap((one) => Object.keys(fieldOf(one, "extract") ?? {}));
-  return assertions.flatMap(({ metric, limit }, index): Problem[] => {
-    const path = `${name}.${index}`;
-    if (metric.key !== "extracted")
-      return limit < 0 ? [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))] : [];
+/** Returns assertions on metrics that the scenario does not define, and limits that no metric can have. */
+function checkOwnMetrics(plan: Plan): Problem[] {
+  const { assertions, limits = [], repeat } = plan;
+  const known = ownMetricsOf(plan);
+  const judged = [
+    ...assertions.map((one, index) => ({ ...one, path: `assert.${index}` })),
+    ...limits.map((one, index) => ({ ...one, path: `load.where.${index}` })),
+    ...(repeat?.until === undefined ? [] : [{ metric: repeat.until.metric, limit: 0, path: "repeat.until" }]),
+  ];
+  return judged.flatMap(({ metric, limit, path }): Problem[] => {
+    const { isOwn, quantity } = metricOf(metric);
+    const isSigned = isOwn === true && quantity === "number";
+    if (limit < 0 && !isSigned)
+      return [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))];
+    if (isOwn !== true) return [];
+    const isDerived = metric.key === "derived";
+    const names = (isDerived ? known.derived : known.extracted).map(({ name }) => name);
     if (metric.name !== undefined && names.includes(metric.name)) return [];
-    const hint = names.length === 0 ? "Name it in extract, in the target's options." : `Use ${names.join(" or ")}.`;
-    return [problem("unknown-name", path, "the target extracts no value of this name", hint, metric.name)];
+    const message = isDerived
+      ? "the scenario derives no metric of this name"
+      : "the target extracts no value of this name";
+    const missing = isDerived ? "Define it in derive." : "Name it in extract, in the target's options.";
+    const hint = names.length === 0 ? missing : `Use ${names.join(" or ")}.`;
+    return [problem("unknown-name", path, message, hint, metric.name)];
   });
 }
 

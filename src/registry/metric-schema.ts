@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { findEntry, hasStatistic, METRIC_KEYS } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
-import type { MetricPlan } from "../plan/assertions.ts";
+import { derivedValueSchema, type MetricPlan, ownFactsEntries } from "../plan/assertions.ts";
 import { lazySchema, type Schema } from "../plan/schema.ts";
 
 /** Schemas of metrics of the catalogue, in scenarios and in plans. Only the limits of a goodput are written differently in the two. */
@@ -15,7 +15,7 @@ export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSche
   return v.object({
     key: v.literal(key),
     ...(entry.statistics === undefined ? {} : { statistic }),
-    ...(key === "extracted" ? { name: nameSchema() } : {}),
+    ...(entry.isOwn === true ? ownEntries(key) : {}),
     ...(key === "goodput" ? { limits } : {}),
   } as v.ObjectEntries);
 }
@@ -35,8 +35,15 @@ function isOfLevels(key: string): boolean {
   return findEntry(key)?.isOfReports !== true;
 }
 
-function nameSchema(): Schema<string> {
-  return v.pipe(v.string("must be a name in extract"), v.nonEmpty("must be a name in extract"));
+/** The fields of a metric that a scenario defines. A plan also has what the scenario says about it. */
+function ownEntries(key: string): v.ObjectEntries {
+  const name = nameSchema(key === "derived" ? "derive" : "extract");
+  if (key === "extractedShare") return { name, text: v.string("must be text") };
+  return { name, ...ownFactsEntries(), ...(key === "derived" ? { value: v.exactOptional(derivedValueSchema()) } : {}) };
+}
+
+function nameSchema(field: string): Schema<string> {
+  return v.pipe(v.string(`must be a name in ${field}`), v.nonEmpty(`must be a name in ${field}`));
 }
 
 /** Returns the schema of a percentile: from 1 to below 100. */

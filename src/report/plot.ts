@@ -76,7 +76,6 @@ export type PlotPoint = readonly [x: number, y: number, ...more: number[]];
 /** What a series or a mark shows. Each has one color on all charts, in light and dark. */
 export type Meaning =
   | "throughput"
-  | "mean"
   | "p50"
   | "p90"
   | "p99"
@@ -226,4 +225,19 @@ export function plotFileName(title: string): string {
     .filter((word) => word !== "")
     .join("_")
     .replace(/[^\p{L}\p{N}_.()-]/gu, "-");
+}
+
+/** Significant digits: more than a screen can show, and few enough to keep files small. */
+const DIGITS = 6;
+
+/** Rounds to six significant digits. */
+export function roundForPlot(value: number): number {
+  return Number(value.toPrecision(DIGITS));
+}
+
+/** Picks at most this number of evenly spaced items, including the first and the last. */
+export function pickEvenly<T>(items: ArrayLike<T>, most: number): T[] {
+  if (items.length <= most) return Array.from(items);
+  const step = (items.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, i) => items[Math.round(i * step)] as T);
 }

@@ -62,8 +62,7 @@ const FILE_REPORTS = {
   profileExport: createProfileExport,
   json: (...args) => (args[0].outputs.style === "genai-perf" ? artifact("json") : createJsonReport)(...args),
   csv: createCsvReport,
-  html: async (plan, sink, path, meter, followed) =>
-    (await import("./html/report-page.ts")).createHtmlReport(plan, sink, path, meter, followed),
+  html: async (...args) => (await import("./html/report-page.ts")).createHtmlReport(...args),
   junit: createJunitReport,
   markdown: createMarkdownReport,
   genaiPerfJson: artifact("genaiPerfJson"),

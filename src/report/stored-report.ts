@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { functionsOf, withCalls } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type UserError, unreadable, userError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
@@ -32,7 +33,12 @@ export function readStoredReport(path: string): ReportModel {
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
   const json = read.output as ReportJson;
-  return buildRunModel(checkPlan(json.plan as unknown as Plan), json);
+  return buildRunModel(checkPlan(withStandIns(json.plan as unknown as Plan)), json);
+}
+
+/** Returns a plan with stand-ins for the functions of its scenario, which are not in the file. A report calls none. */
+function withStandIns(plan: Plan): Plan {
+  return withCalls(plan, new Map([...functionsOf(plan).keys()].map((name) => [name, () => undefined])));
 }
 
 /** What every report is made from, and older versions do not have. */

@@ -1,5 +1,5 @@
 import type { Tags } from "../plan/split/tags.ts";
-import type { RequestContent, ResponseContent } from "../service/service.ts";
+import type { RequestContent, ResponseContent } from "../service/content.ts";
 import type { Failure } from "../transport/failure.ts";
 
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */

@@ -6,7 +6,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { LevelWorkers } from "../result/run-result.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { RequestContent } from "../service/service.ts";
+import type { RequestContent } from "../service/content.ts";
 import type { GaugePoller } from "../telemetry/gauge-poller.ts";
 import type { Call } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";

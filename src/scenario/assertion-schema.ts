@@ -82,12 +82,12 @@ function explainStatistic(key: string, { statistics }: Metric, given: Statistic 
   return `${key} has statistics: write ${statistics.includes("percentiles") ? "p99" : statistics[0]}("${key}")`;
 }
 
-/** The limit of a metric by what it counts. Only extracted numbers may be negative. */
-function limitSchema({ quantity, needs }: Metric): v.GenericSchema {
+/** The limit of a metric by what it counts. Only numbers that a scenario defines may be negative. */
+function limitSchema({ quantity, isOwn }: Metric): v.GenericSchema {
   if (quantity === "time") return durationSchema();
   if (quantity === "ratio") return shareSchema();
   const number = v.number("must be a number");
-  return quantity === "number" && needs === undefined ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
+  return quantity === "number" && isOwn === true ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
 }
 
 function goodputLimitsSchema(): Schema<GoodputLimits> {
@@ -129,12 +129,13 @@ function toLimit(limit: Assertion["limit"]): number {
 }
 
 /** Converts a metric to that of a plan: limits in nanoseconds. */
-function toMetricPlan({ key, statistic, name, limits }: AssertedMetric): MetricPlan {
+function toMetricPlan({ key, statistic, name, text, limits }: AssertedMetric): MetricPlan {
   const inNs = Object.entries(limits ?? {}).map(([of, limit]) => [of, toLimit(limit as Duration | number)]);
   return {
     key,
     ...(statistic === undefined ? {} : { statistic }),
     ...(name === undefined ? {} : { name }),
+    ...(text === undefined ? {} : { text }),
     ...(limits === undefined ? {} : { limits: Object.fromEntries(inNs) as GoodputPlan }),
   };
 }

@@ -48,12 +48,13 @@ export interface AssertedMetric<N extends MetricName = MetricName> {
   readonly key: N;
   readonly statistic?: Statistic | undefined;
   readonly name?: string | undefined;
+  readonly text?: string | undefined;
   readonly limits?: GoodputLimits | undefined;
 }
 
 /**
  * An assertion on metrics with these names. `W` is what it refers to besides its metric, as texts: tags such as `"length=long"`, members of
- * a mix such as `"target: chat"`, and extracted values such as `"extracted: tokens"`; `never`: nothing.
+ * a mix such as `"target: chat"`, extracted values such as `"extracted: tokens"`, and derived metrics; `never`: nothing.
  */
 export interface Assertion<N extends MetricName = MetricName, W extends string = never> {
   /** What is compared. */

@@ -60,6 +60,20 @@ export interface ExtractedMetric<W extends string = never> {
   max(): ExtractedLimits<W>;
   /** @param value from 1 to below 100 */
   percentile<const P extends number>(value: P & Percentile<P>): ExtractedLimits<W>;
+  /** The share of the successful responses whose value is this text, in percent; true and false are texts too. */
+  share(text: string): ShareLimits<W>;
+}
+
+/** Limits of the share of an extracted text. */
+export interface ShareLimits<W extends string = never> extends MetricLimits<"extractedShare", W> {
+  is(limit: LimitOf<"extractedShare">): AbortableAssertion<"extractedShare", W>;
+  where<const X extends GivenTags>(tags: X): ShareLimits<W | NamedTags<X>>;
+}
+
+/** Limits of a metric that the scenario derives from others, in its unit. */
+export interface DerivedLimits<W extends string = never> extends MetricLimits<"derived", W> {
+  is(limit: number): AbortableAssertion<"derived", W>;
+  where<const X extends GivenTags>(tags: X): DerivedLimits<W | NamedTags<X>>;
 }
 
 /** The name of a metric; `never` where the given one is wrong, so that the wrong name is the only error. `A` are all names. */
@@ -213,13 +227,28 @@ export function goodput<const L extends GoodputLimits>(limits: L): GoodputAssert
   return limitsOf<MetricName>({ key: "goodput", limits }) as GoodputAssertions<LimitedBy<L>>;
 }
 
+/** The name of a derived metric, as what an assertion refers to. A name that is only known when the scenario runs is checked then. */
+type DerivedName<N extends string> = string extends N ? never : `derived: ${N}`;
+
+/**
+ * A metric that the scenario derives from others, by its name in the field `derive`.
+ * @example
+ * derived("tokensPerJoule").atLeast(2)
+ */
+export function derived<const N extends string>(name: N): DerivedLimits<DerivedName<N>> {
+  refuseMore("derived(name)", arguments);
+  return limitsOf({ key: "derived", name });
+}
+
 /** The name of an extracted value, as what an assertion refers to. A name that is only known when the scenario runs is checked then. */
 type ExtractedName<N extends string> = string extends N ? never : `extracted: ${N}`;
 
 /**
- * Numbers extracted from responses, by their name in `extract` of the target's options. Responses without a number there do not count.
+ * Values extracted from responses, by their name in `extract` of the target's options: statistics of numbers, where responses without a number
+ * do not count, and the share of a text.
  * @example
  * extracted("tokens").average().above(10)
+ * extracted("finish").share("length").below("1 %")
  */
 export function extracted<const N extends string>(name: N): ExtractedMetric<ExtractedName<N>> {
   refuseMore("extracted(name)", arguments);
@@ -236,6 +265,10 @@ export function extracted<const N extends string>(name: N): ExtractedMetric<Extr
     min: (...given) => of("min()", given, "min"),
     max: (...given) => of("max()", given, "max"),
     percentile: (...given) => of("percentile(value)", given, given[0]),
+    share: (...given) => {
+      refuseMore("share(text)", given);
+      return limitsOf({ key: "extractedShare", name, text: given[0] });
+    },
   };
 }
 

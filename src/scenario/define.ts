@@ -5,6 +5,7 @@ import type { CheckResponse } from "../service/scenario-response.ts";
 import type { Assertion, MetricOf } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
 import type { CapacityOptions } from "./definition/capacity.ts";
+import type { DerivedMetric, ExtractedOf } from "./definition/derive.ts";
 import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind, LoadList, LoadPlace } from "./loads/load.ts";
@@ -89,6 +90,7 @@ export interface ScenarioDefinition<
   A extends ResponseType = ResponseType,
   G extends GivenTags = GivenTags,
   X extends string = string,
+  N extends string = string,
 > {
   /** Name in the report. */
   readonly name: string;
@@ -98,8 +100,13 @@ export interface ScenarioDefinition<
   readonly load: Load<S, LoadPlace> | LoadList<S>;
   /** What to send. Default: `input.random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
+  /**
+   * Metrics that are computed from others at every level, by name: `{ tokensPerJoule: { value: (level) => …, unit: "tokens/J", better: "higher" } }`.
+   * Reports have them beside the others, `derived("tokensPerJoule")` asserts them, and `rampart compare` compares them. Default: none.
+   */
+  readonly derive?: Readonly<Record<N, DerivedMetric<MetricOf<S, A>, ExtractedOf<NoInfer<X>>>>>;
   /** What must hold at every level. Default: none. */
-  readonly assert?: readonly Assertion<MetricOf<S, A>, WhereOf<NoInfer<G>> | NoInfer<X>>[];
+  readonly assert?: readonly Assertion<MetricOf<S, A>, WhereOf<NoInfer<G>> | NoInfer<X> | `derived: ${NoInfer<N>}`>[];
   /**
    * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
    * of `input.json(…)` and `input.payloads(…)` can have their own. Default: none.
@@ -119,7 +126,7 @@ export interface ScenarioDefinition<
    * Repeat the whole run, with its warm-up: `5` times, or `{ until: p99("latency").within("5 %") }`. The report has a row for each run and
    * all of them together, and `assert` judges the mean over runs. With `findMax` each run searches the highest load again. Default: one run.
    */
-  readonly repeat?: Repeat<MetricOf<S, A>, WhereOf<NoInfer<G>> | NoInfer<X>>;
+  readonly repeat?: Repeat<MetricOf<S, A>, WhereOf<NoInfer<G>> | NoInfer<X> | `derived: ${NoInfer<N>}`>;
   /**
    * Changes all random draws: arrivals, generated data, cancelled requests, and the latencies of `embedded`. The same number gives the same
    * draws. Each run of `repeat` has a number of its own, derived from this one; the report lists them. Default: 0.
@@ -213,11 +220,12 @@ export type ScenarioSource<
   R,
   G extends GivenTags = GivenTags,
   X extends string = string,
+  N extends string = string,
 > = ScenarioExtras<D, R> &
   NeededInputs<S, A> & {
-    readonly [K in keyof ScenarioDefinition<P, S, A, G, X>]: K extends "tags" | "check" | "onRecord"
-      ? ScenarioDefinition<P, S, A, G, X>[K]
-      : FieldOf<ScenarioDefinition<P, S, A, G, X>[K], ValuesOf<D>, R>;
+    readonly [K in keyof ScenarioDefinition<P, S, A, G, X, N>]: K extends "tags" | "check" | "onRecord"
+      ? ScenarioDefinition<P, S, A, G, X, N>[K]
+      : FieldOf<ScenarioDefinition<P, S, A, G, X, N>[K], ValuesOf<D>, R>;
   };
 
 const BRAND = Symbol.for("rampart.scenario");
@@ -237,7 +245,8 @@ export function defineScenario<
   R = undefined,
   const G extends GivenTags = GivenTags,
   const X extends string = string,
->(definition: ScenarioSource<P, S, A, D, R, G, X>): Scenario<ScenarioSource<P, S, A, D, R, G, X>> {
+  const N extends string = never,
+>(definition: ScenarioSource<P, S, A, D, R, G, X, N>): Scenario<ScenarioSource<P, S, A, D, R, G, X, N>> {
   return Object.freeze({ [BRAND]: true, definition });
 }
 

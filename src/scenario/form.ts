@@ -1,7 +1,16 @@
 /** How a builder is written in a scenario that is data, in YAML or JSON: `{ ramp: { from: 1, to: 8, step: 1 } }`. */
 
 /** What an argument or an option of a builder is, when it is made by other builders. */
-export type PartKind = "target" | "load" | "loads" | "steady-load" | "inputs" | "assertions" | "members" | "body";
+export type PartKind =
+  | "target"
+  | "load"
+  | "loads"
+  | "loads-by-name"
+  | "steady-load"
+  | "inputs"
+  | "assertions"
+  | "members"
+  | "body";
 
 /** The form of a builder: its name, and the names of what its function takes by position. Its options keep their names. */
 export interface DataForm {
@@ -11,8 +20,8 @@ export interface DataForm {
   readonly space?: string;
   /** Names of the positional arguments. The first one may be written alone: `hold: 16`. Absent: it has none. */
   readonly args?: readonly string[];
-  /** Whether its only argument is a list, or may be one. Absent: each argument is a value. */
-  readonly takes?: "list" | "one-or-list";
+  /** Whether its only argument is a list, may be one, or is an object whose names the user chooses. Absent: each argument is a value. */
+  readonly takes?: "list" | "one-or-list" | "by-name";
   /** Whether the argument may be left out. */
   readonly isArgOptional?: true;
   /** The option that may be written alone, of a builder without arguments: `intervals: gaps.txt`. */

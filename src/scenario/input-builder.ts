@@ -32,8 +32,8 @@ export interface InputBuilder<O extends object = object> {
   readonly makes: readonly RequestForm[];
   /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
   readonly isPlain?: true;
-  /** The only target that it is for, by its name. Absent: all that take its form. */
-  readonly needsTarget?: string;
+  /** The only target that it is for, by its name, and options of it that have no effect. Absent: it is for all that take its form. */
+  readonly needsTarget?: { readonly name: string; readonly without: readonly string[] };
   toPlan(inputs: Inputs & { readonly options: NoInfer<O> }, folder: string, taken: TakenInputs): InputsPlan;
   /** Whether its options are those of prompts. Absent: no. */
   readonly isPrompts?: true;

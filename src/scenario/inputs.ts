@@ -206,8 +206,8 @@ export function isPlain(inputs: Inputs): boolean {
   return builderOf(inputs).isPlain === true;
 }
 
-/** Returns the name of the only target that inputs are for; undefined when there are others. */
-export function targetFor(inputs: Inputs): string | undefined {
+/** Returns the only target that inputs are for; undefined when there are others. */
+export function targetFor(inputs: Inputs): InputBuilder["needsTarget"] {
   return builderOf(inputs).needsTarget;
 }
 

@@ -87,12 +87,27 @@ function checkTarget({ target, inputs, prefix }: NamedPart): Problem[] {
   if (inputs === undefined || needed === undefined) return [];
   const path = `${prefix}inputs`;
   const call = describeInputs(inputs);
+  const { name, without } = needed;
   if (prefix !== "")
-    return [problem("conflict", path, `${call} cannot be a part of mix(…)`, `Measure it alone, with ${needed}(…).`)];
+    return [problem("conflict", path, `${call} cannot be a part of mix(…)`, `Measure it alone, with ${name}(…).`)];
   const { form } = targetBuilderOf(target);
-  if (form.name === needed) return [];
-  const hint = `Use ${needed}("HOST:PORT") as the target: it sends any request to any HTTP server.`;
-  return [problem("conflict", path, `${call} is for the target ${needed}(…)`, hint, `${form.name}(…)`)];
+  const hint = `Use ${name}("HOST:PORT") as the target: it sends any request to any HTTP server.`;
+  if (form.name !== name)
+    return [problem("conflict", path, `${call} is for the target ${name}(…)`, hint, `${form.name}(…)`)];
+  const given = target.options as Readonly<Record<string, unknown>>;
+  return without.flatMap((option) =>
+    given[option] === undefined
+      ? []
+      : [
+          problem(
+            "conflict",
+            `target.${option}`,
+            `has no effect with ${call}, whose steps have their own`,
+            "Leave it out.",
+            String(given[option]),
+          ),
+        ],
+  );
 }
 
 /** An assertion is possible when one of the members that it is on can be measured so. */

@@ -19,6 +19,7 @@ import type { Scenario } from "./define.ts";
 import { type AbSide, sideOf } from "./definition/ab.ts";
 import { toCapacityPlan } from "./definition/capacity.ts";
 import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
+import { toDerivedPlans } from "./definition/derive.ts";
 import { partOf } from "./definition/per-target.ts";
 import { toProblems } from "./definition/to-problem.ts";
 import { toMs, toPct, toRatio } from "./fields.ts";
@@ -159,6 +160,7 @@ function buildPlan(
     ...(seed === undefined ? {} : { seed }),
     ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
+    ...(definition.derive === undefined ? {} : { derived: toDerivedPlans(definition.derive) }),
     ...(definition.capacity === undefined ? {} : { capacity: toCapacityPlan(definition.capacity) }),
     ...(definition.check === undefined ? {} : { check: toFunctionPlan("check", definition.check) }),
     ...(definition.onRecord === undefined ? {} : { onRecord: toFunctionPlan("onRecord", definition.onRecord) }),

@@ -1,4 +1,4 @@
-import { formatJsonDouble } from "./json-numbers.ts";
+import { formatJsonDouble } from "./lossless-json.ts";
 import { toShortFloat } from "./short-floats.ts";
 import { type Datatype, elementBytes } from "./tensor.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Parses JSON with what tensor data needs beyond `JSON.parse`: integers above 2^53 as `bigint`, and the words `NaN`, `Inf` and `Infinity`
- * as numbers, like perf_analyzer.
+ * JSON with what tensor data needs beyond `JSON.parse`: integers above 2^53 as `bigint`, and the words `NaN`, `Inf` and `Infinity` as numbers, like
+ * perf_analyzer; and numbers written like RapidJSON.
  */
 
 const MARK = "\u0000rampart:";
@@ -25,4 +25,15 @@ function toNumber(token: string): number | bigint {
   if (/\d/.test(token)) return BigInt(token);
   if (token.endsWith("NaN")) return Number.NaN;
   return token.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Formats a floating-point number like RapidJSON: the shortest digits that give the same double, always with a decimal point or an exponent
+ * (`1.0`, `1.8521564417127638e31`); `null` for NaN and infinities.
+ */
+export function formatJsonDouble(value: number): string {
+  if (!Number.isFinite(value)) return "null";
+  if (Object.is(value, -0)) return "-0.0";
+  const text = String(value).replace("e+", "e");
+  return /[.e]/.test(text) ? text : `${text}.0`;
 }

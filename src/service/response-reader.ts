@@ -1,28 +1,20 @@
 import * as v from "valibot";
+import { ownFactsEntries } from "../plan/assertions.ts";
+import { type FunctionPlan, functionOf, functionSchema } from "../plan/functions.ts";
 import { word } from "../plan/messages.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import type { EntriesOf } from "../plan/schema.ts";
-import type { Failure } from "../transport/failure.ts";
 import { unreadable } from "../transport/response-check.ts";
-import { isTruthy, parseResponseQuery, type ResponseQuery } from "./response-query.ts";
+import type { AnsweredContent, ExtractedName, ResponseReader } from "./content.ts";
+import type { ResponseKind } from "./openai/response-kind.ts";
+import { isTruthy, parseResponseQuery } from "./response-query.ts";
+import { createScenarioResponse, type ScenarioResponse } from "./scenario-response.ts";
+import { describeUserError, toPlainValue } from "./user-defined/user-error.ts";
 
 /** A target's rules for its responses: an expression that must be true, and values to extract. Responses are decoded only for these. */
 
 /** The rules in a plan. */
 export type ResponseRulesPlan = Readonly<EntriesOf<typeof responseRulesEntries>>;
-
-/** Reads the responses of a target with rules. */
-export interface ResponseReader {
-  /** The names of the extracted values. */
-  readonly names: readonly string[];
-  /**
-   * Reads the response to one request.
-   * @param bodies its responses, in order
-   * @param content of the request
-   * @returns the extracted values in the order of `names`, null where there is none; or the failure
-   */
-  read(bodies: readonly Uint8Array[], content?: object): readonly unknown[] | Failure;
-}
 
 /** Returns the schemas of the rules, as an object's entries. */
 export function responseRulesEntries() {
@@ -30,9 +22,37 @@ export function responseRulesEntries() {
   return {
     /** JMESPath expression that is true for successful responses. Absent: the protocol's status is enough. */
     successWhere: v.exactOptional(expression),
-    /** JMESPath expressions of the values to extract, by name. Absent: none. */
-    extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), expression)),
+    ...extractEntries(),
   };
+}
+
+/** The values to extract in a plan, by name. */
+export type ExtractPlan = NonNullable<EntriesOf<typeof extractEntries>["extract"]>;
+
+/** Returns the schema of the values to extract, as an object's entry. */
+export function extractEntries() {
+  const expression = v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression"));
+  const value = v.union([expression, functionSchema()]);
+  const one = v.union([value, v.object({ value, ...ownFactsEntries() })]);
+  /** Values to extract by name: JMESPath expressions, or functions of the scenario; alone, or with what their numbers count. Absent: none. */
+  return { extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), one)) };
+}
+
+/** A value to extract, and where it is. */
+interface ExtractedValue extends ExtractedName {
+  readonly value: string | FunctionPlan;
+}
+
+/** Returns the values to extract in the order of the plan. */
+export function listExtracted(extract: ExtractPlan = {}): ExtractedValue[] {
+  return Object.entries(extract).map(([name, given]) =>
+    typeof given === "string" || "function" in given ? { name, value: given } : { name, ...given },
+  );
+}
+
+/** Returns the names of extracted values, with what they count. */
+export function namesOf(values: readonly ExtractedValue[]): ExtractedName[] {
+  return values.map(({ value: _, ...named }) => named);
 }
 
 /** Returns what is wrong with the expressions, all at once. @param path the setting that has them */
@@ -55,36 +75,93 @@ export function explainExpression(text: string): string | undefined {
   return found && word(found.message);
 }
 
-function placesOf({ successWhere, extract = {} }: ResponseRulesPlan, path: string): [place: string, text: string][] {
-  const places = Object.entries(extract).map(([name, text]): [string, string] => [`${path}.extract.${name}`, text]);
+function placesOf({ successWhere, extract }: ResponseRulesPlan, path: string): [place: string, text: string][] {
+  const places = listExtracted(extract).flatMap(({ name, value }): [string, string][] =>
+    typeof value === "string" ? [[`${path}.extract.${name}`, value]] : [],
+  );
   return successWhere === undefined ? places : [[`${path}.success.where`, successWhere], ...places];
+}
+
+/** A response as its expressions and functions read it. */
+interface ReadResponse {
+  /** What expressions read: plain data. */
+  document(): unknown;
+  /** What functions get. */
+  response(): ScenarioResponse;
 }
 
 /**
  * Creates the reader; undefined when there are no rules.
- * @param decode returns a response as plain data; throws an error that says why it cannot be read
+ * @param decode returns a response as plain data, for expressions; throws an error that says why it cannot be read
+ * @param kindOf returns the kind of a response, for its text. Default: it is not one of a language model
  * @throws UserError when an expression is not valid
  */
 export function createResponseReader(
-  rules: ResponseRulesPlan,
-  decode: (bodies: readonly Uint8Array[]) => unknown,
+  { successWhere, extract }: ResponseRulesPlan,
+  decode: (bodies: readonly Uint8Array[], answered: AnsweredContent) => unknown,
+  kindOf: (bodies: readonly Uint8Array[]) => ResponseKind | undefined = () => undefined,
 ): ResponseReader | undefined {
-  const { successWhere, extract = {} } = rules;
   const success = successWhere === undefined ? undefined : parseResponseQuery(successWhere, "target.success.where");
-  const queries = Object.entries(extract).map(([name, text]) => parseResponseQuery(text, `target.extract.${name}`));
-  if (success === undefined && queries.length === 0) return undefined;
+  const values = listExtracted(extract);
+  if (success === undefined && values.length === 0) return undefined;
+  const finders = values.map(createFinder);
   return {
-    names: Object.keys(extract),
-    read: (bodies) => {
-      let response: unknown;
+    names: namesOf(values),
+    read: (bodies, answered = NOTHING_KNOWN) => {
+      const read = once(bodies, answered, decode, kindOf);
       try {
-        response = decode(bodies);
+        if (success !== undefined && !isTruthy(success.find(read.document())))
+          return { kind: "validation", message: `the response is not a success: ${successWhere} is not true` };
+        return finders.map((find) => find(read));
       } catch (error) {
+        if (error instanceof ExtractError) return { kind: "validation", message: error.message };
         return unreadable(messageOf(error));
       }
-      return success !== undefined && !isTruthy(success.find(response))
-        ? { kind: "validation", message: `the response is not a success: ${successWhere} is not true` }
-        : queries.map((query: ResponseQuery) => query.find(response));
+    },
+  };
+}
+
+/** Where nothing but the response is known. */
+const NOTHING_KNOWN: AnsweredContent = { request: [], tags: {}, tensors: () => [] };
+
+/** A function of the scenario failed. */
+class ExtractError extends Error {}
+
+function createFinder({ name, value }: ExtractedValue): (read: ReadResponse) => unknown {
+  if (typeof value === "string") {
+    const query = parseResponseQuery(value, `target.extract.${name}`);
+    return (read) => query.find(read.document());
+  }
+  const call = functionOf<(response: ScenarioResponse) => unknown>(value);
+  return (read) => {
+    const response = read.response();
+    try {
+      return toPlainValue(call(response));
+    } catch (error) {
+      throw new ExtractError(`extract.${name} throws: ${describeUserError(error)}`);
+    }
+  };
+}
+
+/** Decodes a response when it is first read, once for all that read it. */
+function once(
+  bodies: readonly Uint8Array[],
+  answered: AnsweredContent,
+  decode: (bodies: readonly Uint8Array[], answered: AnsweredContent) => unknown,
+  kindOf: (bodies: readonly Uint8Array[]) => ResponseKind | undefined,
+): ReadResponse {
+  let decoded: { readonly document: unknown } | undefined;
+  let response: ScenarioResponse | undefined;
+  return {
+    document: () => {
+      decoded ??= { document: decode(bodies, answered) };
+      return decoded.document;
+    },
+    response: () => {
+      const { request, tags } = answered;
+      const tensors = answered.tensors().at(-1) ?? [];
+      response ??= createScenarioResponse({ parts: bodies, tensors, request, tags, kind: kindOf(bodies) });
+      return response;
     },
   };
 }

@@ -1,8 +1,9 @@
+import type { RequestContent } from "./content.ts";
 import { splitBytesElements, toJsonElements } from "./json-tensors.ts";
 import type { ResponseKind } from "./openai/response-kind.ts";
 import { hasTensors, hasText } from "./openai/response-kind.ts";
-import { readResponse } from "./openai/response-text.ts";
-import type { RequestContent } from "./service.ts";
+import type { ServerUsage } from "./openai/response-parts.ts";
+import { type Response, readResponse } from "./openai/response-text.ts";
 import { isShortFloat, readShortFloats } from "./short-floats.ts";
 import { joinBytes, type Tensor } from "./tensor.ts";
 
@@ -41,6 +42,10 @@ export interface ScenarioResponse {
   readonly parts: readonly Uint8Array[];
   /** Text of a language model's response; of a stream all pieces, joined. Empty for other responses. */
   readonly content: string;
+  /** Why a language model ended its response, in the server's words such as `stop` or `length`; undefined when it does not say. */
+  readonly finishReason: string | undefined;
+  /** Tokens of a language model's response by the server's own count; undefined when it reports none. */
+  readonly usage: ServerUsage | undefined;
   /** The tensors by name, of the last response if there are several; empty for other responses. */
   readonly tensors: Readonly<Record<string, ScenarioTensor>>;
   /** The request that it answers. */
@@ -69,13 +74,28 @@ export interface ResponseSource {
 export function createScenarioResponse({ parts, tensors, request, tags, kind }: ResponseSource): ScenarioResponse {
   const joined = (): Uint8Array => (parts.length === 1 ? (parts[0] as Uint8Array) : joinBytes([...parts]));
   const text = (): string => decoder.decode(joined());
+  let known: Response | undefined;
+  const ofModel = (): Response | undefined => {
+    if (kind === undefined || hasTensors(kind)) return undefined;
+    known ??= readResponse(
+      kind,
+      parts.map((part) => decoder.decode(part)),
+    );
+    return known;
+  };
   return {
     get bytes() {
       return joined();
     },
     parts,
     get content() {
-      return readContent(parts, tensors, kind);
+      return readContent(ofModel(), tensors, kind);
+    },
+    get finishReason() {
+      return ofModel()?.finishReason;
+    },
+    get usage() {
+      return ofModel()?.usage;
     },
     get tensors() {
       return toScenarioTensors(tensors);
@@ -88,16 +108,13 @@ export function createScenarioResponse({ parts, tensors, request, tags, kind }: 
   };
 }
 
-function readContent(parts: readonly Uint8Array[], tensors: readonly Tensor[], kind: ResponseKind | undefined): string {
+function readContent(read: Response | undefined, tensors: readonly Tensor[], kind: ResponseKind | undefined): string {
   if (kind === undefined || !hasText(kind)) return "";
   if (hasTensors(kind)) {
     const values = toScenarioTensors(tensors)["text_output"]?.values() ?? [];
     return values.map(String).join("");
   }
-  const reads = parts.map((part) => decoder.decode(part));
-  return readResponse(kind, reads)
-    .output.map((piece) => piece.text)
-    .join("");
+  return (read?.output ?? []).map((piece) => piece.text).join("");
 }
 
 function describeRequest(request: RequestContent, tags: AnsweredRequest["tags"]): AnsweredRequest {
@@ -129,6 +146,22 @@ function toScenarioTensors(tensors: readonly Tensor[]): Record<string, ScenarioT
       { datatype, shape, bytes, values: () => readValues({ datatype, bytes }) },
     ]),
   );
+}
+
+/**
+ * Returns tensors as plain data for expressions: the elements of each in order, by its name. 64-bit integers that no number can hold are texts.
+ * A tensor is decoded when it is read.
+ */
+export function toTensorData(tensors: readonly Tensor[]): object {
+  const data = {};
+  for (const { name, datatype, bytes } of tensors) {
+    const get = (): unknown[] =>
+      readValues({ datatype, bytes }).map((value) =>
+        typeof value !== "bigint" ? value : Number.isSafeInteger(Number(value)) ? Number(value) : String(value),
+      );
+    Object.defineProperty(data, name, { enumerable: true, get });
+  }
+  return data;
 }
 
 function readValues({

@@ -5,13 +5,13 @@ import type { Schema } from "../plan/schema.ts";
 import type { MixMemberPlan } from "../plan/split/mix.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { Header, HttpMethod, MessageCompression, WireRequest } from "../transport/request.ts";
+import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { CreateResponseCheck } from "../transport/response-check.ts";
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
+import type { Payload, RequestContent, ResponseContent, ResponseReader } from "./content.ts";
 import type { ServiceApi } from "./probe.ts";
-import type { ResponseReader } from "./response-reader.ts";
 import type { ComposingModel, ServerCounters } from "./server-counters.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
@@ -52,39 +52,6 @@ export interface ListedModel extends ModelInfo {
   /** The tokenizer, as the server names it: a path there, or a model of the hub. Absent: it does not say. */
   readonly tokenizer?: string;
 }
-
-/** A request that replaces parts of the target's: its method, path and headers. */
-export interface PayloadRequest {
-  readonly method?: HttpMethod;
-  /** Path and query, with the leading slash. */
-  readonly path?: string;
-  /** Replace headers of the same name. */
-  readonly headers?: readonly Header[];
-  /** The type of the body, unless a header gives another. */
-  readonly contentType?: string;
-}
-
-/** A request's body, complete as in the data. */
-export interface Payload {
-  /** With `messages`: their text for exports; empty when they have none. */
-  readonly bytes: Uint8Array;
-  /** The encoded messages of a request that consists of messages. Absent: `bytes` is the body. */
-  readonly messages?: readonly Uint8Array[];
-  /** What else differs between requests, for targets whose requests differ in more than the body. */
-  readonly request?: PayloadRequest;
-  /** What it was made from, for a codec that needs more than its bytes. */
-  readonly origin?: unknown;
-  /** Its bytes for exports, without secrets. Absent: all of them. */
-  readonly shown?: Uint8Array;
-  /** For exports, in conversations: the session, and the delay before its next turn. */
-  readonly session?: { readonly id: string; readonly delayMs: number | undefined };
-}
-
-/** The contents of a request. */
-export type RequestContent = readonly Tensor[] | Payload;
-
-/** The contents of a response: outputs by name, or its body, in memory that is reused. */
-export type ResponseContent = ReadonlyMap<string, Tensor> | Uint8Array;
 
 /** A decoded inference response. */
 export interface InferResponse<R extends ResponseContent = ResponseContent> {
@@ -235,8 +202,6 @@ export interface ServiceTraits {
   readonly sharedMemory?: ServiceSharedMemory;
   /** Returns a function that starts a conversation of the user with this number, from 0. A user has one after the other. */
   readonly conversations?: () => Promise<(user: number) => Conversation>;
-  /** Whether its conversations read headers of responses. Default: false. */
-  readonly readsHeaders?: true;
   /** Judges the content of responses and extracts values from them, by the target's rules. Absent: responses are not decoded. */
   readonly responseReader?: ResponseReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */

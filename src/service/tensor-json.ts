@@ -1,5 +1,5 @@
+import type { Payload } from "./content.ts";
 import { toJsonElements } from "./json-tensors.ts";
-import type { Payload } from "./service.ts";
 import type { Tensor } from "./tensor.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

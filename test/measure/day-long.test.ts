@@ -23,7 +23,12 @@ const MOST_GROWTH_MB = 30;
 
 test("a level of 24 hours needs no more memory than its first quarter", { timeout: 300_000 }, () => {
   const startNs = 1e9;
-  const options = { isScheduled: true, countsReading: true, isDecoupled: true, extractedNames: ["score", "id"] };
+  const options = {
+    isScheduled: true,
+    countsReading: true,
+    isDecoupled: true,
+    extracted: [{ name: "score" }, { name: "id" }],
+  };
   const tally = new WindowTally(options);
   const timelines = [new Timeline(startNs, { durationNs: DAY_NS }), new Timeline(startNs)];
   const gaps = new CompletionGaps(startNs);

@@ -10,7 +10,7 @@ import { createRandom } from "../../src/runtime/random.ts";
 
 /** Values of one name or several, one response each millisecond. */
 function extract(names: readonly string[], responses: readonly (readonly unknown[])[]): Extracted[] {
-  const tally = new ExtractedTally(names);
+  const tally = new ExtractedTally(names.map((name) => ({ name })));
   for (const [at, values] of responses.entries()) tally.add(values, at * 1e6);
   return tally.cut(0, responses.length * 1e6);
 }

@@ -27,7 +27,7 @@ for (const [name, count] of [
   test(`a window ${name} is plain data: its clone, and what JSON makes of it, are equal`, () => {
     const tally = new WindowTally({
       ...{ isScheduled: true, isDecoupled: true, countsReading: true },
-      extractedNames: ["a", "b"],
+      extracted: [{ name: "a" }, { name: "b" }],
     });
     const records = new RecordColumns((columns, rows) => tally.add(columns, rows));
     for (let at = 0; at < count; at++) {

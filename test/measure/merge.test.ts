@@ -97,7 +97,7 @@ function measure(requests: readonly Request[], startNs: number, endNs: number, s
     hasGroups = true,
   } = sight;
   const options = { isScheduled: true, countsReading: false, isDecoupled: true, isStreamed: true };
-  const tally = new WindowTally({ ...options, extractedNames: ["length", "text"] });
+  const tally = new WindowTally({ ...options, extracted: [{ name: "length" }, { name: "text" }] });
   const tokens = new TokenTally([{ latency: 3e6 }]);
   const records = new RecordColumns((columns, count) => tally.add(columns, count));
   const isEnded = ({ endNs: atNs }: Request): boolean => atNs > startNs && atNs <= endNs;

@@ -10,6 +10,8 @@ const levels = { kind: "list", values: [1, 4] } as const;
 const CLOSED: LoadPlan = { kind: "concurrency", levels, search: "linear" };
 const OPEN: LoadPlan = { kind: "request-rate", levels, search: "linear", distribution: "constant", seed: 0 };
 const PHASES: LoadPlan = { kind: "phases", phases: [{ load: CLOSED, name: "base" }, { load: OPEN }] };
+const RAMP: LoadPlan = { kind: "concurrency-ramp", start: 1, end: 16, overMs: 1000 };
+const RECORDED: LoadPlan = { kind: "fixed-schedule" };
 const tokens = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" };
 
 for (const [load, measurement, phase, one, four, column] of [
@@ -17,6 +19,8 @@ for (const [load, measurement, phase, one, four, column] of [
   [CLOSED, { tokens }, undefined, "1 user", "4 users", "users"],
   [OPEN, {}, undefined, "1 requests/s", "4 requests/s", "req/s asked"],
   [OPEN, { tokens }, undefined, "1 requests/s", "4 requests/s", "req/s asked"],
+  [RAMP, {}, undefined, "concurrency 1 to 16", "concurrency 1 to 16", "concurrency"],
+  [RECORDED, {}, undefined, "recorded times", "recorded times", "req/s asked"],
   [PHASES, {}, 0, "base: concurrency 1", "base: concurrency 4", "req/s asked"],
   [PHASES, { tokens }, 0, "base: 1 user", "base: 4 users", "req/s asked"],
   [PHASES, { tokens }, 1, "1 requests/s", "4 requests/s", "req/s asked"],

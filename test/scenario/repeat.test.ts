@@ -15,7 +15,7 @@ import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 
 function planOf(repeat: unknown): RepeatPlan | undefined {
-  const target = triton("host:1", { model: "m" });
+  const target = triton("host:1", { model: "m", extract: { tokens: "TOKENS[0]" } });
   const scenario = defineScenario({ name: "x", target, load: hold(1), repeat: repeat as number }) as Scenario;
   return toPlan(scenario, "/").repeat;
 }

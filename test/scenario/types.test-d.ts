@@ -1,6 +1,7 @@
 import * as api from "rampart";
 import {
   average,
+  type ChainStep,
   defineScenario,
   defineTarget,
   embedded,
@@ -33,6 +34,7 @@ import {
   rateRamp,
   rateSteps,
   http as restApi,
+  sessions,
   soak,
   spike,
   steps,
@@ -58,6 +60,11 @@ const chat = openai("localhost:8000", { model: "m", streaming: true });
 const atOnce = openai("localhost:8000", { model: "m" });
 const vectors = openai("localhost:8000", { model: "m", endpoint: "embeddings" });
 const llm = { name: "a language model", load: hold(1), inputs: input.prompts({ isl: 10 }) };
+
+/** Texts that the compiler does not know. */
+const textOfUser: string = "{{user}}";
+const wideBody: { readonly [name: string]: string } = { a: "{{user}}" };
+const madeSteps: readonly ChainStep[] = [{ path: "/{{none}}" }];
 
 /** Sound scenarios. */
 export const sound = [
@@ -123,6 +130,31 @@ export const sound = [
   }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7 }), client: "grpc-js" }),
   defineScenario({ ...closed, repeat: 5 }),
+  defineScenario({
+    name: "a chain",
+    target: restApi("host"),
+    load: sessions(4, { for: "1 min" }),
+    inputs: input.chain(
+      [
+        {
+          path: "/login",
+          body: { user: "{{user}}" },
+          extract: { token: "a.b", job: { header: "Location" } },
+          once: true,
+        },
+        { path: "{{job}}", headers: { A: "Bearer {{ token }} {{user}}" }, body: [{ a: ["{{token}}"] }, 5, null] },
+        {
+          path: `/${textOfUser}`,
+          body: wideBody,
+          thinkTime: { mean: "1 s", stddev: "1 s" },
+          extract: { id: { cookie: "id" } },
+        },
+        { path: "/{{id}}/{{}}/{{#each}}/{{a b}}/{{ a.b }}", method: "PUT", body: new Uint8Array(4) },
+      ],
+      { users: [{ user: "a" }, { user: "b" }], count: 4 },
+    ),
+  }),
+  defineScenario({ name: "made", target: restApi("host"), load: sessions(4), inputs: input.chain(madeSteps) }),
   defineScenario({ ...http, load: [hold(1, { for: "1m" }), hold(1, { for: "1m30s" }), hold(1, { for: "500ms" })] }),
   defineScenario({
     ...http,
@@ -1003,4 +1035,78 @@ export const mlperfServers = () => [
   mlperf.server(10, { timeToFirstToken: "2 s" }),
   // @ts-expect-error Either latency is limited, or tokens are.
   mlperf.server(10, { latency: "15 ms", timeToFirstToken: "2 s", timePerOutputToken: "200 ms" }),
+];
+
+const scored = triton("localhost:8000", {
+  model: "m",
+  extract: {
+    score: { value: "SCORE[0]", unit: "points", better: "higher" },
+    label: ({ tensors }) => tensors["LABEL"]?.values()[0],
+  },
+});
+const written = openai("localhost:8000", {
+  model: "m",
+  streaming: true,
+  extract: { finish: ({ finishReason }) => finishReason, cost: ({ usage }) => 2 * (usage?.completionTokens ?? 0) },
+});
+
+/** Metrics of a scenario's own. */
+export const ownMetrics = [
+  defineScenario({
+    name: "x",
+    target: scored,
+    load: hold(1),
+    tags: { team: "a" },
+    derive: {
+      perWatt: { value: (level) => level.throughput / level.gpuPower.average, unit: "infer/J", better: "higher" },
+      points: { value: ({ extracted: { score }, throughput: perSec }) => score.average * perSec },
+      text: { value: "gpuEnergy / throughput" },
+    },
+    assert: [
+      extracted("score").average().above(1),
+      extracted("label").share("cat").where({ team: "a" }).below("1 %"),
+      api.derived("perWatt").where({ team: "a" }).atLeast(2),
+      api.derived("points").is(0),
+    ],
+    repeat: { until: api.derived("text").within("5 %") },
+  }),
+  defineScenario({
+    ...llm,
+    target: written,
+    derive: { seconds: { value: (level) => level.timeToFirstToken.p99 + level.interTokenLatency["p99.9"] } },
+    assert: [extracted("finish").share("length").is(0), extracted("cost").max().below(9)],
+  }),
+  defineScenario({
+    params: { price: param.number(2) },
+    name: "x",
+    target: scored,
+    load: hold(1),
+    derive: ({ price }) => ({ cost: { value: `\`${price}\` / throughput`, unit: "USD" } }),
+    assert: ({ price }) => [api.derived("cost").below(price)],
+  }),
+  // @ts-expect-error A misspelt extracted value.
+  defineScenario({ name: "x", target: scored, load: hold(1), assert: [extracted("scor").average().above(1)] }),
+  defineScenario({
+    name: "x",
+    target: scored,
+    load: hold(1),
+    // @ts-expect-error A misspelt extracted value.
+    derive: { a: { value: (level) => level.extracted.scor.average } },
+  }),
+  // @ts-expect-error This target has no tokens.
+  defineScenario({ ...closed, derive: { a: { value: (level) => level.outputTokensPerSec } } }),
+  // @ts-expect-error The latency has statistics.
+  defineScenario({ ...closed, derive: { a: { value: (level) => level.latency } } }),
+  // @ts-expect-error It has no such statistic.
+  defineScenario({ ...closed, derive: { a: { value: (level) => level.gpuPower.p99 } } }),
+  // @ts-expect-error A misspelt derived metric.
+  defineScenario({ ...closed, derive: { a: { value: "throughput" } }, assert: [api.derived("b").below(1)] }),
+  // @ts-expect-error There is no derived metric.
+  defineScenario({ ...closed, assert: [api.derived("a").below(1)] }),
+  // @ts-expect-error A share has its sign.
+  defineScenario({ name: "x", target: scored, load: hold(1), assert: [extracted("label").share("cat").below(1)] }),
+  // @ts-expect-error A misspelt option.
+  triton("localhost:8000", { model: "m", extract: { a: { value: "A[0]", units: "points" } } }),
+  // @ts-expect-error It is lower or higher.
+  triton("localhost:8000", { model: "m", extract: { a: { value: "A[0]", better: "more" } } }),
 ];

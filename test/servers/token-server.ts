@@ -31,7 +31,7 @@ export interface TokenServer {
 export const TOKEN_TEXT = `secret"/\\ ?%`;
 
 /**
- * Starts the server. `/login` answers with the token and a number in JSON, a cookie and a `Location`; `/silent` with an empty object. Any
+ * Starts the server. `/login` answers with the token and a number in JSON, a cookie and a `Location`; `/silent` with an empty object, and `/hang` never. Any
  * other path needs `Authorization: Bearer TOKEN`, and where they are given also the right cookie, and the token in its path and body.
  */
 export async function startTokenServer(): Promise<TokenServer> {
@@ -45,9 +45,9 @@ export async function startTokenServer(): Promise<TokenServer> {
       const user = users.get(token)?.user ?? "";
       log.push({ what, method: request.method, token, user, isRefused, arrivedMs, request });
     };
-    if (what === "silent") {
+    if (what === "silent" || what === "hang") {
       note("", false);
-      response.end("{}");
+      if (what === "silent") response.end("{}");
       return;
     }
     if (what === "login") {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { formatJsonDouble } from "../../src/service/json-numbers.ts";
 import {
   fromJsonElements,
   joinBytesElements,
   splitBytesElements,
   toJsonElements,
 } from "../../src/service/json-tensors.ts";
+import { formatJsonDouble } from "../../src/service/lossless-json.ts";
 import { DATATYPES, type Datatype, elementBytes } from "../../src/service/tensor.ts";
 import { RUNS } from "../fuzz/bounds.ts";
 import { hex, utf8 } from "../transport/bytes.ts";

@@ -46,7 +46,7 @@ test("a response is a success where the expression is true, and its values are e
     { successWhere: "error == null", extract: { tokens: "usage.total", label: "label" } },
     decode,
   );
-  assert.deepEqual(reader?.names, ["tokens", "label"]);
+  assert.deepEqual(reader?.names, [{ name: "tokens" }, { name: "label" }]);
   assert.deepEqual(reader?.read(bytes('{"usage":{"total":7},"label":"cat"}')), [7, "cat"]);
   assert.deepEqual(reader?.read(bytes("{}")), [null, null]);
   assert.deepEqual(reader?.read(bytes('{"error":"no"}')), {

@@ -137,7 +137,9 @@ function formatProse(text: string, layout: MarkdownLayout): string {
   return text
     .replace(/\[([^\]]*)\]\(([^)]*)\)/g, (_, shown: string, target: string) => {
       const place = layout.describeLink(target);
-      return place === "" || place === shown ? shown : `${shown} (${place})`;
+      if (place === "" || place === shown) return shown;
+      // A link whose text is the topic is read as what to type.
+      return place.endsWith(` ${shown}`) ? place : `${shown} (${place})`;
     })
     .replaceAll("**", "");
 }

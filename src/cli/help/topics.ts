@@ -44,6 +44,7 @@ const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Rea
       mlperf: "MLPerf's scenarios",
       "mix-and-tags": "several targets under one load, and metrics by tag",
       "own-loads": "perTarget: several targets at the same time, each with its own load",
+      "own-metrics": "values of responses, and metrics computed from others",
       "pass-or-fail": "when an assertion passes, and all exit codes",
       "trust-a-number": "independent samples, intervals, repeated runs",
       "limits-of-this-host": "loads that are too much for this host, long runs, large files",

@@ -102,7 +102,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     meant: ["--concurrency", "--connections", "--vus"],
     help: "Requests in flight that will be asked for.",
     differs: {
-      run: { help: "Requests in flight, instead of the scenario's load. With --rate: at most." },
+      run: { help: "Requests in flight, instead of the scenario's load, for as long. With --rate: at most." },
       llm: USERS_BY_URL,
       triton: USERS_BY_URL,
       http: {
@@ -123,7 +123,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     meant: ["--request-rate", "--rps", "--qps"],
     help: "Requests per second that will be asked for.",
     differs: {
-      run: { help: "Send N requests per second, instead of the scenario's load." },
+      run: { help: "Send N requests per second, instead of the scenario's load, for as long." },
       http: { help: "Send N requests per second, whatever the server does." },
     },
   },

@@ -40,14 +40,23 @@ export function toLoad({ users, perSec, extent }: GivenLoad, defaultUsers: numbe
   return rate(perSec, { ...extent, ...(users === undefined ? {} : { maxOutstanding: users }) });
 }
 
-/** Returns a scenario with the given load instead of its own. @throws UserError when its own load cannot be measured that long */
+/** Returns a scenario with the given load instead of its own, measured as long as that where nothing else is given. @throws UserError when its own load cannot be measured that long */
 export function withGivenLoad(scenario: Scenario, given: GivenLoad): Scenario {
   const { users, perSec, extent } = given;
   const isReplaced = (users ?? perSec) !== undefined;
   if (!isReplaced && extent === undefined) return scenario;
   const { load: own } = scenario.definition as { readonly load?: unknown };
-  const load = isReplaced ? toLoad(given, 1) : withExtent(own, extent);
+  const load = isReplaced ? toLoad({ ...given, extent: extent ?? extentOf(own) }, 1) : withExtent(own, extent);
   return defineScenario({ ...scenario.definition, load } as ScenarioDefinition);
+}
+
+/** Returns how long a load is measured; undefined when it does not say, or consists of several. */
+function extentOf(load: unknown): GivenLoad["extent"] {
+  const { kind = "", options = {} } = (Array.isArray(load) ? {} : (load ?? {})) as Partial<Load>;
+  if (!takesExtent(kind)) return undefined;
+  const { for: time, requests } = options as { readonly for?: Duration; readonly requests?: number };
+  if (requests !== undefined) return { requests };
+  return time === undefined ? undefined : { for: time };
 }
 
 function withExtent(load: unknown, extent: GivenLoad["extent"]): unknown {

@@ -1,3 +1,4 @@
+import type { Payload, PayloadRequest } from "../../service/content.ts";
 import {
   type ChainInputsPlan,
   type ChainStepPlan,
@@ -13,7 +14,6 @@ import {
 } from "../../service/http/chain.ts";
 import type { BodyPlan } from "../../service/http/requests-plan.ts";
 import { encodeForm } from "../../service/multipart.ts";
-import type { Payload, PayloadRequest } from "../../service/service.ts";
 import { type DataStep, NO_TENSORS } from "../dataset.ts";
 import type { InputKind } from "../input-kind.ts";
 import { type EncodedBody, encodeBody, encodePart } from "../requests.ts";
@@ -24,6 +24,8 @@ declare module "../../plan/plan.ts" {
   }
 }
 
+const DEFAULT_COUNT = 100;
+
 /** Chains of requests: each stream is one. */
 export const chainInputs: InputKind<ChainInputsPlan> = {
   schema: chainSchema,
@@ -32,14 +34,17 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   needsNoModel: true,
   orders: () => ["in-sessions"],
   canHaveTags: () => true,
+  subject: ({ steps }) => `a chain of ${steps.length} ${steps.length === 1 ? "step" : "steps"}`,
   needsSessions: {
     message: "the inputs are a chain of requests, which needs a load of users who send it",
     hint: 'Use sessions(8, { for: "30 s" }), which has 8 users, or sessionRate(5, { for: "30 s" }).',
   },
   load: async (plan) => {
     const turns = plan.steps.map((step) => toDataStep(step, plan));
-    const streams = Array.from({ length: plan.count }, () => turns);
-    return { streams, isFromJson: true, hasTags: true, warnings: [] };
+    const { count = DEFAULT_COUNT } = plan;
+    const streams = Array.from({ length: count }, () => turns);
+    const sessionCount = plan.count === undefined ? "default" : "given";
+    return { streams, isFromJson: true, sessionCount, hasTags: true, warnings: [] };
   },
 };
 
@@ -61,6 +66,7 @@ function toDataStep(step: ChainStepPlan, { steps, users, showsValues }: ChainInp
     inputs: NO_TENSORS,
     expected: NO_TENSORS,
     origin,
+    readsHeaders: Object.values(step.extract ?? {}).some((from) => typeof from !== "string"),
     tags: { step: name },
     ...(thinkTime === undefined ? {} : { thinkTime }),
   };
@@ -86,7 +92,7 @@ function compileStep({ method, path, headers = [], body }: ChainStepPlan): Chain
   };
   const texts = [path ?? "", ...headers.map(([, text]) => text), ...(body === undefined ? [] : textsIn(body))];
   if (texts.some((text) => placesIn(text).length > 0)) return fill;
-  const fixed = fill(EMPTY);
+  const fixed: Payload = { ...fill(EMPTY), isFixed: true };
   return () => fixed;
 }
 

@@ -52,10 +52,18 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   perfAnalyzer: { isExportOnly: true, exported: { unit: "request-rate", value: 0 } },
 };
 
-/** In perf_analyzer's words. */
+/** In perf_analyzer's words, where sessions come from a file. */
 function requireSessions({ concurrency, repeats }: SessionConcurrencyLoadPlan, data: Dataset): Dataset {
-  const count = data.streams.length;
+  const { streams, sessionCount } = data;
+  const count = streams.length;
   if (count >= concurrency || repeats === true) return data;
+  if (sessionCount === "default")
+    return { ...data, streams: Array.from({ length: concurrency }, (_, index) => streams[index % count] ?? []) };
+  if (sessionCount === "given") {
+    const message = `has more users than the inputs have chains, which is ${count}: each user sends at least one`;
+    const hint = 'Raise count in the inputs, or give the load a time, such as for: "30 s".';
+    throw userError("conflict", { setting: "load.concurrency" }, message, hint, String(concurrency));
+  }
   const message = `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`;
   const hint = "Please add more unique session IDs to the file or lower the session concurrency level.";
   throw userError("mismatch", { setting: "load.concurrency" }, message, hint);

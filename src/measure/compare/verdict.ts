@@ -1,4 +1,4 @@
-import type { Direction } from "../tokens/metrics.ts";
+import type { Direction } from "../../plan/assertions.ts";
 import type { Change } from "./change.ts";
 
 /**

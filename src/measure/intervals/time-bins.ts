@@ -70,6 +70,13 @@ export function binLengthFor(startNs: number, endNs: number, shortestNs: number 
   return binNs;
 }
 
+/** Returns how much of each of consecutive bins a time covers. @param first number of the first bin */
+export function coverBins({ binNs, first, counts }: TimeBins, startNs: number, endNs: number): number[] {
+  return counts.map((_, bin) =>
+    Math.max(0, Math.min(endNs, (first + bin + 1) * binNs) - Math.max(startNs, (first + bin) * binNs)),
+  );
+}
+
 /**
  * Adds up bins: those of consecutive measurements, or of parallel parts of one.
  * @param covered how much of a bin was measured: the `sum` of what was measured one after the other, or the `least` of what ran in parallel

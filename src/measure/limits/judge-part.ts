@@ -3,9 +3,9 @@ import { formatCount } from "../../plan/units.ts";
 import { gapRatio } from "../completion-gaps.ts";
 import { isInformative } from "../intervals/certainty.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
-import { explainMissing, metricOf } from "../metrics/catalogue.ts";
+import { metricOf } from "../metrics/catalogue.ts";
 import type { MeasuredPart } from "../metrics/metric.ts";
-import { metricValue, sampleOf } from "../metrics/read-metric.ts";
+import { explainMissing, metricValue, sampleOf } from "../metrics/read-metric.ts";
 import {
   isUpperLimit,
   judgeInterval,
@@ -40,7 +40,7 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
   const { metric, where } = assertion;
   if (part === undefined) return unresolved(undefined, where === undefined ? undefined : "no request had these tags");
   const value = metricValue(metric, part, batchSize);
-  if (value === undefined) return unresolved(undefined, explainMissing(metric, part));
+  if (value === undefined) return unresolved(undefined, explainMissing(metric, part, batchSize));
   const state = judgeMetric(assertion, part, value);
   if (state === "pass" && hidesGaps(assertion, part, value)) return unresolved(value, "nothing completed for a time");
   // Where values decide, a percentile of a few of them decides nothing.

@@ -1,7 +1,7 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
-import { explainUnstreamed } from "../tokens/token-warnings.ts";
+import { defined } from "../../plan/defined.ts";
 import { GPU_METRICS } from "./gpu-metrics.ts";
-import { jsonNameOf, type MeasuredPart, type Metric, type Need, type Quantity } from "./metric.ts";
+import { jsonNameOf, type Metric, type Need, type Quantity } from "./metric.ts";
 import { OTHER_METRICS, REQUEST_METRICS } from "./request-metrics.ts";
 import { SERVER_METRICS } from "./server-metrics.ts";
 import { GENERATIVE_METRICS } from "./token-metrics.ts";
@@ -24,9 +24,15 @@ type Catalogue = typeof CATALOGUE;
 export type MetricKey = keyof Catalogue;
 /** Keys of metrics whose entries have certain fields. */
 export type KeyWith<F> = { [K in MetricKey]: Catalogue[K] extends F ? K : never }[MetricKey];
-type StatisticOf<K extends MetricKey> = Catalogue[K] extends { readonly statistics: readonly (infer S)[] } ? S : never;
-/** Keys of metrics that scenarios name by themselves: `extracted` and `goodput` need more than a key. */
-type NamedKey = Exclude<MetricKey, KeyWith<{ readonly isOfReports: true }> | "extracted" | "goodput">;
+/** The statistics of a metric; `never` of one with one value. */
+export type StatisticOf<K extends MetricKey> = Catalogue[K] extends { readonly statistics: readonly (infer S)[] }
+  ? S
+  : never;
+/** Keys of metrics that scenarios name by themselves: what a scenario defines and `goodput` need more than a key. */
+export type NamedKey = Exclude<
+  MetricKey,
+  KeyWith<{ readonly isOfReports: true }> | KeyWith<{ readonly isOwn: true }> | "goodput"
+>;
 
 /** Names of metrics that have a statistic. */
 export type NameWith<S extends "average" | "min" | "max" | "percentiles"> = {
@@ -51,17 +57,17 @@ export function findEntry(key: string): Metric | undefined {
 }
 
 /** Returns the entry of a metric. @param metric of a valid plan @throws RangeError for an unknown key */
-export function metricOf({ key }: MetricPlan): Metric {
+export function metricOf({ key, unit, better }: MetricPlan): Metric {
   const metric = findEntry(key);
   if (metric === undefined) throw new RangeError(`there is no metric ${key}`);
-  return metric;
+  return unit === undefined && better === undefined ? metric : { ...metric, ...defined({ unit, better }) };
 }
 
-/** Returns the entries that JSON has by their names: all of levels, but not `extracted`, of which there can be several. */
+/** Returns the entries that JSON has by their names: all of levels, but not what a scenario defines, of which there can be several. */
 export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
   return METRIC_KEYS.flatMap((key) => {
     const entry = findEntry(key) as Metric;
-    return key === "extracted" || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
+    return entry.isOwn === true || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
   });
 }
 
@@ -75,25 +81,9 @@ export function hasStatistic({ statistics }: Metric, statistic: Statistic | unde
 export function keysWith(statistic: Statistic | undefined): MetricKey[] {
   return METRIC_KEYS.filter((key) => {
     const metric = findEntry(key);
-    return metric !== undefined && metric.isOfReports !== true && hasStatistic(metric, statistic);
+    const isNamed = metric !== undefined && metric.isOfReports !== true && metric.isOwn !== true;
+    return isNamed && hasStatistic(metric, statistic);
   });
-}
-
-/** What runs have for some metrics: why it is missing in a measured part, undefined when it is not. */
-const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> = {
-  schedule: ({ window }) => (window.isScheduled ? undefined : "the load has no schedule"),
-  responses: ({ window }) => (window.isDecoupled ? undefined : "each request has one response"),
-  tokens: ({ window: { tokens } }) => (tokens === undefined ? "no tokens were measured" : undefined),
-  streams: ({ window: { tokens } }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
-  statistics: ({ window }) =>
-    window.server === undefined ? "the server reported no statistics of these requests" : undefined,
-  gauges: ({ window }) => ((window.gauges?.count ?? 0) === 0 ? "the server's metrics were not read" : undefined),
-};
-
-/** Explains why a metric has no value; undefined when nothing is known but that nothing was measured. */
-export function explainMissing(metric: MetricPlan, part: MeasuredPart): string | undefined {
-  const entry = metricOf(metric);
-  return (entry.needs === undefined ? undefined : NEEDS[entry.needs](part)) ?? entry.explain?.(part, metric);
 }
 
 /** Returns the needs of a metric, with those of its limits. */

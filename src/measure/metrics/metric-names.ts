@@ -1,6 +1,5 @@
-import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
+import type { Direction, MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
-import type { Direction } from "../tokens/metrics.ts";
 import { findEntry, hasStatistic, METRIC_KEYS, metricOf } from "./catalogue.ts";
 import type { Metric, Quantity } from "./metric.ts";
 import { metricText } from "./metric-text.ts";
@@ -25,6 +24,8 @@ export interface NamedMetric {
 
 /** The prefix of numbers that a target extracts from its responses. */
 export const EXTRACTED = "extracted.";
+/** The prefix of metrics that a scenario derives from others. */
+const DERIVED = "derived.";
 
 /** Short names of metrics. */
 const SHORT_NAMES: Readonly<Record<string, string>> = {
@@ -76,7 +77,7 @@ const STATISTIC = "avg|average|mean|min|max|p\\d{1,2}(?:\\.\\d+)?";
  * Metrics as text, as a regular expression: a statistic of something, or a key with its statistic where it has several. What is in brackets is
  * not checked.
  */
-export const METRIC_PATTERN = `(?:(?:${STATISTIC})(?:\\s*\\([^)]*\\))?|(?:${[...METRIC_KEYS, ...Object.keys(SHORT_NAMES)].join("|")})(?:\\.[^\\s()<>=]+)?(?:\\s*\\([^)]*\\))?)`;
+export const METRIC_PATTERN = `(?:(?:${STATISTIC})(?:\\s*\\([^)]*\\))?|share\\s*\\([^)]*\\)|(?:${[...METRIC_KEYS, ...Object.keys(SHORT_NAMES)].join("|")})(?:\\.[^\\s()<>=]+)?(?:\\s*\\([^)]*\\))?)`;
 const ALONE = new RegExp(`^(?:${STATISTIC})$`);
 const CALL = new RegExp(`^(${STATISTIC})\\(\\s*(.*?)\\s*\\)$`);
 const DOTTED = new RegExp(`^(.*)\\.(${STATISTIC})$`);
@@ -93,13 +94,20 @@ export function parseStatistic(text: string): Statistic | undefined {
 /** Splits `p99(latency)`, `latency.p99`, `p99` or `throughput`. */
 function splitName(given: string): readonly [of: string, statistic: string | undefined] {
   if (ALONE.test(given)) return ["latency", given];
+  if (given.startsWith(DERIVED)) return [given, undefined];
   const [, called, inside] = CALL.exec(given) ?? [];
   if (inside !== undefined) return [inside === "" ? "latency" : inside, called];
   const [, of = given, statistic] = DOTTED.exec(given) ?? [];
   return [of, statistic];
 }
 
+/** The share of an extracted text: `share(extracted.finish=length)`. */
+const SHARE = /^share\(\s*extracted\.([^=]+?)\s*=\s*(.*?)\s*\)$/s;
+
 function toPlan(of: string): MetricPlan {
+  const [, shared, text] = SHARE.exec(of) ?? [];
+  if (shared !== undefined) return { key: "extractedShare", name: shared, text };
+  if (of.startsWith(DERIVED)) return { key: "derived", name: of.slice(DERIVED.length) };
   if (of.startsWith(EXTRACTED)) return { key: "extracted", name: of.slice(EXTRACTED.length) };
   return { key: SHORT_NAMES[of] ?? of };
 }
@@ -109,7 +117,7 @@ export function parseMetric(given: string): MetricPlan | undefined {
   const [of, text] = splitName(given.trim());
   const plan = toPlan(of);
   const entry = findEntry(plan.key);
-  if (entry === undefined || plan.name === "") return undefined;
+  if (entry === undefined || plan.name === "" || (entry.isOwn === true && plan.name === undefined)) return undefined;
   const only = entry.statistics?.length === 1 ? "average" : undefined;
   const statistic = text === undefined ? only : parseStatistic(text);
   if ((text !== undefined && statistic === undefined) || !hasStatistic(entry, statistic)) return undefined;
@@ -118,8 +126,9 @@ export function parseMetric(given: string): MetricPlan | undefined {
 
 /** Returns a metric's name in comparisons: `latency.p99`. A metric with one statistic needs none. */
 export function nameMetric(metric: MetricPlan): string {
-  const of = metric.name === undefined ? metric.key : `${EXTRACTED}${metric.name}`;
-  const { statistic } = metric;
+  const { statistic, name, text } = metric;
+  if (text !== undefined) return `share(${EXTRACTED}${name}=${text})`;
+  const of = name === undefined ? metric.key : `${metric.key}.${name}`;
   if (statistic === undefined || metricOf(metric).statistics?.length === 1) return of;
   return `${of}.${typeof statistic === "number" ? `p${statistic}` : statistic}`;
 }
@@ -127,11 +136,11 @@ export function nameMetric(metric: MetricPlan): string {
 /** Percentiles of metrics that are listed one by one. */
 const LISTED_PERCENTILES = [50, 90, 99];
 
-/** Lists the metrics of some entries, with all statistics that they have. Of `extracted` and `goodput`, which need more than a key, none. */
+/** Lists the metrics of some entries, with all statistics that they have. Of those that need more than a key, none. */
 export function listPlans(isWanted: (entry: Metric) => boolean): MetricPlan[] {
   return METRIC_KEYS.flatMap((key): MetricPlan[] => {
     const entry = findEntry(key) as Metric;
-    if (entry.isOfReports === true || key === "extracted" || key === "goodput" || !isWanted(entry)) return [];
+    if (entry.isOfReports === true || entry.isOwn === true || key === "goodput" || !isWanted(entry)) return [];
     if (entry.statistics === undefined) return [{ key }];
     const statistics = entry.statistics.flatMap((one): readonly Statistic[] =>
       one === "percentiles" ? LISTED_PERCENTILES : [one],

@@ -8,14 +8,15 @@ import { findEntry, metricOf } from "./catalogue.ts";
 /** Returns a metric in words: `p99 latency`. */
 export function metricText(metric: MetricPlan): string {
   const { label } = metricOf(metric);
-  const { statistic, name, limits } = metric;
+  const { statistic, name, limits, text } = metric;
+  if (text !== undefined) return `share of ${name} "${text}"`;
   const of = name ?? (limits === undefined ? label : `${label} (${describeLimits(limits)})`);
   return statistic === undefined ? of : `${statisticText(statistic)} ${of}`;
 }
 
 /** Returns the key of a metric with its statistic, as a column of a report has it: `latency.p99`. */
-export function metricKey({ key, statistic, name }: MetricPlan): string {
-  const of = name ?? key;
+export function metricKey({ key, statistic, name, text }: MetricPlan): string {
+  const of = text === undefined ? (name ?? key) : `${name}=${text}`;
   return statistic === undefined ? of : `${of}.${statistic === "average" ? "mean" : statisticText(statistic)}`;
 }
 

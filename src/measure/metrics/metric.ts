@@ -1,6 +1,6 @@
-import type { MetricPlan } from "../../plan/assertions.ts";
+import type { Direction, MetricPlan } from "../../plan/assertions.ts";
 import type { Measurement } from "../measurement.ts";
-import type { Direction } from "../tokens/metrics.ts";
+import type { ReadLevel } from "./derived.ts";
 import type { Ends, Sample } from "./sample.ts";
 
 /** What an entry of the catalogue says about a metric. */
@@ -36,11 +36,19 @@ interface Distribution {
   sample(part: MeasuredPart, metric: MetricPlan): Sample | undefined;
 }
 
+/** What a value depends on besides its own measurement. */
+export interface Around {
+  /** Inferences per request. */
+  readonly batchSize: number;
+  /** The other metrics of the same part. */
+  readonly level: ReadLevel;
+}
+
 /** A metric with one value for a measurement. */
 interface Single {
   readonly statistics?: undefined;
-  /** Returns the value in its base unit; undefined without one. @param batchSize inferences per request */
-  value(part: MeasuredPart, metric: MetricPlan, batchSize: number): number | undefined;
+  /** Returns the value in its base unit; undefined without one. */
+  value(part: MeasuredPart, metric: MetricPlan, around: Around): number | undefined;
   /** Returns the ends of the confidence interval of a value. Absent: the value counts as exact. */
   ends?(part: MeasuredPart, metric: MetricPlan, asked: Asked): Ends;
 }
@@ -48,19 +56,25 @@ interface Single {
 /** What a metric with a value for each request has. */
 export const ALL_STATISTICS = ["average", "min", "max", "percentiles"] as const;
 
-type Counts = (part: MeasuredPart) => { readonly count: number; readonly total: number };
+/** Number of requests, and of how many. */
+export interface Counted {
+  readonly count: number;
+  readonly total: number;
+}
+
+type Counts = (part: MeasuredPart, metric: MetricPlan) => Counted;
 
 /** Returns the fields of a ratio of requests. @param counts returns their number, and of how many */
 export function ratioOf(counts: Counts) {
-  const value = (part: MeasuredPart): number | undefined => {
-    const { count, total } = counts(part);
+  const value = (part: MeasuredPart, metric: MetricPlan): number | undefined => {
+    const { count, total } = counts(part, metric);
     return total === 0 ? undefined : count / total;
   };
   return { quantity: "ratio", counts, value } as const;
 }
 
 /** The fields of entries from which types of scenarios derive. */
-type Fact = "quantity" | "statistics" | "needs" | "isOfReports";
+type Fact = "quantity" | "statistics" | "needs" | "isOfReports" | "isOwn";
 
 /** Returns a table as it is, with a type that has its facts only: what reads measurements does not become a part of the public types. */
 export function factsOf<T extends Readonly<Record<string, Metric>>>(
@@ -91,9 +105,11 @@ export type Metric = (Distribution | Single) & {
   /** Set for a ratio of requests: see {@link ratioOf}. */
   readonly counts?: Counts;
   /** Returns why a part has no value, when that is not `needs`. */
-  explain?(part: MeasuredPart, metric: MetricPlan): string | undefined;
+  explain?(part: MeasuredPart, metric: MetricPlan, level: ReadLevel): string | undefined;
   /** Whether percentiles miss what a closed loop does not send while nothing completes. */
   readonly isBlindToGaps?: true;
+  /** Whether scenarios define such metrics, each with a name; there can be several. */
+  readonly isOwn?: true;
   /** Whether only reports have it, because it is not one of a single level. */
   readonly isOfReports?: true;
 };

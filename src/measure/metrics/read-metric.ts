@@ -1,8 +1,12 @@
-import type { MetricPlan } from "../../plan/assertions.ts";
+import type { DerivedPlan, MetricPlan } from "../../plan/assertions.ts";
+import { nsToSec } from "../../plan/units.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { type RunValue, standardErrorOf } from "../intervals/over-runs.ts";
-import { metricOf } from "./catalogue.ts";
-import type { Asked, MeasuredPart } from "./metric.ts";
+import { explainUnstreamed } from "../tokens/token-warnings.ts";
+import { findEntry, hasStatistic, METRIC_KEYS, type MetricKey, metricOf } from "./catalogue.ts";
+import { computeDerived, type Derived, type LevelRead, type ReadLevel } from "./derived.ts";
+import type { Asked, MeasuredPart, Metric, Need } from "./metric.ts";
+import { parseStatistic } from "./metric-names.ts";
 import type { Ends, Sample } from "./sample.ts";
 
 /** Values of metrics in measured parts. */
@@ -23,7 +27,7 @@ export function sampleOf(metric: MetricPlan, part: MeasuredPart): Sample | undef
 /** Returns a metric's value; undefined when the part has no data for it. @param batchSize inferences per request */
 export function metricValue(metric: MetricPlan, part: MeasuredPart, batchSize: number): number | undefined {
   const entry = metricOf(metric);
-  if (entry.statistics === undefined) return entry.value(part, metric, batchSize);
+  if (entry.statistics === undefined) return entry.value(part, metric, { batchSize, level: levelOf(part, batchSize) });
   const sample = sampleOf(metric, part);
   return sample && statisticOf(sample, metric);
 }
@@ -37,7 +41,7 @@ export function runValue(metric: MetricPlan, part: MeasuredPart, batchSize: numb
   const value = metricValue(metric, part, batchSize);
   if (value === undefined) return undefined;
   const { counts } = metricOf(metric);
-  if (counts !== undefined) return { value, requests: counts(part) };
+  if (counts !== undefined) return { value, requests: counts(part, metric) };
   const ends = endsOf(metric, part, { value, batchSize, confidence: INTERVAL_CONFIDENCE });
   return { value, standardError: ends && standardErrorOf(ends.low, ends.high) };
 }
@@ -72,4 +76,91 @@ function endsOf(metric: MetricPlan, part: MeasuredPart, asked: Asked): Ends | un
   }
   const found = statistic === "average" ? sample?.estimateAverage?.({ confidence: asked.confidence }) : undefined;
   return found && { low: found.low, high: found.high };
+}
+
+/** What runs have for some metrics: why it is missing in a measured part, undefined when it is not. */
+const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> = {
+  schedule: ({ window }) => (window.isScheduled ? undefined : "the load has no schedule"),
+  responses: ({ window }) => (window.isDecoupled ? undefined : "each request has one response"),
+  tokens: ({ window: { tokens } }) => (tokens === undefined ? "no tokens were measured" : undefined),
+  streams: ({ window: { tokens } }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
+  statistics: ({ window }) =>
+    window.server === undefined ? "the server reported no statistics of these requests" : undefined,
+  gauges: ({ window }) => ((window.gauges?.count ?? 0) === 0 ? "the server's metrics were not read" : undefined),
+};
+
+/** Explains why a metric has no value; undefined when nothing is known but that nothing was measured. @param batchSize inferences per request */
+export function explainMissing(metric: MetricPlan, part: MeasuredPart, batchSize: number): string | undefined {
+  const entry = metricOf(metric);
+  return (
+    (entry.needs === undefined ? undefined : NEEDS[entry.needs](part)) ??
+    entry.explain?.(part, metric, levelOf(part, batchSize))
+  );
+}
+
+/** Computes a metric that a scenario derives from others. @param batchSize inferences per request */
+export function deriveMetric({ value }: Pick<DerivedPlan, "value">, part: MeasuredPart, batchSize: number): Derived {
+  return computeDerived(value, levelOf(part, batchSize));
+}
+
+/** Returns what reads the metrics of a part for those that are derived from them. */
+function levelOf(part: MeasuredPart, batchSize: number): ReadLevel {
+  return {
+    names: DERIVABLE,
+    read: (key, name) => {
+      const metric = { key, ...(name === undefined ? {} : { name }) };
+      const entry = isDerivable(key, name) ? findEntry(key) : undefined;
+      if (entry === undefined) return undefined;
+      const toSi = (value: number): number => (entry.quantity === "time" ? nsToSec(value) : value);
+      const missing = (): LevelRead => ({ missing: explainMissing(metric, part, batchSize) ?? "nothing was measured" });
+      if (entry.statistics === undefined) {
+        const value = metricValue(metric, part, batchSize);
+        return value === undefined ? missing() : { value: toSi(value) };
+      }
+      const sample = sampleOf(metric, part);
+      return sample === undefined ? missing() : { statistic: (text) => readStatistic(entry, sample, text, toSi) };
+    },
+  };
+}
+
+function readStatistic(
+  entry: Metric,
+  sample: Sample,
+  text: string,
+  toSi: (value: number) => number,
+): number | undefined {
+  const statistic = parseStatistic(text);
+  const isKnown = statistic !== undefined && hasStatistic(entry, statistic);
+  const value = isKnown ? statisticOf(sample, { key: "", statistic }) : undefined;
+  return value === undefined ? undefined : toSi(value);
+}
+
+/** The metrics from which others are derived, by their keys: those that a scenario names by themselves, and extracted values. */
+const DERIVABLE = METRIC_KEYS.filter((key) => isDerivable(key, undefined));
+
+function isDerivable(key: string, name: string | undefined): boolean {
+  if (name !== undefined) return key === "extracted";
+  const entry = findEntry(key);
+  return entry !== undefined && entry.isOwn !== true && entry.isOfReports !== true && key !== "goodput";
+}
+
+/** Returns a level at which every metric has a value, and no two the same one, to check expressions. @param names of the extracted values */
+export function exampleLevel(names: readonly string[]): ReadLevel {
+  return {
+    names: DERIVABLE,
+    read: (key, name) => {
+      const entry = isDerivable(key, name) ? findEntry(key) : undefined;
+      if (entry === undefined || (name !== undefined && !names.includes(name))) return undefined;
+      const value = 2 + METRIC_KEYS.indexOf(key as MetricKey) + names.indexOf(name ?? "") / (1 + names.length);
+      if (entry.statistics === undefined) return { value };
+      return {
+        statistic: (text) => {
+          const statistic = parseStatistic(text);
+          if (statistic === undefined || !hasStatistic(entry, statistic)) return undefined;
+          const place = { min: 0, average: 0.55, max: 1 };
+          return value + 0.1 * (typeof statistic === "number" ? statistic / 101 : place[statistic]);
+        },
+      };
+    },
+  };
 }

@@ -1,10 +1,20 @@
+import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { inferPerSec, meanGapNs, responsesPerSec, sequencesPerSec } from "../derived-values.ts";
-import { findExtracted } from "../extracted-tally.ts";
+import { countText, findExtracted } from "../extracted-tally.ts";
 import { errorRatioInterval } from "../intervals/ratio-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
 import { latencyOf } from "../measurement.ts";
-import { ALL_STATISTICS, type Asked, factsOf, type MeasuredPart, type Metric, ratioOf } from "./metric.ts";
+import { computeDerived } from "./derived.ts";
+import {
+  ALL_STATISTICS,
+  type Asked,
+  type Counted,
+  factsOf,
+  type MeasuredPart,
+  type Metric,
+  ratioOf,
+} from "./metric.ts";
 import { type Ends, sampleOfExtracted, sampleOfSketch, sampleOfSum } from "./sample.ts";
 
 const REQUESTS = {
@@ -12,7 +22,7 @@ const REQUESTS = {
     label: "throughput",
     quantity: "rate",
     better: "higher",
-    value: ({ window }, _metric, batchSize) => inferPerSec(window, batchSize),
+    value: ({ window }, _metric, { batchSize }) => inferPerSec(window, batchSize),
     ends: throughputEnds,
   },
   errorRate: {
@@ -88,12 +98,35 @@ const OTHERS = {
   extracted: {
     label: "extracted",
     quantity: "number",
+    isOwn: true,
     statistics: ALL_STATISTICS,
     sample: ({ window }, { name = "" }) => {
       const found = findExtracted(window.extracted, name);
       return found && sampleOfExtracted(found);
     },
     explain: () => "no response had a number there",
+  },
+  /** Share of the responses whose extracted value is a certain text. */
+  extractedShare: {
+    label: "share of an extracted text",
+    isOwn: true,
+    ...ratioOf(countShare),
+    explain: ({ window }, { name = "" }) =>
+      (findExtracted(window.extracted, name)?.otherCount ?? 0) > 0
+        ? "too many different texts to count each"
+        : undefined,
+  },
+  /** What a scenario computes from other metrics. */
+  derived: {
+    label: "derived",
+    quantity: "number",
+    isOwn: true,
+    value: (_part, { value }, { level }) => (value === undefined ? undefined : computeDerived(value, level).value),
+    explain: (_part, { value }, level) => {
+      if (value === undefined) return undefined;
+      const { missing, error } = computeDerived(value, level);
+      return missing ?? error;
+    },
   },
   /** Of a search. */
   highestLoad: {
@@ -108,7 +141,12 @@ const OTHERS = {
 /** What scenarios define, and what only reports have. */
 export const OTHER_METRICS = factsOf(OTHERS);
 
-function countFailed({ window }: MeasuredPart): { readonly count: number; readonly total: number } {
+function countShare({ window }: MeasuredPart, { name = "", text = "" }: MetricPlan): Counted {
+  const found = findExtracted(window.extracted, name);
+  return (found && countText(found, text)) ?? { count: 0, total: 0 };
+}
+
+function countFailed({ window }: MeasuredPart): Counted {
   const { failedCount, requestCount } = window;
   return { count: failedCount, total: failedCount + requestCount };
 }

@@ -2,6 +2,7 @@ import {
   binLengthFor,
   type CompletionBins,
   cellOf,
+  coverBins,
   MOST_BINS,
   type SampleBins,
   SHORTEST_BIN_NS,
@@ -145,9 +146,7 @@ export class BinTally {
     const offset = (this.first ?? from) - from;
     const place = (bin: number): number => Math.max(0, Math.min(length - 1, bin + offset));
     const counts = toColumn(this.counts, place, length);
-    const coveredNs = Array.from({ length }, (_, bin) =>
-      Math.max(0, Math.min(endNs, (from + bin + 1) * binNs) - Math.max(startNs, (from + bin) * binNs)),
-    );
+    const coveredNs = coverBins({ binNs, first: from, counts }, startNs, endNs);
     const failed = this.failed === undefined ? {} : { failed: toColumn(this.failed, place, length) };
     return {
       completions: { binNs, first: from, counts, coveredNs, ...failed },

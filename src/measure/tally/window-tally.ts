@@ -1,5 +1,6 @@
 import { defined } from "../../plan/defined.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
+import type { ExtractedName } from "../../service/content.ts";
 import { ExtractedTally } from "../extracted-tally.ts";
 import type { GaugeReadings } from "../gauge-readings.ts";
 import { GoodTally, isOfRequests } from "../good-requests.ts";
@@ -27,8 +28,8 @@ interface TallyOptions {
   readonly isDecoupled: boolean;
   /** See {@link Measurement.isStreamed}. Default: false. */
   readonly isStreamed?: boolean | undefined;
-  /** Names of the values that the target extracts. Default: none. */
-  readonly extractedNames?: readonly string[] | undefined;
+  /** The values that the target extracts. Default: none. */
+  readonly extracted?: readonly ExtractedName[] | undefined;
   /** The limits of each goodput that is judged; those on tokens are counted elsewhere. Default: none. */
   readonly goodputs?: readonly GoodputPlan[] | undefined;
 }
@@ -68,10 +69,10 @@ export class WindowTally {
 
   constructor(options: TallyOptions) {
     this.options = options;
-    const { extractedNames = [], isDecoupled, isScheduled } = options;
+    const { extracted = [], isDecoupled, isScheduled } = options;
     const newTally = (isNeeded: boolean): DurationTally | undefined =>
       isNeeded ? new DurationTally(this.bins.newChannel("times")) : undefined;
-    this.extracted = extractedNames.length === 0 ? undefined : new ExtractedTally(extractedNames);
+    this.extracted = extracted.length === 0 ? undefined : new ExtractedTally(extracted);
     const goodputs = (options.goodputs ?? []).filter(isOfRequests);
     this.good = goodputs.length === 0 ? undefined : new GoodTally(goodputs);
     this.firstResponse = newTally(isDecoupled);

@@ -1,6 +1,8 @@
 import type { FailedResponse, MeasuredRequest, MeasuredSink } from "./answered-request.ts";
 import type { EndMarks } from "./end-marks.ts";
 
+/** The order in which single requests are passed on: some have to wait until it is known whether they count. */
+
 type Entry =
   /** `cutError` is the error to report if the server turns out to mark the end of its streams. */
   | { readonly kind: "measured"; readonly request: MeasuredRequest; readonly cutError: string | undefined }

@@ -1,3 +1,4 @@
+import type { Direction } from "../../plan/assertions.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
 import type { ServerUsage } from "../../service/openai/response-parts.ts";
 import type { ResponseTimes } from "./response-times.ts";
@@ -298,6 +299,3 @@ function bunchedRatio({ times, usage }: MetricInput): number {
   const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;
   return (tokens - contentNs.length + atOnce) / (tokens - 1);
 }
-
-/** Which values of a metric are better. */
-export type Direction = "lower" | "higher";

@@ -1,6 +1,6 @@
 import { defined } from "../../plan/defined.ts";
 import { nsToSec } from "../../plan/units.ts";
-import type { CompletionBins, SampleBins } from "../intervals/time-bins.ts";
+import { type CompletionBins, coverBins, type SampleBins } from "../intervals/time-bins.ts";
 import type { Measurement } from "../measurement.ts";
 import { sumOf } from "../numpy-statistics.ts";
 import { EMPTY_SKETCH, sumOfValues } from "../sketch.ts";
@@ -37,7 +37,7 @@ export function measureRows(columns: TokenColumns, tokens: TokenMeasurement, fra
     // A load with a schedule ends one gap after its last send.
     sendingNs: frame.isScheduled && gaps > 0 ? ((lastSendNs - startNs) * (gaps + 1)) / gaps : durationNs,
     inFlightSumNs: sumOfValues(latency),
-    completions: latency.bins && coverBins(latency.bins, startNs, endNs),
+    completions: latency.bins && completionsOf(latency.bins, startNs, endNs),
     ...(frame.isScheduled ? measureDue(columns, startNs, endNs) : {}),
   });
 }
@@ -49,11 +49,9 @@ const NOT_KNOWN = {
   health: { cpuRatio: 0, loopLagMaxNs: 0, loopLagMeanNs: 0 },
 } as const;
 
-function coverBins({ binNs, first, counts }: SampleBins, startNs: number, endNs: number): CompletionBins {
-  const coveredNs = counts.map((_, bin) =>
-    Math.max(0, Math.min(endNs, (first + bin + 1) * binNs) - Math.max(startNs, (first + bin) * binNs)),
-  );
-  return { binNs, first, counts, coveredNs };
+function completionsOf(bins: SampleBins, startNs: number, endNs: number): CompletionBins {
+  const { binNs, first, counts } = bins;
+  return { binNs, first, counts, coveredNs: coverBins(bins, startNs, endNs) };
 }
 
 /** Measures from the times when requests were due. */

@@ -4,6 +4,8 @@ import { shownMetrics, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { ResponseCounter, type ResponseCounts } from "./response-counts.ts";
 import type { GapSummary } from "./token-gaps.ts";
 
+/** The metrics of each request with tokens, as columns. */
+
 const NO_SESSION = -1;
 
 /** The rows of {@link TokenColumns} as plain data. */

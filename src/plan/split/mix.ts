@@ -58,7 +58,7 @@ export function weightSchema() {
 /** Returns the plan of a member as if it were measured alone, without assertions. */
 export function memberPlanOf(plan: Plan, { name, target, inputs, tokens, tags }: MixMemberPlan): Plan {
   const { tokens: _, ...measurement } = plan.measurement;
-  const { tags: __, ...rest } = plan;
+  const { tags: __, derived: ___, ...rest } = plan;
   return {
     ...rest,
     name,

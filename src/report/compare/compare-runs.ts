@@ -10,6 +10,7 @@ import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { meanOfRuns } from "../../measure/intervals/over-runs.ts";
 import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
+import type { OwnFacts } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type {
@@ -82,7 +83,8 @@ function compareLevel(
   const common = [...from].filter((name) => to.has(name)).sort((a, b) => orderOfMetric(a) - orderOfMetric(b));
   const metrics = common.flatMap((name) => {
     const metric = findMetric(name);
-    return metric === undefined ? [] : [compareMetric(metric, base, next, settings)];
+    if (metric === undefined) return [];
+    return [compareMetric({ ...metric, ...ownFactsOf(name, [...next, ...base]) }, base, next, settings)];
   });
   const isKnown = (name: string): boolean => findMetric(name) !== undefined;
   return {
@@ -95,6 +97,11 @@ function compareLevel(
 
 function namesIn(levels: readonly MeasuredLevel[]): Set<string> {
   return new Set(levels.flatMap(({ values }) => [...values.keys()]));
+}
+
+/** Returns what the scenario of the runs says about a metric of its own. */
+function ownFactsOf(name: string, levels: readonly MeasuredLevel[]): OwnFacts {
+  return levels.map(({ values }) => values.get(name)?.own).find((own) => own !== undefined) ?? {};
 }
 
 function compareMetric(

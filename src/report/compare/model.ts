@@ -122,8 +122,7 @@ function toCurves({ comparison }: ComparedSides, index: number): Section {
 function toSection({ comparison, limits, isAll }: ComparedSides, index: number, isSeveral: boolean): Section {
   const named = new Set(limits.map(({ limit }) => limit.metric.name));
   const isJudged = hasVerdicts(comparison);
-  const choose = isJudged ? chooseMetrics : chooseUnjudged;
-  const shown = comparison.levels.map((level) => ({ level, rows: choose(level, named, isAll) }));
+  const shown = comparison.levels.map((level) => ({ level, rows: chooseMetrics(level, named, { isAll, isJudged }) }));
   const tables = shown
     .filter(({ rows }) => rows.length > 0)
     .map(({ level, rows }) => toTable(level.label, rows, isJudged));
@@ -135,35 +134,22 @@ function toSection({ comparison, limits, isAll }: ComparedSides, index: number, 
 }
 
 /**
- * Chooses the rows of a level: what changed and what is limited. The usual metrics where there is neither, and where nothing is certain, so
- * that the differences at hand are seen.
+ * Chooses the rows of a level: what is limited, and what changed; without verdicts what the first screen of a run has. Where that is nothing,
+ * and where nothing is certain, it is all usual metrics, so that the differences at hand are seen.
  */
 function chooseMetrics(
   level: LevelComparison,
   named: ReadonlySet<string>,
-  isAll: boolean,
+  { isAll, isJudged }: { readonly isAll: boolean; readonly isJudged: boolean },
 ): readonly MetricComparison[] {
   const usual = shownMetrics(level, named, isAll);
-  if (isAll) return usual;
-  const isNews = ({ metric, verdict }: MetricComparison): boolean =>
-    named.has(metric.name) || verdict === "worse" || verdict === "better" || verdict === "changed";
-  const news = usual.filter(isNews);
-  const isOpen = usual.every(({ verdict }) => verdict === "inconclusive");
-  if (isOpen || news.length === 0) return usual;
-  return news;
-}
-
-/** Chooses the rows of a level without verdicts: what the first screen of a run has, and what is limited. */
-function chooseUnjudged(
-  level: LevelComparison,
-  named: ReadonlySet<string>,
-  isAll: boolean,
-): readonly MetricComparison[] {
-  const usual = shownMetrics(level, named, isAll);
+  if (isAll || (isJudged && usual.every(({ verdict }) => verdict === "inconclusive"))) return usual;
   const hasTokens = level.metrics.some(({ metric }) => metric.name === "outputTokensPerSec");
   const first = firstScreenMetrics(hasTokens);
-  const chosen = usual.filter(({ metric: { name } }) => first.has(name) || named.has(name));
-  return isAll || chosen.length === 0 ? usual : chosen;
+  const isNews = ({ metric: { name }, verdict }: MetricComparison): boolean =>
+    isJudged ? verdict === "worse" || verdict === "better" || verdict === "changed" : first.has(name);
+  const chosen = usual.filter((one) => named.has(one.metric.name) || isNews(one));
+  return chosen.length === 0 ? usual : chosen;
 }
 
 /** Values of a column have different units, because its rows are different metrics: cells are texts. */

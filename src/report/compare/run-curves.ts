@@ -1,8 +1,7 @@
 import { noneOf } from "../../measure/compare/verdict.ts";
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { timeUnitOf } from "../model/values.ts";
-import type { Plot, PlotPoint, XySeries } from "../plot.ts";
-import { roundForPlot } from "../plot-points.ts";
+import { type Plot, type PlotPoint, roundForPlot, type XySeries } from "../plot.ts";
 import type { MeasuredLevel } from "../read/runs/measured-run.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet } from "./comparison.ts";
 

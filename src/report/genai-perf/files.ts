@@ -1,11 +1,10 @@
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
-import { joinOutputErrors } from "../guard-report.ts";
 import type { FollowedRuns } from "../json/followed-runs.ts";
 import { toReportJson } from "../json/report-json.ts";
 import { createDataReport, formatReportJson } from "../model-report.ts";
 import { writeReport } from "../output-file.ts";
-import type { Report, TextSink } from "../report.ts";
+import { joinOutputErrors, type Report, type TextSink } from "../report.ts";
 import type { ReportJson } from "../schema/report-schema.ts";
 import { formatGenAiPerfCsv } from "./csv.ts";
 import { formatGenAiPerfJson } from "./json.ts";

@@ -2,8 +2,15 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import type { TelemetryMetric } from "../../telemetry/series.ts";
-import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotPoint, type PlotSet, type XySeries } from "../plot.ts";
-import { roundForPlot } from "../plot-points.ts";
+import {
+  joinPlots,
+  PLOT_PAGE_FILE,
+  type PlotFormat,
+  type PlotPoint,
+  type PlotSet,
+  roundForPlot,
+  type XySeries,
+} from "../plot.ts";
 import { asSet, leaveOut, type PlottedRun } from "../plots/plotted-run.ts";
 import { standardPlots } from "../plots/standard-plots.ts";
 import { distributionPlots, timePlots } from "../plots/time-plots.ts";

@@ -36,7 +36,7 @@ import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/ml
 import type { IntervalJson } from "../schema/over-time.ts";
 import { byPercentile } from "../schema/parts.ts";
 import type { FindMaxJson, LevelJson } from "../schema/report-schema.ts";
-import { toEstimateJson, toExtractedJson, toMetricsJson, toSpreadJson, toValueJson } from "./metrics.ts";
+import { toDerivedJson, toEstimateJson, toExtractedJson, toMetricsJson, toSpreadJson, toValueJson } from "./metrics.ts";
 
 /** A level in Rampart's JSON report. */
 
@@ -135,6 +135,7 @@ function toMeasuredJson(plan: Plan, part: LevelPart, decided?: Decided): Measure
     tokens: tokens && toTokensJson(tokens),
     telemetry: window.gauges && toTelemetryJson(window.gauges),
     extracted: window.extracted && toExtractedJson(window.extracted),
+    derived: plan.derived && toDerivedJson(plan.derived, part, plan.target.batchSize),
   });
 }
 

@@ -4,12 +4,13 @@ import { certainEnds, type Interval, scaleInterval, type Uncertain } from "../..
 import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { metricOf, reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { MeasuredPart, Metric, Quantity } from "../../measure/metrics/metric.ts";
-import { estimateMetric } from "../../measure/metrics/read-metric.ts";
+import { deriveMetric, estimateMetric } from "../../measure/metrics/read-metric.ts";
 import { type Sample, sampleOfExtracted } from "../../measure/metrics/sample.ts";
 import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
-import type { MetricPlan } from "../../plan/assertions.ts";
+import type { DerivedPlan, MetricPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import { nsToUs } from "../../plan/units.ts";
-import type { ExtractedJson, MetricsJson, SingleMetricJson, SpreadJson } from "../schema/metrics.ts";
+import type { DerivedJson, ExtractedJson, MetricsJson, SingleMetricJson, SpreadJson } from "../schema/metrics.ts";
 import { byPercentile, type EstimateJson, type ValueJson } from "../schema/parts.ts";
 
 /** The metrics of the catalogue in Rampart's JSON: the one place that writes them. `read-metrics.ts` reads them. */
@@ -48,7 +49,7 @@ function toSingleJson(key: string, part: MeasuredPart, batchSize: number): Singl
   return {
     value,
     ...(ends === undefined ? {} : certainEnds({ ...estimate, isRatio: quantity === "ratio" })),
-    ...counts?.(part),
+    ...counts?.(part, { key }),
   };
 }
 
@@ -125,11 +126,23 @@ export function toExtractedJson(columns: readonly Extracted[]): ExtractedJson {
   return Object.fromEntries(columns.map((column) => [column.name, toColumnJson(column)]));
 }
 
+/** Converts the metrics that a scenario derives, by name. @param batchSize inferences per request */
+export function toDerivedJson(derived: readonly DerivedPlan[], part: MeasuredPart, batchSize: number): DerivedJson {
+  return Object.fromEntries(
+    derived.map((one) => {
+      const { unit, better } = one;
+      const { value, missing, error } = deriveMetric(one, part, batchSize);
+      return [one.name, defined({ value, missing: missing ?? error, unit, better })];
+    }),
+  );
+}
+
 function toColumnJson(column: Extracted): ExtractedJson[string] {
-  const { missingCount, texts, otherCount } = column;
+  const { missingCount, texts, otherCount, unit, better } = column;
   const { count, digits } = column.numbers;
   const numbers = (): SpreadJson => toSpreadJson(sampleOfExtracted(column), metricOf({ key: "extracted" }));
   return {
+    ...defined({ unit, better }),
     ...(count === 0 ? {} : { numbers: numbers(), ...(digits === undefined ? {} : { percentileDigits: digits }) }),
     ...(texts.length === 0 ? {} : { texts: Object.fromEntries([...texts].sort(([, a], [, b]) => b - a)) }),
     ...(otherCount === 0 ? {} : { otherTexts: otherCount }),

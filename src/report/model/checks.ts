@@ -73,10 +73,7 @@ function describeMeasured(view: ReportView, json: AssertionJson, plan: Assertion
     const range = found.isCertain ? ` (${joinEnds(format(found.low), format(found.high))})` : "";
     return `mean ${format(measured)}${range}${place}, ${runsMet ?? 0} of ${runs} runs${why}`;
   }
-  const counts =
-    plan !== undefined && metricOf(plan.metric).counts !== undefined && plan.where === undefined
-      ? countsOf(view, json)
-      : undefined;
+  const counts = plan?.metric.key === "errorRate" && plan.where === undefined ? countsOf(view, json) : undefined;
   if (counts !== undefined) {
     const ratio = measured === 0 ? "" : `${formatPct(measured)}${place}: `;
     return `${ratio}${formatCount(counts.failed)} of ${formatCount(counts.total)}${why}`;

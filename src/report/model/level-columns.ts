@@ -145,7 +145,7 @@ function shownColumns(words: LevelWords): ShownColumn[] {
 }
 
 /** Names of the states of limits. */
-const LIMIT_TEXTS = { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" } as const;
+export const LIMIT_TEXTS = { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" } as const;
 const OUTCOME_TEXTS = {
   measured: "",
   unstable: "UNSTABLE",

@@ -1,5 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import type { GroupJson } from "../schema/level.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
@@ -96,9 +97,11 @@ export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonl
  * alone, and otherwise its name.
  */
 export function levelNames({ plan, levels }: ReportView): ColumnSpec<NamedRow>[] {
-  const isNumber = levels.every(
-    ({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level),
-  );
+  // The only level of a schedule from data is no rate.
+  const isOfData = loadModeOf(plan.load).dataOrder === "at-times";
+  const isNumber =
+    !isOfData &&
+    levels.every(({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level));
   return [
     RUN_COLUMN,
     isNumber

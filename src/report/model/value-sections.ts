@@ -12,7 +12,7 @@ import { formatMetricValue, joinEnds } from "./values.ts";
 
 /** Sections of metrics without a column of their own, and of values that a target extracts from its responses: of levels, and of their parts by tag. */
 
-type Values = Pick<LevelJson, "metrics" | "extracted">;
+type Values = Pick<LevelJson, "metrics" | "extracted" | "derived">;
 
 /** A statistic of a metric at a level, or of a part of it. */
 interface SpreadRow extends NamedRow {
@@ -142,7 +142,11 @@ function spreadColumns<Row extends SpreadRow>(
 export function extractedSection(view: ReportView): Section | undefined {
   const parts = partsOf(view).filter(({ values: { extracted } }) => extracted !== undefined);
   const all = parts.flatMap((part) =>
-    Object.entries(part.values.extracted ?? {}).map(([name, found]) => ({ ...part, metric: name, value: found })),
+    Object.entries(part.values.extracted ?? {}).map(([name, found]) => ({
+      ...part,
+      metric: withUnit(name, found.unit),
+      value: found,
+    })),
   );
   if (all.length === 0) return undefined;
   const rows = all.flatMap(({ value, ...row }) =>
@@ -166,6 +170,38 @@ export function extractedSection(view: ReportView): Section | undefined {
     ...detail("extracted", "Extracted values", tables),
     isSummary: rows.length + texts.length <= MOST_SUMMARY_ROWS,
   };
+}
+
+/** A derived metric at a level, or at a part of it. */
+interface DerivedRow extends NamedRow {
+  readonly part: string;
+  readonly metric: string;
+  readonly found: NonNullable<LevelJson["derived"]>[string];
+}
+
+/** Makes the section of metrics that the scenario derives from others; undefined without any. Where one has no value, it says why. */
+export function derivedSection(view: ReportView): Section | undefined {
+  const rows = partsOf(view).flatMap((part) =>
+    Object.entries(part.values.derived ?? {}).map(
+      ([name, found]): DerivedRow => ({ ...part, metric: withUnit(name, found.unit), found }),
+    ),
+  );
+  if (rows.length === 0) return undefined;
+  const specs: ColumnSpec<DerivedRow>[] = [
+    ...levelNames(view),
+    column("part", "of", "text", 0, ({ part }) => part),
+    column("metric", "derived", "text", 0, ({ metric }) => metric),
+    column("value", "value", "number", 0, ({ found }) => found.value),
+    column("missing", "why not", "text", 0, ({ found }) => found.missing),
+  ];
+  return {
+    ...detail("derived", "Derived metrics", [makeTable("", specs, rows)]),
+    isSummary: rows.length <= MOST_SUMMARY_ROWS,
+  };
+}
+
+function withUnit(name: string, unit: string | undefined): string {
+  return unit === undefined ? name : `${name} (${unit})`;
 }
 
 function describeTexts({ texts = {}, otherTexts = 0 }: NonNullable<LevelJson["extracted"]>[string]): string {

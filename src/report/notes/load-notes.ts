@@ -88,13 +88,13 @@ const LOST_RATIO = 0.05;
  * when that hardly matters, and for loads that change.
  */
 function describeStart({ load }: Plan, { unit, window }: LevelResult): string | undefined {
+  const { requestCount, ramp } = loadModeOf(load);
   const { sendingNs, durationNs, sentCount, openBeforeCount, openAfterCount } = window;
-  if (!LEVEL_UNITS[unit].isScheduled || loadModeOf(load).ramp?.(load) !== undefined || durationNs <= 0)
-    return undefined;
+  if (!LEVEL_UNITS[unit].isScheduled || ramp?.(load) !== undefined || durationNs <= 0) return undefined;
   const drainRatio = 1 - sendingNs / durationNs;
   if (drainRatio > LOST_RATIO) {
     const perSec = window.requestCount / nsToSec(sendingNs);
-    return `throughput includes the wait of ${formatDurationNs(durationNs - sendingNs)} for the last responses; without it, it is ${formatCount(perSec)} requests/s. Measure for a time instead of a number of requests`;
+    return `throughput includes the wait of ${formatDurationNs(durationNs - sendingNs)} for the last responses; without it, it is ${formatCount(perSec)} requests/s${requestCount === undefined ? ". Measure for a time instead of a number of requests" : ""}`;
   }
   const lost = openBeforeCount > 0 || sentCount === 0 ? 0 : openAfterCount / sentCount;
   if (lost <= LOST_RATIO) return undefined;

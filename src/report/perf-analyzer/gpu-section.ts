@@ -2,6 +2,8 @@ import { type GaugeReadings, type ReadingSeries, seriesOf } from "../../measure/
 import type { Gauge } from "../../measure/metrics/gpu-metrics.ts";
 import { formatStreamNumber } from "./number-format.ts";
 
+/** perf_analyzer's metrics of GPUs, in its text and in its CSV. */
+
 const MOST_GPUS = 16;
 
 interface Column {

@@ -2,7 +2,9 @@ import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { GapSummary } from "../../measure/tokens/token-gaps.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
-import type { PlotSet } from "../plot.ts";
+import type { PlotPoint, PlotSet, XySeries } from "../plot.ts";
+
+/** What GenAI-Perf's plots are made from, and how samples are thinned out for them. */
 
 /** A run whose requests are plotted. */
 export interface PlottedRun {
@@ -53,4 +55,40 @@ export function samplesOf(
   return runs
     .map(({ name, columns }) => ({ name, values: columns.metrics[metric].measured().map((value) => value * scale) }))
     .filter(({ values }) => values.length > 0);
+}
+
+/** Intervals of equal width on an axis. */
+export interface Bins {
+  readonly start: number;
+  readonly width: number;
+  readonly count: number;
+}
+
+/** Returns the bin of a value. Values outside all bins are in the outermost ones. */
+export function findBin({ start, width, count }: Bins, value: number): number {
+  return Math.min(count - 1, Math.max(0, Math.floor((value - start) / width)));
+}
+
+/** Drops points that another one covers, on a grid as fine as a screen. Keeps the first point of each cell, and all extremes. */
+export function dropCovered(points: readonly PlotPoint[], columns = 240, rows = 160): PlotPoint[] {
+  if (points.length <= 2_000) return [...points];
+  const toCell = [columns, rows].map((cells, axis) => {
+    const values = points.map((point) => point[axis] as number);
+    const low = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+    const high = values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+    return (value: number): number => (high > low ? Math.floor((cells * (value - low)) / (high - low)) : 0);
+  }) as [(value: number) => number, (value: number) => number];
+  const taken = new Set<number>();
+  return points.filter(([x, y]) => {
+    const cell = toCell[0](x) * (rows + 1) + toCell[1](y);
+    if (taken.has(cell)) return false;
+    taken.add(cell);
+    return true;
+  });
+}
+
+/** Describes how many points represent all. */
+export function noteCovered(series: readonly XySeries[], all: number, what: string): string[] {
+  const drawn = series.reduce((sum, { points, style }) => sum + (style === "points" ? points.length : 0), 0);
+  return drawn >= all ? [] : [`${drawn} points stand for ${all} ${what}: what they would cover is not drawn.`];
 }

@@ -1,7 +1,27 @@
+import { percentileOf } from "../../measure/numpy-statistics.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
-import { type HeatMapPlot, joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plot.ts";
-import { type Bins, binWhole, dropCovered, findBin, nameBin, roundForPlot, toBox } from "../plot-points.ts";
-import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, samplesOf } from "./plotted-run.ts";
+import {
+  type BoxSeries,
+  type HeatMapPlot,
+  joinPlots,
+  type PlotPoint,
+  type PlotSet,
+  pickEvenly,
+  roundForPlot,
+  type XySeries,
+} from "../plot.ts";
+import {
+  asSet,
+  type Bins,
+  dropCovered,
+  findBin,
+  findLack,
+  leaveOut,
+  MS_PER_NS,
+  noteCovered,
+  type PlottedRun,
+  samplesOf,
+} from "./plotted-run.ts";
 
 /** GenAI-Perf's five plots, with its titles and axes, of one run or of several overlaid runs. */
 
@@ -33,6 +53,28 @@ function drawBox(title: string, xLabel: string, metric: TokenMetric, runs: reado
   const notes =
     drawn === all ? [] : [`The boxes are of all ${all} requests; of their points ${drawn} are drawn, at even ranks.`];
   return asSet({ kind: "box", title, xLabel, yLabel: "", group: GROUP, notes, series });
+}
+
+const MOST_BOX_POINTS = 500;
+const WHISKER_REACH = 1.5;
+
+/** Returns a sample's box. @param values not empty, without NaN */
+export function toBox(name: string, values: Float64Array): BoxSeries {
+  const sorted = values.toSorted();
+  const [q1, median, q3] = [25, 50, 75].map((percentile) => percentileOf(sorted, percentile)) as [
+    number,
+    number,
+    number,
+  ];
+  const reach = WHISKER_REACH * (q3 - q1);
+  const low = sorted.find((value) => value >= q1 - reach) ?? q1;
+  const high = sorted.findLast((value) => value <= q3 + reach) ?? q3;
+  return {
+    name,
+    whiskers: [roundForPlot(low), roundForPlot(high)],
+    quartiles: [roundForPlot(q1), roundForPlot(median), roundForPlot(q3)],
+    points: pickEvenly(sorted, MOST_BOX_POINTS).map(roundForPlot),
+  };
 }
 
 function drawLengths(runs: readonly PlottedRun[]): PlotSet {
@@ -132,8 +174,21 @@ function noteBunched(runs: readonly PlottedRun[]): string[] {
     : [];
 }
 
-/** Describes how many points represent all. */
-export function noteCovered(series: readonly XySeries[], all: number, what: string): string[] {
-  const drawn = series.reduce((sum, { points, style }) => sum + (style === "points" ? points.length : 0), 0);
-  return drawn >= all ? [] : [`${drawn} points stand for ${all} ${what}: what they would cover is not drawn.`];
+/** Returns at most `most` bins of integers whose width is 1, 2 or 5 times a power of ten. */
+export function binWhole(least: number, greatest: number, most: number): Bins {
+  const low = Math.floor(least);
+  const high = Math.ceil(greatest);
+  for (let power = 1; ; power *= 10)
+    for (const factor of [1, 2, 5]) {
+      const width = power * factor;
+      const start = Math.floor(low / width) * width;
+      const count = Math.floor((high - start) / width) + 1;
+      if (count <= most) return { start, width, count };
+    }
+}
+
+/** Returns the label of a bin of integers: `47`, `40–49`. */
+export function nameBin({ start, width }: Bins, index: number): string {
+  const low = start + index * width;
+  return width === 1 ? String(low) : `${low}–${low + width - 1}`;
 }

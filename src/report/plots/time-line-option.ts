@@ -1,5 +1,6 @@
 import type { EChartsOption, SeriesOption } from "echarts";
 import type { TimeLinePlot } from "../plot.ts";
+import { wrapText } from "../text/text-table.ts";
 import { axisName, legendAt } from "./axes.ts";
 import { timeLineColors } from "./series-look.ts";
 import { MEANING_COLORS } from "./themes.ts";
@@ -14,27 +15,44 @@ const GAP_PX = 30;
 /** The first chart is the one that answers the question. */
 const FIRST_PANEL_PX = 170;
 const PANEL_PX = 100;
-/** Room for the name of the first chart, and for those of spans above it. */
+/** Room for the name of the first chart, and for each line of those of spans above it. */
 const NAME_PX = 24;
-const SPANS_PX = 18;
+const SPANS_PX = 6;
+const SPAN_LINE_PX = 12;
 const TOP_PX = 34;
-/** The names of shorter spans would overlap. */
-const NAMED_RATIO = 0.09;
+/** Letters of the names of spans that fit beside each other on a phone. */
+const ROOM_CHARS = 48;
+const MOST_LINES = 3;
 
 /** Returns the height of a plot on a page. */
 export function timeLineHeightPx({ panels, spans }: Pick<TimeLinePlot, "panels" | "spans">): number {
-  const place = placePanel(panels.length - 1, TOP_PX, spans.length > 0);
+  const place = placePanel(panels.length - 1, TOP_PX, spansPx(spans));
   return place.top + place.height + BOTTOM_PX;
 }
 
-function placePanel(
-  index: number,
-  topPx: number,
-  hasSpans: boolean,
-): { readonly top: number; readonly height: number } {
-  const first = topPx + NAME_PX + (hasSpans ? SPANS_PX : 0);
+function placePanel(index: number, topPx: number, spansPx: number): { readonly top: number; readonly height: number } {
+  const first = topPx + NAME_PX + spansPx;
   if (index === 0) return { top: first, height: FIRST_PANEL_PX };
   return { top: first + FIRST_PANEL_PX + GAP_PX + (index - 1) * (PANEL_PX + GAP_PX), height: PANEL_PX };
+}
+
+type Spans = TimeLinePlot["spans"];
+
+/** Returns the height of the names of spans. */
+function spansPx(spans: Spans): number {
+  const lineCount = Math.max(0, ...nameSpans(spans).map((name) => (name === "" ? 0 : name.split("\n").length)));
+  return spans.length === 0 ? 0 : SPANS_PX + SPAN_LINE_PX * Math.max(1, lineCount);
+}
+
+/** Returns the names of spans, on several lines where they are too long for their part of the time; empty where that is not enough. */
+function nameSpans(spans: Spans): string[] {
+  const totalSec = (spans.at(-1)?.endSec ?? 0) - (spans[0]?.startSec ?? 0);
+  return spans.map(({ label, startSec, endSec }) => {
+    const room = Math.floor(((endSec - startSec) / totalSec) * ROOM_CHARS);
+    if (label.split(" ").some((word) => word.length > room)) return "";
+    const lines = wrapText(label, room);
+    return lines.length > MOST_LINES ? "" : lines.join("\n");
+  });
 }
 
 /** @param topPx minimum top of the axes */
@@ -53,7 +71,7 @@ export function drawTimeLine(plot: TimeLinePlot, topPx: number): EChartsOption {
     grid: panels.map((_, i) => ({
       left: LEFT_PX,
       right: RIGHT_PX,
-      ...placePanel(i, topPx, spans.length > 0),
+      ...placePanel(i, topPx, spansPx(spans)),
       outerBoundsMode: "none" as const,
     })),
     xAxis: panels.map((_, i) => ({
@@ -71,7 +89,7 @@ export function drawTimeLine(plot: TimeLinePlot, topPx: number): EChartsOption {
       type: isLog === true ? ("log" as const) : ("value" as const),
       name: label,
       nameLocation: "end" as const,
-      nameGap: spans.length > 0 && i === 0 ? 12 + SPANS_PX : 12,
+      nameGap: i === 0 ? 12 + spansPx(spans) : 12,
       nameTextStyle: { align: "left" as const, padding: [0, 0, 0, 8 - LEFT_PX] },
       splitNumber: 3,
     })),
@@ -93,15 +111,22 @@ function drawPanel(plot: TimeLinePlot, index: number, colors: ReadonlyMap<string
 
 /** Marks spans in gray, warm-ups in amber, and stalls in red. @param isNamed whether the names are drawn above */
 function markTimes({ spans, stalls = [] }: TimeLinePlot, isNamed: boolean): object {
-  const totalSec = (spans.at(-1)?.endSec ?? 0) - (spans[0]?.startSec ?? 0);
-  const look = { position: "top", fontSize: 10, distance: 4, color: MEANING_COLORS.limit, textBorderWidth: 0 };
+  const names = nameSpans(spans);
+  const look = {
+    position: "top",
+    fontSize: 10,
+    lineHeight: SPAN_LINE_PX,
+    distance: 4,
+    color: MEANING_COLORS.limit,
+    textBorderWidth: 0,
+  };
   return {
     silent: true,
     label: { show: isNamed, ...look },
     data: [
-      ...spans.map(({ label, startSec, endSec, isWarmup }, i) => [
+      ...spans.map(({ startSec, endSec, isWarmup }, i) => [
         {
-          name: endSec - startSec >= NAMED_RATIO * totalSec ? label : "",
+          name: names[i] ?? "",
           xAxis: startSec,
           itemStyle: {
             color: isWarmup ? `${MEANING_COLORS.unresolved}24` : `rgba(91,101,117,${i % 2 === 0 ? 0.1 : 0.04})`,

@@ -2,10 +2,28 @@ import { percentileOf } from "../../measure/numpy-statistics.ts";
 import { Timeline, type TimelineColumn } from "../../measure/timeline.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { nsToSec, secToNs } from "../../plan/units.ts";
-import { joinPlots, type PlotPoint, type PlotSet, type RequestSpan, type XyPlot, type XySeries } from "../plot.ts";
-import { type Bins, dropCovered, findBin, roundForPlot } from "../plot-points.ts";
-import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, SEC_PER_NS, samplesOf } from "./plotted-run.ts";
-import { noteCovered } from "./standard-plots.ts";
+import {
+  joinPlots,
+  type PlotPoint,
+  type PlotSet,
+  type RequestSpan,
+  roundForPlot,
+  type XyPlot,
+  type XySeries,
+} from "../plot.ts";
+import {
+  asSet,
+  type Bins,
+  dropCovered,
+  findBin,
+  findLack,
+  leaveOut,
+  MS_PER_NS,
+  noteCovered,
+  type PlottedRun,
+  SEC_PER_NS,
+  samplesOf,
+} from "./plotted-run.ts";
 
 /** Distributions of requests' times, and their course over the run. Times are seconds after the first send. */
 

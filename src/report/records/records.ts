@@ -9,7 +9,7 @@ import { membersOf, tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, PhaseStart } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
-import type { RequestContent, ResponseContent } from "../../service/service.ts";
+import type { RequestContent, ResponseContent } from "../../service/content.ts";
 import type { Report, TextSink } from "../report.ts";
 import { createRecords } from "./genai-records.ts";
 import { type LineFile, openLines } from "./line-file.ts";

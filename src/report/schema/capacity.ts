@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { LEVEL_UNIT } from "./level.ts";
-import { count, estimateSchema, type Parts } from "./parts.ts";
+import { count, described, estimateSchema, type Parts } from "./parts.ts";
 
 /** What the levels of a run say together, in Rampart's JSON report. */
 
@@ -14,43 +14,38 @@ export type CapacityJson = v.InferOutput<ReturnType<typeof capacitySchema>>;
 export function kneeSchema({ object }: Parts) {
   return object({
     unit: LEVEL_UNIT,
-    level: v.pipe(v.number(), v.description("The lowest level that reaches 90 % of the highest throughput.")),
-    isReached: v.pipe(
-      v.boolean(),
-      v.description("False when it is the last level, so that throughput may grow above it."),
-    ),
+    level: described(v.number(), "The lowest level that reaches 90 % of the highest throughput."),
+    isReached: described(v.boolean(), "False when it is the last level, so that throughput may grow above it."),
   });
 }
 
 /** What the server can do for which price. */
 export function capacitySchema(parts: Parts) {
   const optional = v.exactOptional;
-  const price = v.pipe(v.number(), v.description("Of one GPU, in a currency of the user's own."));
+  const price = described(v.number(), "Of one GPU, in a currency of the user's own.");
   const cost = optional(
-    v.pipe(
+    described(
       estimateSchema(parts),
-      v.description("gpuCount × gpuHourPrice / 3600 / rate × 1,000,000, in the currency of the price."),
+      "gpuCount × gpuHourPrice / 3600 / rate × 1,000,000, in the currency of the price.",
     ),
   );
   return parts.object({
     unit: LEVEL_UNIT,
-    level: v.pipe(
+    level: described(
       v.number(),
-      v.description("The level of all numbers: the highest that keeps the limits of a search, otherwise the knee."),
+      "The level of all numbers: the highest that keeps the limits of a search, otherwise the knee.",
     ),
-    isLowerBound: v.pipe(
+    isLowerBound: described(
       v.boolean(),
-      v.description("Whether no higher load is known to bring no more, or to break a limit: the server may do more."),
+      "Whether no higher load is known to bring no more, or to break a limit: the server may do more.",
     ),
-    gpuCount: v.pipe(count(), v.description("Of the server that was measured.")),
+    gpuCount: described(count(), "Of the server that was measured."),
     throughputPerGpu: estimateSchema(parts),
     outputTokensPerSecPerGpu: optional(estimateSchema(parts)),
     gpuHourPrice: optional(price),
     costPerMillion: cost,
     costPerMillionOutputTokens: cost,
     targetUserCount: optional(count()),
-    targetGpuCount: optional(
-      v.pipe(count(), v.description("Whole servers like this one, each with the users of the level.")),
-    ),
+    targetGpuCount: optional(described(count(), "Whole servers like this one, each with the users of the level.")),
   });
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { count, type Parts, unitSchema } from "./parts.ts";
+import { count, described, type Parts, unitSchema } from "./parts.ts";
 import { noteSchema, VERDICT_NAMES } from "./report-schema.ts";
 
 /**
@@ -36,33 +36,33 @@ export function createComparisonSchema(object: typeof v.object = v.object) {
     version: v.literal(COMPARISON_VERSION),
     verdict: object({
       name: v.picklist(VERDICT_NAMES),
-      headline: v.pipe(v.string(), v.description("One sentence that says why, without a full stop.")),
+      headline: described(v.string(), "One sentence that says why, without a full stop."),
       exitCode: count(),
     }),
-    notes: v.pipe(v.array(noteSchema(parts)), v.description("What a reader should know about the numbers.")),
-    comparisons: v.pipe(
+    notes: described(v.array(noteSchema(parts)), "What a reader should know about the numbers."),
+    comparisons: described(
       v.array(
         object({
           base: runSetSchema(parts),
           new: runSetSchema(parts),
-          differences: v.pipe(
+          differences: described(
             v.array(object({ path: v.string(), base: v.string(), new: v.string() })),
-            v.description("What differs between the plans."),
+            "What differs between the plans.",
           ),
           levels: v.array(
             object({
-              level: v.pipe(v.string(), v.description("Its name: concurrency 4.")),
+              level: described(v.string(), "Its name: concurrency 4."),
               metrics: v.array(metricSchema(parts)),
-              onlyInBase: v.pipe(names, v.description("Metrics that only the base has.")),
+              onlyInBase: described(names, "Metrics that only the base has."),
               onlyInNew: names,
             }),
           ),
-          onlyInBase: v.pipe(names, v.description("Levels that only the base has.")),
+          onlyInBase: described(names, "Levels that only the base has."),
           onlyInNew: names,
           limits: v.array(limitSchema(parts)),
         }),
       ),
-      v.description("One for each candidate."),
+      "One for each candidate.",
     ),
   });
 }
@@ -71,14 +71,14 @@ function runSetSchema({ object }: Parts) {
   return object({
     name: v.string(),
     runs: v.array(object({ source: v.string(), format: v.string() })),
-    notCompared: v.pipe(v.array(v.string()), v.description("Parts of the files that are not compared.")),
+    notCompared: described(v.array(v.string()), "Parts of the files that are not compared."),
   });
 }
 
 function metricSchema(parts: Parts) {
   const { object } = parts;
   return object({
-    name: v.pipe(v.string(), v.description("As limits name it: latency.p99.")),
+    name: described(v.string(), "As limits name it: latency.p99."),
     label: v.string(),
     unit: unitSchema(),
     better: v.nullable(v.picklist(["higher", "lower"])),
@@ -94,45 +94,42 @@ function metricSchema(parts: Parts) {
 function sideSchema({ object }: Parts) {
   const end = v.nullable(v.number());
   return object({
-    mean: v.pipe(v.number(), v.description("Over the runs.")),
-    low: v.pipe(end, v.description("The lower end of the 95 % interval; null: not known.")),
+    mean: described(v.number(), "Over the runs."),
+    low: described(end, "The lower end of the 95 % interval; null: not known."),
     high: end,
-    runs: v.pipe(v.array(v.number()), v.description("The value in each run.")),
+    runs: described(v.array(v.number()), "The value in each run."),
   });
 }
 
 /** A change is a ratio new / base, or for ratios of requests the difference new - base. */
 function changeEntries({ object }: Parts) {
-  const basis = v.pipe(
+  const basis = described(
     v.picklist(["runs", "within-runs", "none"]),
-    v.description("What the interval rests on: how runs differ, or the interval within a run."),
+    "What the interval rests on: how runs differ, or the interval within a run.",
   );
   const end = v.nullable(v.number());
   const change = object({ value: end, low: end, high: end, basis });
   return {
-    ratio: v.exactOptional(v.pipe(change, v.description("New / base; null: an end or a value that there is not."))),
-    difference: v.exactOptional(v.pipe(change, v.description("New - base, of ratios from 0 to 1."))),
+    ratio: v.exactOptional(described(change, "New / base; null: an end or a value that there is not.")),
+    difference: v.exactOptional(described(change, "New - base, of ratios from 0 to 1.")),
   };
 }
 
 function limitSchema(parts: Parts) {
   return parts.object({
-    text: v.pipe(v.string(), v.description("As it was given: p99 > +5%.")),
+    text: described(v.string(), "As it was given: p99 > +5%."),
     metric: v.string(),
-    level: v.pipe(v.string(), v.description("Name of the level.")),
+    level: described(v.string(), "Name of the level."),
     state: v.picklist(["kept", "broken", "unresolved", "undecidable"]),
     unit: unitSchema(),
     ...changeEntries(parts),
     new: v.exactOptional(sideSchema(parts)),
     runsNeeded: v.exactOptional(runsNeeded()),
-    decidedBy: v.exactOptional(v.pipe(v.string(), v.description("A metric whose limit is decided."))),
-    reason: v.exactOptional(v.pipe(v.string(), v.description("Why it is undecidable."))),
+    decidedBy: v.exactOptional(described(v.string(), "A metric whose limit is decided.")),
+    reason: v.exactOptional(described(v.string(), "Why it is undecidable.")),
   });
 }
 
 function runsNeeded() {
-  return v.pipe(
-    v.nullable(count()),
-    v.description("Runs on each side that would decide; null: not known, or more than 1,000."),
-  );
+  return described(v.nullable(count()), "Runs on each side that would decide; null: not known, or more than 1,000.");
 }

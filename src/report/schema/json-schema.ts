@@ -1,6 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import { COMPARISON_VERSION, createComparisonSchema } from "./comparison.ts";
 import { createReportSchema, REPORT_VERSION } from "./report-schema.ts";
+import { createSweepSchema, SWEEP_VERSION } from "./sweep.ts";
 
 /** Returns the JSON Schema (draft 2020-12) of Rampart's JSON report. */
 export function reportJsonSchema(): object {
@@ -10,6 +11,11 @@ export function reportJsonSchema(): object {
 /** Returns the JSON Schema (draft 2020-12) of Rampart's JSON of a comparison. */
 export function comparisonJsonSchema(): object {
   return publish(createComparisonSchema(), "comparison", "of a comparison", COMPARISON_VERSION);
+}
+
+/** Returns the JSON Schema (draft 2020-12) of Rampart's JSON of a sweep. */
+export function sweepJsonSchema(): object {
+  return publish(createSweepSchema(), "sweep", "of a sweep", SWEEP_VERSION);
 }
 
 function publish(own: Parameters<typeof toJsonSchema>[0], name: string, what: string, version: number): object {

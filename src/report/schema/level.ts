@@ -1,10 +1,17 @@
 import * as v from "valibot";
 import type { ServerDelta } from "../../measure/server-delta.ts";
 import { COUNTERS } from "../../service/server-counters.ts";
-import { extractedSchema, metricsSchema, spreadSchema, telemetrySchema, tokensSchema } from "./metrics.ts";
+import {
+  derivedSchema,
+  extractedSchema,
+  metricsSchema,
+  spreadSchema,
+  telemetrySchema,
+  tokensSchema,
+} from "./metrics.ts";
 import { mlperfSchema } from "./mlperf.ts";
 import { intervalEntries } from "./over-time.ts";
-import { count, estimateSchema, type Parts, ratio, valueSchema } from "./parts.ts";
+import { count, described, estimateSchema, type Parts, ratio, valueSchema } from "./parts.ts";
 
 /** A level in Rampart's JSON report. */
 
@@ -61,10 +68,8 @@ export function clientSchema({ object }: Parts) {
     loopLagMaxMs: v.number(),
     loopLagMeanMs: v.number(),
     loopLagP99Ms: v.nullable(v.number()),
-    lagWarning: v.nullable(v.pipe(v.string(), v.description("How late the client was, when its times may show it."))),
-    saturation: v.nullable(
-      v.pipe(v.string(), v.description("Why the client, and not the server, may have been the limit.")),
-    ),
+    lagWarning: v.nullable(described(v.string(), "How late the client was, when its times may show it.")),
+    saturation: v.nullable(described(v.string(), "Why the client, and not the server, may have been the limit.")),
   });
 }
 
@@ -90,9 +95,7 @@ function limitsSchema(parts: Parts) {
         state: v.picklist(["kept", "broken", "unresolved"]),
         limit: valueSchema(parts),
         measured: v.exactOptional(estimateSchema(parts)),
-        aboveRatio: v.exactOptional(
-          v.pipe(ratio(), v.description("Requests above the limit of a percentile, over all requests.")),
-        ),
+        aboveRatio: v.exactOptional(described(ratio(), "Requests above the limit of a percentile, over all requests.")),
       }),
     ),
   });
@@ -123,10 +126,7 @@ function repeatSchema(parts: Parts) {
 export function deliveryEntries() {
   return {
     unit: LEVEL_UNIT,
-    asked: v.pipe(
-      v.nullable(v.number()),
-      v.description("Mean over the measured time: requests in flight, or per second."),
-    ),
+    asked: described(v.nullable(v.number()), "Mean over the measured time: requests in flight, or per second."),
     delivered: v.number(),
     isDelivered: v.nullable(v.boolean()),
   };
@@ -137,16 +137,16 @@ function measuredEntries(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
   return {
-    requests: v.pipe(count(), v.description("Successful requests that ended in the measured time.")),
+    requests: described(count(), "Successful requests that ended in the measured time."),
     failed: count(),
     cancelled: optional(count()),
-    resent: optional(v.pipe(count(), v.description("Requests that were sent again over a new connection."))),
-    delayed: v.pipe(count(), v.description("Requests sent more than 1 ms later than due.")),
+    resent: optional(described(count(), "Requests that were sent again over a new connection.")),
+    delayed: described(count(), "Requests sent more than 1 ms later than due."),
     delayedByLimit: optional(object({ requests: count(), longestMs: v.number() })),
     sent: count(),
-    sentPerSec: v.pipe(v.number(), v.description("sent / sendingSec, or durationSec without it.")),
+    sentPerSec: described(v.number(), "sent / sendingSec, or durationSec without it."),
     sendingSec: optional(
-      v.pipe(v.number(), v.description("Time in which requests were due, where that is shorter than durationSec.")),
+      described(v.number(), "Time in which requests were due, where that is shorter than durationSec."),
     ),
     load: object(deliveryEntries()),
     inFlight: object({
@@ -158,13 +158,12 @@ function measuredEntries(parts: Parts) {
     sequences: optional(count()),
     responses: optional(count()),
     metrics: metricsSchema(parts),
-    sendDelayUs: optional(
-      v.pipe(spreadSchema(parts), v.description("From the time when a request was due to its send.")),
-    ),
+    sendDelayUs: optional(described(spreadSchema(parts), "From the time when a request was due to its send.")),
     server: optional(serverSchema(parts)),
     tokens: optional(tokensSchema(parts)),
     telemetry: optional(telemetrySchema(parts)),
     extracted: optional(extractedSchema(parts)),
+    derived: optional(derivedSchema(parts)),
   };
 }
 
@@ -180,8 +179,8 @@ export function levelSchema(parts: Parts) {
   const group = groupSchema(parts);
   return object({
     unit: LEVEL_UNIT,
-    level: v.pipe(v.number(), v.description("Concurrency, or requests per second.")),
-    phase: optional(object({ index: v.pipe(count(), v.description("From 0.")), name: v.string() })),
+    level: described(v.number(), "Concurrency, or requests per second."),
+    phase: optional(object({ index: described(count(), "From 0."), name: v.string() })),
     outcome: v.picklist(["measured", "unstable", "over-limit", "partial"]),
     trials: count(),
     instability: optional(instabilitySchema(parts)),
@@ -191,24 +190,21 @@ export function levelSchema(parts: Parts) {
     repeats: optional(v.array(repeatSchema(parts))),
     durationSec: v.number(),
     windows: optional(
-      v.pipe(
+      described(
         object({ first: count(), last: count() }),
-        v.description("Numbers of the windows that the level consists of, as in the records of requests; from 1."),
+        "Numbers of the windows that the level consists of, as in the records of requests; from 1.",
       ),
     ),
     ...measuredEntries(parts),
-    client: optional(v.pipe(clientSchema(parts), v.description("Absent: other processes measured the level."))),
+    client: optional(described(clientSchema(parts), "Absent: other processes measured the level.")),
     groups: optional(
-      v.pipe(
-        v.array(group),
-        v.description("The requests by the values of each tag. Those of a tag together are the level."),
-      ),
+      described(v.array(group), "The requests by the values of each tag. Those of a tag together are the level."),
     ),
     combinations: optional(v.array(group)),
     gaps: optional(
-      v.pipe(
+      described(
         v.array(object({ startSec: v.number(), endSec: v.number(), typicalSec: v.number() })),
-        v.description("Times in which nothing completed for much longer than usual, since the start of the run."),
+        "Times in which nothing completed for much longer than usual, since the start of the run.",
       ),
     ),
     timeline: v.array(timelineSchema(parts)),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
-import { byPercentile, count, type Parts } from "./parts.ts";
+import { byPercentile, count, described, type Parts } from "./parts.ts";
 
 /** Metrics in Rampart's JSON report: those of the catalogue by their names there with the unit, extracted values, and GPUs. */
 
@@ -22,6 +22,9 @@ export type OverJson = v.InferOutput<ReturnType<typeof overRuns>>;
 /** What is known of the tokens of a level besides its metrics, as data. */
 export type TokensJson = v.InferOutput<ReturnType<typeof tokensSchema>>;
 
+/** Derived metrics as data. */
+export type DerivedJson = v.InferOutput<ReturnType<typeof derivedSchema>>;
+
 /** Extracted values as data. */
 export type ExtractedJson = v.InferOutput<ReturnType<typeof extractedSchema>>;
 
@@ -35,11 +38,11 @@ function single({ object }: Parts) {
   return object({
     value: v.number(),
     low: v.exactOptional(
-      v.pipe(end(), v.description("Lower end of the 95 % confidence interval; null: the sample has none that helps.")),
+      described(end(), "Lower end of the 95 % confidence interval; null: the sample has none that helps."),
     ),
     high: v.exactOptional(end()),
-    count: v.exactOptional(v.pipe(count(), v.description("Of a ratio of requests: their number."))),
-    total: v.exactOptional(v.pipe(count(), v.description("Of a ratio of requests: the number that it is of."))),
+    count: v.exactOptional(described(count(), "Of a ratio of requests: their number.")),
+    total: v.exactOptional(described(count(), "Of a ratio of requests: the number that it is of.")),
   });
 }
 
@@ -47,14 +50,12 @@ function single({ object }: Parts) {
 function confidence({ object }: Parts) {
   const one = v.exactOptional(
     object({
-      low: v.pipe(end(), v.description("Null where the number is not certain.")),
+      low: described(end(), "Null where the number is not certain."),
       high: end(),
-      effectiveCount: v.pipe(v.number(), v.description("Number of independent samples that stand behind it.")),
-      isReliable: v.pipe(v.boolean(), v.description("False: too few samples.")),
-      isDecided: v.exactOptional(
-        v.pipe(v.boolean(), v.description("An assertion or a limit on it is certain at this level.")),
-      ),
-      neededCount: v.pipe(count(), v.description("Number of samples that would be enough.")),
+      effectiveCount: described(v.number(), "Number of independent samples that stand behind it."),
+      isReliable: described(v.boolean(), "False: too few samples."),
+      isDecided: v.exactOptional(described(v.boolean(), "An assertion or a limit on it is certain at this level.")),
+      neededCount: described(count(), "Number of samples that would be enough."),
     }),
   );
   const average = object({ low: end(), high: end(), effectiveCount: v.number() });
@@ -73,11 +74,9 @@ export function spreadSchema(parts: Parts) {
     ...byPercentile(REPORTED_PERCENTILES, () => value),
     confidence95: v.exactOptional(confidence(parts)),
     hdrHistogram: v.exactOptional(
-      v.pipe(
+      described(
         v.string(),
-        v.description(
-          "All values, in their unit: a compressed HDR histogram, version 2, in base64, which can be merged.",
-        ),
+        "All values, in their unit: a compressed HDR histogram, version 2, in base64, which can be merged.",
       ),
     ),
   });
@@ -85,9 +84,9 @@ export function spreadSchema(parts: Parts) {
 
 /** The metrics of a level, or of some of its requests. */
 export function metricsSchema(parts: Parts) {
-  return v.pipe(
+  return described(
     v.record(v.string(), v.union([single(parts), spreadSchema(parts)])),
-    v.description("By name, which ends in the unit: latencyUs, throughputPerSec, errorRateRatio, gpuPowerWatts."),
+    "By name, which ends in the unit: latencyUs, throughputPerSec, errorRateRatio, gpuPowerWatts.",
   );
 }
 
@@ -96,9 +95,9 @@ export function overRuns({ object }: Parts) {
   return object({
     count: count(),
     mean: v.number(),
-    low: v.pipe(end(), v.description("Lower end of the 95 % interval of the mean.")),
+    low: described(end(), "Lower end of the 95 % interval of the mean."),
     high: end(),
-    deviation: v.pipe(end(), v.description("Between runs.")),
+    deviation: described(end(), "Between runs."),
     withinDeviation: end(),
     betweenToWithinRatio: end(),
   });
@@ -119,7 +118,7 @@ export function overMetricsSchema(parts: Parts) {
 /** What is known of the tokens of a level besides its metrics. */
 export function tokensSchema(parts: Parts) {
   return parts.object({
-    requests: v.pipe(count(), v.description("Successful requests whose response had content.")),
+    requests: described(count(), "Successful requests whose response had content."),
     withoutContent: count(),
     withoutEndMark: v.exactOptional(count()),
     failed: count(),
@@ -127,9 +126,28 @@ export function tokensSchema(parts: Parts) {
   });
 }
 
+/** Metrics that a scenario derives from others at a level, by name. */
+export function derivedSchema({ object }: Parts) {
+  const one = object({
+    value: v.exactOptional(v.number()),
+    missing: v.exactOptional(v.pipe(v.string(), v.description("Why it has no value."))),
+    ...ownFacts(),
+  });
+  return v.record(v.string(), one);
+}
+
+/** What a scenario says about a metric of its own. */
+function ownFacts() {
+  return {
+    unit: v.exactOptional(v.string()),
+    better: v.exactOptional(v.picklist(["lower", "higher"])),
+  };
+}
+
 /** Values that a target extracts from the responses of a level, by name. */
 export function extractedSchema(parts: Parts) {
   const one = parts.object({
+    ...ownFacts(),
     numbers: v.exactOptional(spreadSchema(parts)),
     percentileDigits: v.exactOptional(v.number()),
     texts: v.exactOptional(v.record(v.string(), count())),

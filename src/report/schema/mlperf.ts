@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { count, type Parts } from "./parts.ts";
+import { count, described, type Parts } from "./parts.ts";
 
 /** The result of an MLPerf scenario in Rampart's JSON report. Latencies are in nanoseconds, as in LoadGen's logs. */
 
@@ -50,7 +50,7 @@ export function mlperfSchema(parts: Parts) {
   return object({
     scenario: v.picklist(["single-stream", "multi-stream", "server", "offline"]),
     isValid: v.boolean(),
-    broken: v.pipe(v.array(v.string()), v.description("The rules that are not kept.")),
+    broken: described(v.array(v.string()), "The rules that are not kept."),
     queryCount: count(),
     sampleCount: count(),
     earlyStopping: optional(v.union([limitedStop(parts), estimatedStop(parts)])),

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { SCALE } from "../../measure/exponential-histogram.ts";
 import { GAUGE_KEYS, type Gauge } from "../../measure/metrics/gpu-metrics.ts";
-import { count, type Parts } from "./parts.ts";
+import { count, described, type Parts } from "./parts.ts";
 
 /** A run over time in Rampart's JSON report, of a bounded size for runs of any length. Times are seconds since the start of the run. */
 
@@ -13,7 +13,7 @@ export function intervalEntries() {
   return {
     startSec: v.number(),
     endSec: v.number(),
-    requests: v.pipe(count(), v.description("Successful ones.")),
+    requests: described(count(), "Successful ones."),
     failed: count(),
     cancelled: v.exactOptional(count()),
     outstandingMean: v.number(),
@@ -28,20 +28,18 @@ export function overTimeSchema({ object }: Parts) {
   const extent = { startSec: v.number(), endSec: v.number() };
   const step = object({
     ...intervalEntries(),
-    latencyBuckets: v.pipe(
+    latencyBuckets: described(
       v.string(),
-      v.description(
-        `Latencies as bucket:count with commas; bucket n is above 2^(n/${2 ** SCALE}) s, up to 2^((n+1)/${2 ** SCALE}) s.`,
-      ),
+      `Latencies as bucket:count with commas; bucket n is above 2^(n/${2 ** SCALE}) s, up to 2^((n+1)/${2 ** SCALE}) s.`,
     ),
   });
   const window = object({
-    index: v.pipe(count(), v.description("From 1, in its level.")),
+    index: described(count(), "From 1, in its level."),
     ...extent,
     throughputPerSec: v.number(),
-    latencyUs: v.pipe(v.number(), v.description("The latency that stability is based on.")),
+    latencyUs: described(v.number(), "The latency that stability is based on."),
     server: v.exactOptional(
-      v.pipe(object({ queueUs: v.number(), computeUs: v.number() }), v.description("Averages in the server.")),
+      described(object({ queueUs: v.number(), computeUs: v.number() }), "Averages in the server."),
     ),
   });
   const span = object({ label: v.string(), isWarmup: v.boolean(), ...extent });
@@ -49,9 +47,9 @@ export function overTimeSchema({ object }: Parts) {
   const readings = Object.fromEntries(GAUGE_KEYS.map((metric) => [metric, values])) as Record<Gauge, typeof values>;
   const gpu = object({ uuid: v.string(), atSec: v.array(v.number()), ...readings });
   return object({
-    steps: v.pipe(v.array(step), v.description("All requests of the run, also those of warm-ups.")),
+    steps: described(v.array(step), "All requests of the run, also those of warm-ups."),
     windows: v.array(window),
-    spans: v.pipe(v.array(span), v.description("Warm-ups and levels.")),
-    gpus: v.pipe(v.array(gpu), v.description("The readings of a metric of a GPU, in its field.")),
+    spans: described(v.array(span), "Warm-ups and levels."),
+    gpus: described(v.array(gpu), "The readings of a metric of a GPU, in its field."),
   });
 }

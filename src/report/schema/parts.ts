@@ -6,6 +6,11 @@ export interface Parts {
   readonly object: typeof v.object;
 }
 
+/** Adds to a schema what it describes, for readers of the published one. */
+export function described<S extends v.GenericSchema>(schema: S, text: string) {
+  return v.pipe(schema, v.description(text));
+}
+
 /** A value with its unit as data. */
 export type ValueJson = v.InferOutput<ReturnType<typeof valueSchema>>;
 
@@ -14,9 +19,9 @@ export type EstimateJson = v.InferOutput<ReturnType<typeof estimateSchema>>;
 
 /** The name of a unit. */
 export function unitSchema() {
-  return v.pipe(
+  return described(
     v.string(),
-    v.description("us, perSec, count, ratio (0 to 1), the unit of a number such as W, or number without a known one."),
+    "us, perSec, count, ratio (0 to 1), the unit of a number such as W, or number without a known one.",
   );
 }
 

@@ -3,7 +3,7 @@ import { FAILURE_KINDS } from "../../transport/failure.ts";
 import { capacitySchema, kneeSchema } from "./capacity.ts";
 import { LEVEL_UNIT, levelSchema, serverSchema } from "./level.ts";
 import { overTimeSchema } from "./over-time.ts";
-import { count, estimateSchema, type Parts, valueSchema } from "./parts.ts";
+import { count, described, estimateSchema, type Parts, valueSchema } from "./parts.ts";
 import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
 
 /**
@@ -49,13 +49,13 @@ export function createReportSchema(object: typeof v.object = v.object) {
   const parts: Parts = { object };
   const head = {
     version: v.literal(REPORT_VERSION),
-    name: v.pipe(v.string(), v.description("The scenario's name.")),
+    name: described(v.string(), "The scenario's name."),
     verdict: verdictSchema(parts),
     parameters: v.exactOptional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))),
     machine: machineSchema(parts),
     model: object({ name: v.string(), version: v.string() }),
-    notes: v.pipe(v.array(noteSchema(parts)), v.description("What a reader should know about the numbers.")),
-    plan: v.pipe(v.record(v.string(), v.unknown()), v.description("The complete plan of the run, without secrets.")),
+    notes: described(v.array(noteSchema(parts)), "What a reader should know about the numbers."),
+    plan: described(v.record(v.string(), v.unknown()), "The complete plan of the run, without secrets."),
   };
   return v.union([
     object({ ...head, ...runEntries(parts) }),
@@ -78,13 +78,13 @@ export function runsOf(report: ReportJson): readonly RunJson[] {
 /** A note about numbers. */
 export function noteSchema({ object }: Parts) {
   return object({
-    code: v.pipe(v.string(), v.description("Notes of one code say the same kind of thing.")),
-    severity: v.pipe(
+    code: described(v.string(), "Notes of one code say the same kind of thing."),
+    severity: described(
       v.picklist(["wrong", "caution", "detail"]),
-      v.description("wrong: do not use this number; caution: it may be off; detail: good to know."),
+      "wrong: do not use this number; caution: it may be off; detail: good to know.",
     ),
     metric: v.exactOptional(v.string()),
-    levels: v.pipe(v.array(v.string()), v.description("Names of the levels; empty: the whole run.")),
+    levels: described(v.array(v.string()), "Names of the levels; empty: the whole run."),
     text: v.string(),
   });
 }
@@ -93,7 +93,7 @@ function timeEntries() {
   return {
     startedAt: v.pipe(v.string(), v.isoTimestamp()),
     durationSec: v.number(),
-    isPartial: v.pipe(v.boolean(), v.description("Whether a run ended early.")),
+    isPartial: described(v.boolean(), "Whether a run ended early."),
   };
 }
 
@@ -109,19 +109,19 @@ export const VERDICT_NAMES = ["failed", "partial", "unresolved", "passed", "meas
 function verdictSchema({ object }: Parts) {
   return object({
     name: v.picklist(VERDICT_NAMES),
-    headline: v.pipe(v.string(), v.description("One sentence that says why, without a full stop.")),
-    reasons: v.pipe(
+    headline: described(v.string(), "One sentence that says why, without a full stop."),
+    reasons: described(
       v.array(
         object({
           state: v.picklist(["fail", "partial", "unresolved"]),
-          code: v.pipe(v.string(), v.description("What kind of reason it is: assertion, search, unstable and so on.")),
+          code: described(v.string(), "What kind of reason it is: assertion, search, unstable and so on."),
           text: v.string(),
         }),
       ),
-      v.description("Why they did not pass, the worst first."),
+      "Why they did not pass, the worst first.",
     ),
     exitCode: v.exactOptional(
-      v.pipe(count(), v.description("Of Rampart's own commands. Absent in the modes of perf_analyzer and genai-perf.")),
+      described(count(), "Of Rampart's own commands. Absent in the modes of perf_analyzer and genai-perf."),
     ),
   });
 }
@@ -130,7 +130,7 @@ function verdictSchema({ object }: Parts) {
 function machineSchema({ object }: Parts) {
   return object({
     cpu: v.string(),
-    cores: v.pipe(count(), v.description("Cores that this process may use.")),
+    cores: described(count(), "Cores that this process may use."),
     memoryBytes: count(),
     os: v.string(),
     architecture: v.string(),
@@ -145,7 +145,7 @@ function runEntries(parts: Parts) {
   const optional = v.exactOptional;
   return {
     ...timeEntries(),
-    seed: optional(v.pipe(v.number(), v.description("Seed of all that was drawn. Absent: 0."))),
+    seed: optional(described(v.number(), "Seed of all that was drawn. Absent: 0.")),
     error: optional(object({ code: v.string(), message: v.string() })),
     requests: object({
       sent: count(),
@@ -156,13 +156,13 @@ function runEntries(parts: Parts) {
     }),
     warmup: optional(object({ sent: count(), failed: count() })),
     connections: count(),
-    receivedBytes: optional(v.pipe(count(), v.description("Bytes of HTTP responses in the whole run, as they came."))),
+    receivedBytes: optional(described(count(), "Bytes of HTTP responses in the whole run, as they came.")),
     responses: optional(
-      v.pipe(v.record(v.string(), count()), v.description("Complete HTTP responses in the whole run, by status.")),
+      described(v.record(v.string(), count()), "Complete HTTP responses in the whole run, by status."),
     ),
     servers: optional(v.array(object({ name: v.string(), sent: count(), failed: count() }))),
     hosts: optional(
-      v.pipe(
+      described(
         v.array(
           object({
             name: v.string(),
@@ -171,9 +171,7 @@ function runEntries(parts: Parts) {
             lost: optional(object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string() })),
           }),
         ),
-        v.description(
-          "Agents that sent: how well their clocks were known, how far these moved, and how late a message came at most.",
-        ),
+        "Agents that sent: how well their clocks were known, how far these moved, and how late a message came at most.",
       ),
     ),
     failures: v.array(
@@ -184,9 +182,9 @@ function runEntries(parts: Parts) {
         status: optional(v.number()),
         isWarmup: optional(v.literal(true)),
         responses: optional(
-          v.pipe(
+          described(
             v.array(object({ reason: v.string(), response: v.string() })),
-            v.description("The first responses that the scenario's check refused."),
+            "The first responses that the scenario's check refused.",
           ),
         ),
       }),
@@ -203,8 +201,8 @@ function runEntries(parts: Parts) {
     overTime: optional(overTimeSchema(parts)),
     server: optional(serverSchema(parts)),
     findMax: optional(findMaxSchema(parts)),
-    knee: optional(v.pipe(kneeSchema(parts), v.description("Of a load that ends at the knee."))),
-    capacity: optional(v.pipe(capacitySchema(parts), v.description("Of a plan with capacity."))),
+    knee: optional(described(kneeSchema(parts), "Of a load that ends at the knee.")),
+    capacity: optional(described(capacitySchema(parts), "Of a plan with capacity.")),
     ...phaseEntries(parts),
     levels: v.array(levelSchema(parts)),
     assertions: v.array(assertionSchema(parts)),
@@ -217,18 +215,14 @@ export function findMaxSchema({ object }: Parts) {
   return object({
     limits: v.array(v.string()),
     unit: LEVEL_UNIT,
-    highest: v.pipe(load, v.description("The highest load that certainly keeps the limits; null: none is known to.")),
-    next: v.pipe(
+    highest: described(load, "The highest load that certainly keeps the limits; null: none is known to."),
+    next: described(
       load,
-      v.description(
-        "The lowest load above it that breaks one; null: none is known to, and `highest` is a lower bound.",
-      ),
+      "The lowest load above it that breaks one; null: none is known to, and `highest` is a lower bound.",
     ),
-    isResolved: v.pipe(
+    isResolved: described(
       v.boolean(),
-      v.description(
-        "False when loads between the two are undecided, and the two are further apart than `within` of the scenario.",
-      ),
+      "False when loads between the two are undecided, and the two are further apart than `within` of the scenario.",
     ),
   });
 }
@@ -239,21 +233,21 @@ function assertionSchema(parts: Parts) {
   return object({
     text: v.string(),
     state: verdictState(),
-    isMet: v.pipe(v.boolean(), v.description("Whether the state is pass.")),
+    isMet: described(v.boolean(), "Whether the state is pass."),
     level: v.exactOptional(v.number()),
-    phase: v.exactOptional(v.pipe(count(), v.description("Index of the phase, from 0."))),
-    endedRun: v.exactOptional(v.pipe(v.literal(true), v.description("It ended the run early."))),
+    phase: v.exactOptional(described(count(), "Index of the phase, from 0.")),
+    endedRun: v.exactOptional(described(v.literal(true), "It ended the run early.")),
     runs: v.exactOptional(count()),
-    runsMet: v.exactOptional(v.pipe(count(), v.description("Number of runs that meet it on their own."))),
+    runsMet: v.exactOptional(described(count(), "Number of runs that meet it on their own.")),
     measured: v.exactOptional(
-      v.pipe(estimateSchema(parts), v.description("The worst value, over several runs with its interval.")),
+      described(estimateSchema(parts), "The worst value, over several runs with its interval."),
     ),
-    reason: v.exactOptional(v.pipe(v.string(), v.description("Why it is unresolved."))),
-    measuredText: v.pipe(
+    reason: v.exactOptional(described(v.string(), "Why it is unresolved.")),
+    measuredText: described(
       v.string(),
-      v.description("The worst value with its unit, where it was measured, and why it is unresolved."),
+      "The worst value with its unit, where it was measured, and why it is unresolved.",
     ),
     limit: valueSchema(parts),
-    limitText: v.pipe(v.string(), v.description("The limit with its unit.")),
+    limitText: described(v.string(), "The limit with its unit."),
   });
 }

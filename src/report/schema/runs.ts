@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { deliveryEntries, LEVEL_UNIT, timelineSchema } from "./level.ts";
 import { overMetricsSchema, overRuns } from "./metrics.ts";
-import { count, type Parts } from "./parts.ts";
+import { count, described, type Parts } from "./parts.ts";
 
 /** Phases and repeated runs in Rampart's JSON report. */
 
@@ -39,7 +39,7 @@ export function phaseEntries(parts: Parts) {
   const check = object({
     text: v.string(),
     state: verdictState(),
-    isMet: v.pipe(v.boolean(), v.description("Whether the state is pass.")),
+    isMet: described(v.boolean(), "Whether the state is pass."),
     measured: v.string(),
     latencyChange: optional(change),
     throughputChange: optional(change),
@@ -58,9 +58,9 @@ export function phaseEntries(parts: Parts) {
     completed: count(),
     failed: count(),
     cancelled: count(),
-    load: v.pipe(
+    load: described(
       v.array(object({ level: v.number(), ...deliveryEntries() })),
-      v.description("The load of each measured level of the phase."),
+      "The load of each measured level of the phase.",
     ),
     checks: v.array(check),
   });
@@ -76,33 +76,25 @@ export function combinationSchema(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
   const results = {
-    runs: v.pipe(count(), v.description("Number of runs that have it.")),
+    runs: described(count(), "Number of runs that have it."),
     metrics: overMetricsSchema(parts),
   };
   const numbers = v.array(v.pipe(count(), v.minValue(1)));
   const findMax = object({
     unit: LEVEL_UNIT,
     highest: optional(
-      v.pipe(
-        overRuns(parts),
-        v.description("The highest load that keeps the limits, over the runs with a certain result."),
-      ),
+      described(overRuns(parts), "The highest load that keeps the limits, over the runs with a certain result."),
     ),
-    atHighest: optional(v.pipe(object(results), v.description("What these runs measured, each at its highest load."))),
-    unresolvedRuns: v.pipe(
+    atHighest: optional(described(object(results), "What these runs measured, each at its highest load.")),
+    unresolvedRuns: described(numbers, "Numbers of the runs without a certain result, which are in no mean."),
+    runsWithoutLoad: described(numbers, "Numbers of the runs in which no load keeps the limits."),
+    runsAtUpperEnd: described(
       numbers,
-      v.description("Numbers of the runs without a certain result, which are in no mean."),
-    ),
-    runsWithoutLoad: v.pipe(numbers, v.description("Numbers of the runs in which no load keeps the limits.")),
-    runsAtUpperEnd: v.pipe(
-      numbers,
-      v.description(
-        "Numbers of the runs in which the upper end of the search keeps the limits, so that the mean is a lower bound.",
-      ),
+      "Numbers of the runs in which the upper end of the search keeps the limits, so that the mean is a lower bound.",
     ),
   });
   return object({
-    runs: v.pipe(count(), v.description("Number of runs that ended as planned, and so count.")),
+    runs: described(count(), "Number of runs that ended as planned, and so count."),
     findMax: optional(findMax),
     levels: v.array(
       object({
@@ -123,7 +115,7 @@ export function repeatSchema({ object }: Parts) {
     until: v.exactOptional(
       object({
         metric: v.record(v.string(), v.unknown()),
-        ratio: v.pipe(v.number(), v.description("The precision asked for.")),
+        ratio: described(v.number(), "The precision asked for."),
         where: v.exactOptional(v.record(v.string(), v.unknown())),
         reachedRatio: v.nullable(v.number()),
         isReached: v.boolean(),

@@ -1,6 +1,7 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
+import { type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
 import { checksOf } from "../model/checks.ts";
 import { measuredColumns } from "../model/level-columns.ts";
 import type { Check, Note, ReportModel, Section } from "../model/report-model.ts";
@@ -10,6 +11,7 @@ import { type ColumnSpec, column, makeTable, markedIf } from "../model/tables.ts
 import { formatSeconds } from "../model/values.ts";
 import type { ReportJson, VerdictJson } from "../schema/report-schema.ts";
 import { VERDICT_NAMES } from "../schema/report-schema.ts";
+import { SWEEP_VERSION, type SweepJson } from "../schema/sweep.ts";
 
 /** The one report of a sweep: a row for each point and level, and what was asserted at all points together. */
 
@@ -85,7 +87,18 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   const times = points.map(({ json }) => json.durationSec);
   const durationSec = sweep.noun === undefined ? times.reduce((sum, one) => sum + one, 0) : Math.max(0, ...times);
   const lines = missing.map(({ values, reason }) => `${namePoint(values)} could not be measured: ${reason}`);
-  const section: Section = { id: "points", title: "", isSummary: true, tables: [table], charts: [], lines };
+  const { summary, rest } =
+    sweep.noun === undefined
+      ? sweepCharts(
+          axesOf(points),
+          points.flatMap(({ values }, at) => {
+            const view = views[at];
+            return view === undefined ? [] : [{ values, view }];
+          }),
+        )
+      : { summary: [], rest: [] };
+  const section: Section = { id: "points", title: "", isSummary: true, tables: [table], charts: summary, lines };
+  const more: Section = { id: "by-parameter", title: "By parameter", isSummary: false, tables: [], charts: rest };
   return {
     name: points[0]?.json.name ?? "sweep",
     subject: "",
@@ -96,7 +109,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
     checks: joinChecks(points, noun),
     notes: joinNotes(points, noun),
-    sections: [section],
+    sections: rest.length === 0 ? [section] : [section, more],
     suites: points.flatMap(({ values, plan, json }, at) =>
       suitesOf(views[at] ?? viewReport(plan, json), {
         name: `${json.name}: ${namePoint(values)}`,
@@ -108,14 +121,13 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   };
 }
 
-function axesOf(points: readonly SweptPoint[]): { readonly name: string; readonly values: readonly string[] }[] {
+function axesOf(points: readonly SweptPoint[]): SweepAxis[] {
   const names = [...new Set(points.flatMap(({ values }) => values.map(([name]) => name)))];
-  return names.map((name) => ({
-    name,
-    values: [
-      ...new Set(points.flatMap(({ values }) => values.filter(([own]) => own === name).map(([, value]) => value))),
-    ],
-  }));
+  return names.map((name) => {
+    const all = points.flatMap(({ values: own }) => own.filter(([one]) => one === name).map(([, value]) => value));
+    const values = [...new Set(all)];
+    return { name, values, isNumber: values.every((value) => value.trim() !== "" && Number.isFinite(Number(value))) };
+  });
 }
 
 /** The columns that name a row: what is varied, the verdict of its point, and the run and level where these say more. */
@@ -124,8 +136,7 @@ function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTar
   const perPoint = Map.groupBy(rows, ({ point }) => point);
   const hasLevels = [...perPoint.values()].some((own) => own.length > 1);
   return [
-    ...axesOf(points).map(({ name, values }) => {
-      const isNumber = values.every((value) => value.trim() !== "" && Number.isFinite(Number(value)));
+    ...axesOf(points).map(({ name, isNumber }) => {
       return column<Row>(name, name, isNumber ? "number" : "text", 0, (row) => {
         const value = swept(row, name);
         return isNumber ? Number(value) : value;
@@ -174,14 +185,15 @@ function joinNotes(points: readonly SweptPoint[], noun: string): Note[] {
     text:
       at.length === points.length && at.length > 1
         ? note.text
-        : `${at.length > 2 ? `${at.length} ${noun}` : at.join("; ")}: ${note.text}`,
+        : `${at.length > 2 ? `${at.length} ${noun}` : at.join("; ")}: ${note.text.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())}`,
   }));
 }
 
 /** Converts a sweep to JSON: each point has its values and the JSON of its report. */
-export function toSweepJson(sweep: Sweep): object {
+export function toSweepJson(sweep: Sweep): SweepJson {
   const { points, missing, asked, noun } = sweep;
   return {
+    version: SWEEP_VERSION,
     kind: noun ?? "sweep",
     name: points[0]?.json.name ?? "sweep",
     verdict: judgeSweep(sweep),

@@ -90,7 +90,9 @@ function verdictLines(
   const word = verdict.name.toUpperCase();
   const chosen = VERDICT_COLORS[verdict.name];
   const facts = verdict.facts.join("   ");
-  const title = subject === "" ? name : `${name}: ${subject}`;
+  // A scenario that has the name of its model needs it once.
+  const whole = subject === "" ? name : `${name}: ${subject}`;
+  const title = subject.startsWith(`${name},`) ? subject : whole;
   const room = maxColumns - word.length - INDENT.length;
   const isOneLine = title.length + 3 + facts.length <= room;
   const [first = "", ...rest] = isOneLine ? [`${title.padEnd(room - facts.length)}${facts}`] : wrapText(title, room);

@@ -1,6 +1,7 @@
 import { canLanesWait, isScheduled, roundSizeOf } from "../../load/drive.ts";
 import { goodputsOf } from "../../measure/good-requests.ts";
-import { UserError } from "../../plan/problem.ts";
+import { deriveMetric } from "../../measure/metrics/read-metric.ts";
+import { RunError, UserError } from "../../plan/problem.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
@@ -141,11 +142,22 @@ export class Conductor implements LevelHost {
         this.policy.checkRatio();
         addLevel(this.levels, result, step.repeat > 0);
         observer.onLevelEnd?.(result);
+        this.checkDerived(result);
         if (next !== undefined && !signal.isStopped) await growth?.growAfter(result.window);
       }
       return next;
     };
     await runSteps(first, signal, run).finally(() => poller?.stop());
+  }
+
+  /** Ends the run when a metric that the scenario derives cannot be computed because its function is wrong. */
+  private checkDerived(result: LevelResult): void {
+    const { derived = [], target } = this.parts.plan;
+    for (const one of derived) {
+      const { error } = deriveMetric(one, result, target.batchSize);
+      if (error !== undefined)
+        this.fail(new RunError("exception", `derive.${one.name} ${error}`, "Correct it in the scenario."));
+    }
   }
 
   /** Whether no request may be in flight at the start of a measurement, so that it contains complete requests only. */

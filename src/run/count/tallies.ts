@@ -31,7 +31,7 @@ export function talliesOf({ plan, session, groups }: TallyParts, isScheduled: bo
       countsReading: service.wire === "http",
       isDecoupled: service.isDecoupled || service.hasManyResponses === true,
       isStreamed,
-      extractedNames: service.responseReader?.names,
+      extracted: service.responseReader?.names,
       goodputs,
     });
   return {

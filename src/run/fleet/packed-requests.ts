@@ -1,5 +1,5 @@
 import { RECORD_FAILED, RECORD_RESENT, type RecordColumns } from "../../measure/records.ts";
-import type { Payload, RequestContent } from "../../service/service.ts";
+import type { Payload, RequestContent } from "../../service/content.ts";
 import { Call, type ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../transport/packed-bytes.ts";

@@ -1,8 +1,8 @@
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { RequestContent } from "../../service/content.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { type CheckResponse, createScenarioResponse, type ScenarioResponse } from "../../service/scenario-response.ts";
-import type { RequestContent } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import { describeUserError } from "../../service/user-defined/user-error.ts";
 import type { Failure } from "../../transport/failure.ts";

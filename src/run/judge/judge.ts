@@ -1,4 +1,3 @@
-import type { ExpectedOutput } from "../../inputs/batches.ts";
 import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import { separateReads } from "../../measure/tokens/response-times.ts";
 import { messageOf } from "../../plan/problem.ts";
@@ -7,7 +6,8 @@ import { limitMessage } from "../../plan/show-value.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import type { InferResponse, ResponseContent, Service } from "../../service/service.ts";
+import type { ResponseContent } from "../../service/content.ts";
+import type { InferResponse, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
@@ -24,49 +24,8 @@ import type { Feed } from "../send/feed.ts";
 import { type SessionFeed, sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
 import type { ContentCheck, GivenResponse } from "./content-check.ts";
+import { compareOutput } from "./expected-output.ts";
 import { firstByteOf, ResponsePacker } from "./response-packer.ts";
-
-/**
- * Compares an output with the one that the data expects, byte by byte. The messages begin like perf_analyzer's.
- * @param actual bytes of the output; undefined when the response has no such output
- * @param step step of the data that the request used
- * @returns the first difference; undefined when they are equal
- */
-export function compareOutput(
-  expected: ExpectedOutput,
-  actual: Uint8Array | undefined,
-  step: number,
-): Failure | undefined {
-  if (actual === undefined || actual.length !== expected.bytes.length)
-    return {
-      kind: "validation",
-      message: `Output size doesn't match expected size: ${expected.name} has ${actual?.length ?? 0} bytes, expected ${expected.bytes.length} (${placesOf(expected, step)})`,
-    };
-  const at = expected.bytes.findIndex((byte, index) => byte !== actual[index]);
-  if (at < 0) return undefined;
-  return {
-    kind: "validation",
-    message: `Output doesn't match expected output: ${expected.name} ${describeDifference(expected, at, step)}`,
-  };
-}
-
-/** Returns the places of the first and last entry of an expected output. */
-function placesOf({ items }: ExpectedOutput, step: number): string {
-  const first = items[0]?.place ?? "";
-  const last = items.at(-1)?.place ?? "";
-  if (first === "") return `step ${step}`;
-  return first === last ? first : `${first} to ${last}`;
-}
-
-/** Describes the first different byte. @param at offset in the whole output */
-function describeDifference({ items }: ExpectedOutput, at: number, step: number): string {
-  let offset = at;
-  for (const { place, byteCount } of items) {
-    if (offset < byteCount) return `differs at byte ${offset} (${place === "" ? `step ${step}` : place})`;
-    offset -= byteCount;
-  }
-  return `differs at byte ${at} (step ${step})`;
-}
 
 const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
@@ -164,7 +123,7 @@ export class RequestJudge implements Judging {
       service.responseReader !== undefined ||
       feed.hasExpectations ||
       this.sessions !== undefined;
-    this.needsHeaders = this.sessions !== undefined && service.readsHeaders === true;
+    this.needsHeaders = this.sessions?.readsHeaders === true;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
     const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
       name,
@@ -262,7 +221,24 @@ export class RequestJudge implements Judging {
     const { responseReader } = this.service;
     if (responseReader === undefined) return undefined;
     const bodies = this.receivedOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body]));
-    return responseReader.read(bodies, this.feed.contentOf(step));
+    return responseReader.read(bodies, {
+      ...this.requestOf(step),
+      tensors: () => bodies.map((body) => this.tensorsOf(body, call)),
+    });
+  }
+
+  /** Returns the tensors of a response; none for one of payloads. @throws ProtocolError */
+  private tensorsOf(body: Uint8Array, { jsonBytes, slot }: Call): Tensor[] {
+    const { outputs } = this.service.codec.decode(body, jsonBytes);
+    return outputs instanceof Uint8Array ? [] : this.placed(outputs, slot);
+  }
+
+  /** Returns tensors with their bytes, which may be in shared memory. */
+  private placed(tensors: ReadonlyMap<string, Tensor>, slot: number): Tensor[] {
+    return [...tensors.values()].map((tensor) => ({
+      ...tensor,
+      bytes: this.shared?.read(tensor, slot) ?? tensor.bytes,
+    }));
   }
 
   /** Returns the responses of a call. Only a gRPC call of several messages may have none. */
@@ -277,10 +253,9 @@ export class RequestJudge implements Judging {
     slot: number,
   ): Pick<GivenResponse, "parts" | "tensors"> {
     const last = records.findLast(({ outputs }) => outputs !== this.noOutputs)?.outputs;
-    const tensors = last === undefined || last instanceof Uint8Array ? [] : [...last.values()];
     return {
       parts: received.flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body])),
-      tensors: tensors.map((tensor) => ({ ...tensor, bytes: this.shared?.read(tensor, slot) ?? tensor.bytes })),
+      tensors: last === undefined || last instanceof Uint8Array ? [] : this.placed(last, slot),
     };
   }
 
@@ -290,7 +265,7 @@ export class RequestJudge implements Judging {
 
   private nameExtracted(values: readonly unknown[]): Readonly<Record<string, unknown>> {
     const names = this.service.responseReader?.names ?? [];
-    return Object.fromEntries(names.map((name, index) => [name, values[index]]));
+    return Object.fromEntries(names.map(({ name }, index) => [name, values[index]]));
   }
 
   /** Checks a response whose body was kept. */

@@ -1,6 +1,6 @@
 import type { ExpectedOutput } from "../../inputs/batches.ts";
 import { type Share, WHOLE } from "../../load/share.ts";
-import type { RequestContent } from "../../service/service.ts";
+import type { RequestContent } from "../../service/content.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { Feed, RequestFeed } from "../send/feed.ts";
 

@@ -5,7 +5,8 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { SessionTally } from "../../result/run-result.ts";
 import { createRandomFor, drawNormal, type Random } from "../../runtime/random.ts";
-import type { Conversation, Payload, RequestContent, Service } from "../../service/service.ts";
+import type { Payload, RequestContent } from "../../service/content.ts";
+import type { Conversation, Service } from "../../service/service.ts";
 import type { Call } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
@@ -61,6 +62,10 @@ const NO_BYTES = new Uint8Array(0);
 export class SessionFeed extends RequestFeed {
   /** Number of turns in all sessions. */
   readonly turnCount: number;
+  /** Whether the headers of any response are read. */
+  readonly readsHeaders: boolean;
+  /** Encodings of turns that are always the same. */
+  private readonly fixed = new WeakMap<Payload, WireRequest>();
   private readonly open: (user: number) => Conversation;
   private readonly seed: number;
   /** Of think times, by slot. */
@@ -87,6 +92,7 @@ export class SessionFeed extends RequestFeed {
     super(service, dataset, { usesIds: false, senders });
     this.open = open;
     this.seed = seed;
+    this.readsHeaders = dataset.streams.some((turns) => turns.some(({ readsHeaders }) => readsHeaders === true));
     let count = 0;
     for (const turns of dataset.streams) count += turns.length;
     this.turnCount = count;
@@ -225,9 +231,17 @@ export class SessionFeed extends RequestFeed {
     if (next > turn + 1) this.onSkipped(next - turn - 1);
     session.turn = next;
     const sent = conversation.nextRequest(toPayload(this.turnsOf(stream)[next]));
-    const request = { ...this.service.codec.encode(sent, 0), isOnce: true } as const;
-    session.ready = { shown: sent.shown ?? sent.bytes, request };
+    session.ready = { shown: sent.shown ?? sent.bytes, request: this.encodeTurn(sent) };
     return true;
+  }
+
+  private encodeTurn(sent: Payload): WireRequest {
+    const known = this.fixed.get(sent);
+    if (known !== undefined) return known;
+    const request = this.service.codec.encode(sent, 0);
+    if (sent.isFixed !== true) return { ...request, isOnce: true };
+    this.fixed.set(sent, request);
+    return request;
   }
 
   private nextTurnOf({ stream, turn, conversation }: ActiveSession): number | undefined {

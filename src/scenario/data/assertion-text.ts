@@ -12,7 +12,8 @@ import { limitsOf } from "../assertions.ts";
  *     { METRIC: OF, below: LIMIT, where: { TAG: VALUE }, abortAfter: DURATION }
  *
  * `METRIC` is a metric with one value, such as `throughput`, or a statistic: `OF` of percentiles, `average`, `min` and `max` is a metric that has
- * it, or `extracted.NAME`. `latency.p99` is the same as `p99(latency)`: metrics have the names that `rampart compare` takes.
+ * it, or `extracted.NAME`. `latency.p99` is the same as `p99(latency)`: metrics have the names that `rampart compare` takes, also `derived.NAME`
+ * and `share(extracted.NAME=TEXT)`.
  */
 
 /** The operators of texts, and the same as keys of objects. */
@@ -27,7 +28,7 @@ type Compared = Readonly<Record<Comparison, (limit: unknown) => object>>;
 const SINGLE: readonly string[] = keysWith(undefined);
 
 /** The words that begin an assertion, besides the percentiles `p1` to `p99.9…`. */
-export const METRIC_WORDS: readonly string[] = ["average", "min", "max", ...SINGLE];
+export const METRIC_WORDS: readonly string[] = ["average", "min", "max", "share", ...SINGLE];
 
 const EXAMPLE = "Write it like p99(latency) < 25 ms, or { p99: latency, below: 25 ms }.";
 const FORM = /^\s*([A-Za-z][\w.]*)\s*(?:\(([^)]*)\))?\s*(<=|>=|==|<|>)\s*(.+?)\s*$/s;
@@ -78,6 +79,7 @@ function readMetric(word: string, of: unknown, path: string, problems: Problem[]
   const known =
     typeof of === "object" ? undefined : parseMetric(of === undefined || of === "" ? word : `${word}(${of})`);
   if (known !== undefined) return known as AssertedMetric;
+  if (word === "share") return refuse("share is of a text that is extracted, such as share(extracted.finish=length)");
   if (SINGLE.includes(word)) return refuse(`${word} has nothing in brackets`);
   const statistic = METRIC_WORDS.includes(word) || PERCENTILE.test(word) ? toStatistic(word) : undefined;
   if (statistic === undefined) {

@@ -33,6 +33,7 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
     load,
     loads: (data, path, problems) =>
       Array.isArray(data) ? readEach(load, hold(1))(data, path, problems) : load(data, path, problems),
+    "loads-by-name": (data, path, problems) => readByName(load, data, path, problems),
     "steady-load": (data, path, problems) => load(typeof data === "number" ? { hold: data } : data, path, problems),
     inputs: build(inputs),
     parameter: build(parameters),
@@ -50,6 +51,24 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
 function readEach(read: Read, standIn: object): Read {
   return (data, path, problems) =>
     Array.isArray(data) ? data.map((item, index) => read(item, `${path}.${index}`, problems) ?? standIn) : data;
+}
+
+/** Reads an object by names that the user chooses. */
+function readByName(read: Read, data: unknown, path: string, problems: Problem[]): unknown {
+  if (isData(data))
+    return Object.fromEntries(
+      Object.entries(data).map(([name, one]) => [name, read(one, `${path}.${name}`, problems) ?? hold(1)]),
+    );
+  problems.push(
+    problem(
+      "invalid-value",
+      path,
+      "must be loads by the target's name",
+      "Write { chat: { hold: 4 } }.",
+      showValue(data),
+    ),
+  );
+  return {};
 }
 
 /** Reads `name`, `{ name: argument }` or `{ name: { arguments and options } }`. */
@@ -88,7 +107,8 @@ function readCall(
   const { given, options } = splitBody(entry, body, `${path}.${name}`, problems);
   const read = (key: string, value: unknown): unknown => {
     const part = entry.form.parts?.[key];
-    return part === undefined ? value : readers[part](value, `${path}.${name}.${key}`, problems);
+    const place = entry.form.takes === "by-name" ? `${path}.${name}` : `${path}.${name}.${key}`;
+    return part === undefined ? value : readers[part](value, place, problems);
   };
   const readAll = (pairs: Data): Data =>
     Object.fromEntries(Object.entries(pairs).map(([k, value]) => [k, read(k, value)]));
@@ -120,8 +140,9 @@ function splitBody(
   path: string,
   problems: Problem[],
 ): { given: Data; options: Data } {
-  const { args = [], alone, codeOnly = [] } = form;
+  const { args = [], alone, codeOnly = [], takes } = form;
   const [first = alone] = args;
+  if (takes === "by-name" && first !== undefined) return { given: { [first]: body }, options: {} };
   const all =
     body === undefined || body === null ? {} : isData(body) ? body : first === undefined ? body : { [first]: body };
   if (!isData(all)) {

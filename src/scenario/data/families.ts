@@ -1,4 +1,6 @@
 import * as v from "valibot";
+import { AB_FORM, abOfTargets, abOptionsSchema } from "../definition/ab.ts";
+import { PER_TARGET_FORM, perTarget } from "../definition/per-target.ts";
 import type { DataForm } from "../form.ts";
 import { inputForms } from "../inputs.ts";
 import { loadForms } from "../loads/table.ts";
@@ -56,7 +58,8 @@ export function targetFamily(): Family {
           : { kind, url: first, ...(more.length === 0 ? {} : { moreUrls: more }), options: given },
     };
   });
-  return family("a target", entries);
+  const ab: Entry = { form: AB_FORM, options: abOptionsSchema(), make: abOfTargets };
+  return family("a target", [...entries, ab]);
 }
 
 /** Loads, and phases of loads. */
@@ -69,7 +72,11 @@ export function loadFamily(): Family {
       make: (numbers, given) => ({ kind, pacing: "closed", values: numbers, options: given }),
     }),
   );
-  return family("a load", entries);
+  const perTargets: Entry = {
+    form: PER_TARGET_FORM,
+    make: ([loads]) => perTarget(loads as Parameters<typeof perTarget>[0]),
+  };
+  return family("a load", [...entries, perTargets]);
 }
 
 /** Inputs. */

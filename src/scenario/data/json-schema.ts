@@ -29,6 +29,7 @@ const PARTS: Readonly<Record<PartKind, JsonSchema>> = {
   target: ref("target"),
   load: ref("load"),
   loads: { anyOf: [ref("load"), { type: "array", items: ref("load"), minItems: 1 }] },
+  "loads-by-name": { type: "object", additionalProperties: ref("load"), minProperties: 1 },
   "steady-load": { anyOf: [{ type: "integer", minimum: 1 }, ref("load"), ref("reference")] },
   inputs: ref("inputs"),
   assertions: { type: "array", items: ref("assertion") },
@@ -99,7 +100,9 @@ function familySchema({ entries, noun }: Family, describe: Describe): JsonSchema
 
 /** Returns the schema of what stands after a builder's name, and whether it may be nothing. */
 function bodySchema({ form, options, values }: Entry, describe: Describe): { schema: JsonSchema; isOptional: boolean } {
-  const { args = [], parts = {}, codeOnly = [], isArgOptional } = form;
+  const { args = [], parts = {}, codeOnly = [], isArgOptional, takes } = form;
+  const [only = ""] = args;
+  if (takes === "by-name") return { schema: PARTS[parts[only] as PartKind], isOptional: false };
   const given = options === undefined ? {} : convert(options);
   const fields: Schemas = {};
   for (const [index, name] of args.entries()) fields[name] = argumentSchema(values, index, form.takes);

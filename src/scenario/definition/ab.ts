@@ -4,6 +4,7 @@ import type { OutputOf } from "../../plan/schema.ts";
 import type { Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, nameSchema, percentSchema, strictOptions } from "../fields.ts";
+import type { DataForm } from "../form.ts";
 import type { Protocol, ResponseType, Target } from "../targets/target.ts";
 import { toProblem } from "./to-problem.ts";
 
@@ -23,6 +24,13 @@ export interface AbOptions {
 
 const KIND = "ab";
 
+/** How it is written as data. */
+export const AB_FORM: DataForm = {
+  name: "ab",
+  args: ["base", "candidate"],
+  parts: { base: "target", candidate: "target" },
+};
+
 /**
  * Measures two targets under the same load, in alternating blocks, and says which is better: each metric with the change from the first to the
  * second, and its 95 % interval. Each block is a whole run of the scenario.
@@ -35,33 +43,38 @@ export function ab<const P extends Protocol, const A extends ResponseType>(
   options: AbOptions = {},
 ): Target<P, A> {
   refuseMore("ab(base, candidate, options)", arguments);
-  const target: Target<P, A> & { readonly values: readonly unknown[] } = {
-    kind: KIND,
-    url: "",
-    options: options as Target<P, A>["options"],
-    values: [base, candidate],
-  };
+  return abOfTargets([base, candidate], options) as Target<P, A>;
+}
+
+/** Returns what {@link ab} returns for targets that no type has checked. */
+export function abOfTargets(values: readonly unknown[], options: object): Target {
+  const target: Target & { readonly values: readonly unknown[] } = { kind: KIND, url: "", options, values };
   return target;
 }
 
 /** Which of the two targets. */
 export type AbSide = 0 | 1;
 
+/** Returns the schema of {@link AbOptions}. */
+export function abOptionsSchema() {
+  return strictOptions({
+    pairs: v.optional(v.pipe(countSchema(), v.minValue(2, "must be 2 or more"))),
+    names: v.optional(
+      v.pipe(
+        v.tuple([nameSchema("a name"), nameSchema("a name")], "must be two names"),
+        v.check(([one, other]) => one !== other, "must be two different names"),
+      ),
+    ),
+    precision: v.optional(percentSchema()),
+    strict: v.optional(v.boolean("must be true or false")),
+  });
+}
+
 function abSchema() {
   return v.object({
     kind: v.literal(KIND),
     url: v.string(),
-    options: strictOptions({
-      pairs: v.optional(v.pipe(countSchema(), v.minValue(2, "must be 2 or more"))),
-      names: v.optional(
-        v.pipe(
-          v.tuple([nameSchema("a name"), nameSchema("a name")], "must be two names"),
-          v.check(([one, other]) => one !== other, "must be two different names"),
-        ),
-      ),
-      precision: v.optional(percentSchema()),
-      strict: v.optional(v.boolean("must be true or false")),
-    }),
+    options: abOptionsSchema(),
     // Each is checked as the target of a scenario.
     values: v.tuple([v.unknown(), v.unknown()], "must be two targets"),
   });

@@ -15,6 +15,7 @@ import { sequenceOptionsSchema } from "../sequences.ts";
 import { tagOptionsSchema } from "../tags.ts";
 import { targetSchema } from "../targets/table.ts";
 import { capacitySchema } from "./capacity.ts";
+import { deriveSchema } from "./derive.ts";
 
 /** A validated definition of a scenario. */
 export type DefinitionData = OutputOf<typeof definitionSchema>;
@@ -85,6 +86,7 @@ export function definitionSchema() {
     ),
     latencyLimit: v.optional(spanSchema()),
     capacity: v.optional(capacitySchema()),
+    derive: v.optional(deriveSchema()),
     sequences: v.optional(sequenceOptionsSchema()),
     maxErrorRate: v.optional(shareSchema()),
     client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),

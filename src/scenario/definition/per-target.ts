@@ -2,11 +2,20 @@ import * as v from "valibot";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { TARGET_TAG } from "../../plan/split/tags.ts";
 import { refuseMore } from "../arguments.ts";
+import type { DataForm } from "../form.ts";
 import { type Load, type LoadKind, pacingOf } from "../loads/load.ts";
 
 /** A load of its own for each target of a mix. */
 
 const KIND = "per-target";
+
+/** How it is written as data. */
+export const PER_TARGET_FORM: DataForm = {
+  name: "perTarget",
+  args: ["loads"],
+  takes: "by-name",
+  parts: { loads: "loads-by-name" },
+};
 
 /**
  * A load of its own for each target of `mix([…])`, by the names of the targets. All are measured at the same time, each as a run of its own:

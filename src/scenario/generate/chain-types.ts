@@ -30,8 +30,36 @@ export interface ChainStep {
 /** A text without spaces around it. */
 type Trim<T extends string> = T extends ` ${infer R}` ? Trim<R> : T extends `${infer R} ` ? Trim<R> : T;
 
+/** Characters that no name of a value has. */
+type Other =
+  | " "
+  | "#"
+  | "."
+  | ","
+  | ":"
+  | ";"
+  | "/"
+  | "|"
+  | "$"
+  | "@"
+  | "%"
+  | "&"
+  | "!"
+  | "?"
+  | "="
+  | "+"
+  | "*"
+  | "<"
+  | ">";
+type Bracket = "(" | ")" | "[" | "]" | "{" | "}" | '"' | "'" | "`" | "\\" | "^" | "~" | "\n";
+
+/** What is in double braces and is no name, such as in a template of the server. */
+type NoName = "" | `${string}${Other | Bracket}${string}`;
+
 /** The names of the values in a text. */
-type PlacesIn<T> = T extends `${string}{{${infer Name}}}${infer Rest}` ? Trim<Name> | PlacesIn<Rest> : never;
+type PlacesIn<T> = T extends `${string}{{${infer Name}}}${infer Rest}`
+  ? Exclude<Trim<Name>, NoName> | PlacesIn<Rest>
+  : never;
 
 /** The literal texts of a body. Lists and objects of any length, such as those of a wider type, are left out. */
 type TextsIn<B> = B extends string

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { type RequestBody, toBodyPlan } from "../../inputs/request-bodies.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { registerHeaders } from "../../plan/secrets.ts";
-import { type ChainStepPlan, placesIn, textsIn } from "../../service/http/chain.ts";
+import { type ChainStepPlan, fillPath, placesIn, textsIn } from "../../service/http/chain.ts";
 import { HEADER_NAME, HEADER_VALUE, HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, expressionSchema, nameSchema, spreadSchema, strictOptions, toThinkPlan } from "../fields.ts";
@@ -12,7 +12,7 @@ import type { ChainStep, CheckedSteps } from "./chain-types.ts";
 
 /** Options of {@link chain}. */
 export interface ChainOptions<U extends string = string> {
-  /** Number of chains of a load without `for`. Default: 100. */
+  /** Number of chains of a load without `for`. Default: 100, or as many as there are users. */
   readonly count?: number;
   /** Values of the users, such as their logins: each user has one entry, in turn. Default: none. */
   readonly users?: readonly Readonly<Record<U, string | number | boolean>>[];
@@ -37,7 +37,6 @@ export function chain<const S extends readonly ChainStep[], const U extends stri
   return { kind: "chain", files: [], options: withFields(options, { steps }) };
 }
 
-const DEFAULT_COUNT = 100;
 const PLACE_NAME = /^[\w-]+$/;
 const NAME_RULE = "must be a name of letters, digits, _ and -";
 
@@ -48,7 +47,7 @@ function stepSchema() {
     "must be text, bytes, an object or a list, fileBody(…) or multipart(…)",
   );
   const path = v.check(
-    (text: string) => REQUEST_PATH.test(text.replace(/^\{\{[^}]*\}\}/, "/").replace(/\{\{[^}]*\}\}/g, "")),
+    (text: string) => REQUEST_PATH.test(fillPath(text, (_, write) => write("/value"))),
     REQUEST_PATH_RULE,
   );
   const extract = v.union(
@@ -149,10 +148,10 @@ export const chainBuilder = inputBuilder({
   options: chainOptionsSchema,
   makes: ["payloads"],
   isPlain: true,
-  needsTarget: "http",
-  toPlan: ({ options: { steps, count = DEFAULT_COUNT, users, showValues } }, folder) => ({
+  needsTarget: { name: "http", without: ["method"] },
+  toPlan: ({ options: { steps, count, users, showValues } }, folder) => ({
     kind: "http-chain",
-    count,
+    ...(count === undefined ? {} : { count }),
     steps: steps.map((step, index) => toStepPlan(step, index, folder)),
     ...(users === undefined ? {} : { users }),
     ...(showValues === true ? { showsValues: true } : {}),

@@ -22,7 +22,7 @@ export interface FindMaxOptions<S extends LoadKind = LoadKind> {
    */
   readonly over: Load<S>;
   /** What the load must keep; one limit or more. */
-  readonly where: readonly Assertion<MetricOf<S>, `extracted: ${string}`>[];
+  readonly where: readonly Assertion<MetricOf<S>, `extracted: ${string}` | `derived: ${string}`>[];
   /** Time of load at each point before its measurement. Default: `"1 s"`. */
   readonly settle?: Duration;
   /** Length of a measuring window. A point is measured for two windows or more. Default: `"1 s"`. */

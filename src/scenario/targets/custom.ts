@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { CustomInputsPlan } from "../../inputs/kinds/user-defined.ts";
-import { type FunctionPlan, type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
+import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf } from "../../plan/schema.ts";
@@ -14,6 +14,7 @@ import { wireOf } from "../../service/user-defined/target.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
+import { type ExtractedValue, extractFunctionsField } from "./extract.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
@@ -54,10 +55,12 @@ export interface CustomTargetDefinition<I, O, P extends Protocol = "http", E ext
   /** Returns why a response is wrong, or false: a failed request. Called for every response with a successful status. Default: no check. */
   readonly check?: (output: O, input: I) => string | boolean | undefined;
   /**
-   * Values to take from every response, by name: of numbers the report has statistics, of anything else the counts. `extracted(name)` asserts
-   * them. Default: none.
+   * Values to take from every response, by name: functions, alone or as `{ value, unit, better }`. Of numbers the report has statistics, of
+   * anything else the counts. `extracted(name)` asserts them. Default: none.
    */
-  readonly extract?: Readonly<Record<E, (output: O, input: I) => unknown>>;
+  readonly extract?: Readonly<
+    Record<E, ((output: O, input: I) => unknown) | ExtractedValue<(output: O, input: I) => unknown>>
+  >;
 }
 
 /** What the builder that {@link defineTarget} returns takes besides the address. */
@@ -111,11 +114,6 @@ type AnyOptions = CustomTargetDefinition<unknown, unknown, Protocol> & CustomTar
 
 function customFields() {
   const fn = v.custom<PlannedFunction>((input) => typeof input === "function", "must be a function");
-  const byName = v.record(
-    v.pipe(v.string(), v.nonEmpty("must have a name")),
-    fn,
-    "must be functions by the value's name",
-  );
   const inputs = v.union(
     [v.pipe(v.array(v.unknown()), v.nonEmpty("must have an input")), fn as v.CustomSchema<MakeInputs<unknown>, string>],
     "must be a list with an input, or a function that yields inputs",
@@ -129,18 +127,13 @@ function customFields() {
     encode: inner(fn),
     decode: landing(v.optional(fn), "decode", register("decode")),
     check: landing(v.optional(fn), "check", register("check")),
-    extract: landing(v.optional(byName), "extract", registerAll),
+    extract: extractFunctionsField<PlannedFunction>(),
     inputs: inner(inputs),
     count: inner(v.optional(countSchema())),
     headers: headersField(),
     tls: tlsField(),
     // Functions that are kept have no types.
   } satisfies FieldsFor<Record<keyof AnyOptions, unknown>>;
-}
-
-function registerAll(extract: Readonly<Record<string, PlannedFunction>> = {}) {
-  const values = Object.entries(extract).map(([key, find]) => [key, toFunctionPlan(`target.extract.${key}`, find)]);
-  return values.length === 0 ? undefined : (Object.fromEntries(values) as Record<string, FunctionPlan>);
 }
 
 function customSchema() {

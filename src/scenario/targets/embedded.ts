@@ -6,6 +6,7 @@ import type { OutputOf } from "../../plan/schema.ts";
 import type { Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, shareSchema, strictOptions, toRatio } from "../fields.ts";
+import { type ExtractOptions, extractField } from "./extract.ts";
 import type { Protocol, Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, landed, landing, schemasOf } from "./target-field.ts";
@@ -17,7 +18,7 @@ export interface FaultOptions {
   readonly errorRate?: Percent | 0;
 }
 
-interface EmbeddedCommonOptions extends FaultOptions {
+interface EmbeddedCommonOptions<E extends string = string> extends FaultOptions, ExtractOptions<E> {
   /** Items per request, 1 to 8. Default: 1. */
   readonly batchSize?: number;
   /** Time before each response. Default: `"0 ms"`. */
@@ -27,7 +28,7 @@ interface EmbeddedCommonOptions extends FaultOptions {
 }
 
 /** Options of {@link embedded}. */
-export type EmbeddedOptions = EmbeddedCommonOptions &
+export type EmbeddedOptions<E extends string = string> = EmbeddedCommonOptions<E> &
   (
     | {
         /** Protocol. Default: `"http"`. */
@@ -45,12 +46,16 @@ export type EmbeddedOptions = EmbeddedCommonOptions &
  * @example
  * embedded({ latency: "5 ms", errorRate: "1 %" })
  */
-export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors", never>;
-export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors", never>;
-export function embedded(
-  options: EmbeddedCommonOptions & { readonly protocol: Protocol },
-): Target<Protocol, "tensors", never>;
-export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors", never> {
+export function embedded<const E extends string = never>(
+  options?: EmbeddedOptions<E> & { readonly protocol?: "http" },
+): Target<"http", "tensors", `extracted: ${E}`>;
+export function embedded<const E extends string = never>(
+  options: EmbeddedOptions<E> & { readonly protocol: "grpc" },
+): Target<"grpc", "tensors", `extracted: ${E}`>;
+export function embedded<const E extends string = never>(
+  options: EmbeddedCommonOptions<E> & { readonly protocol: Protocol },
+): Target<Protocol, "tensors", `extracted: ${E}`>;
+export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
   refuseMore("embedded(options)", arguments);
   return { kind: "embedded", url: "", options };
 }
@@ -70,6 +75,7 @@ function embeddedFields() {
     protocol: protocolField(),
     streaming: streamingField(),
     batchSize: landing(batchSize, "batchSize", (size = 1) => size),
+    extract: extractField(),
   };
 }
 

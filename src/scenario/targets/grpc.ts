@@ -7,7 +7,7 @@ import { METHOD_NAME } from "../../transport/request.ts";
 import { refuseMore } from "../arguments.ts";
 import { expressionSchema, nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
-import { extractField } from "./http.ts";
+import { type ExtractOptions, extractField } from "./extract.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, inner, landed, landing, planFields, schemasOf } from "./target-field.ts";
@@ -20,7 +20,7 @@ import { type HeaderOptions, headersField, serverEntries, tlsField, toServerPlan
 export type GrpcMessage = Readonly<Record<string, unknown>> | Uint8Array;
 
 /** Options of {@link grpc}. The requests are one of `message`, `messages`, `calls`, `file` and `generator`. */
-export interface GrpcOptions<E extends string = string> extends HeaderOptions {
+export interface GrpcOptions<E extends string = string> extends HeaderOptions, ExtractOptions<E> {
   /** The method to call: `"package.Service/Method"`. */
   readonly method: `${string}/${string}`;
   /** The message of each call. */
@@ -46,11 +46,6 @@ export interface GrpcOptions<E extends string = string> extends HeaderOptions {
    * must be true: ``"ok && score > `0.5`"``; for a method with a stream of responses, over the list of them: `"[-1].ok"`. Default: nothing.
    */
   readonly success?: { readonly where: string };
-  /**
-   * Values to extract from responses, by name, as JMESPath expressions over the same: `{ score: "score" }`. Reports and records have them,
-   * and assertions with `extracted(…)`. Default: none.
-   */
-  readonly extract?: Readonly<Record<E, string>>;
   /** Compress messages that become shorter by it. Default: none. */
   readonly compression?: "gzip" | "deflate";
 }

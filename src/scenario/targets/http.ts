@@ -17,6 +17,7 @@ import { refuseMore } from "../arguments.ts";
 import { countSchema, expressionSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
+import { type ExtractOptions, extractField } from "./extract.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, formOf, inner, landed, landing, schemasOf } from "./target-field.ts";
@@ -41,7 +42,7 @@ export interface SuccessRule {
 }
 
 /** Options of {@link http}. */
-export interface HttpOptions<E extends string = string> extends SecuredOptions, KeyOptions {
+export interface HttpOptions<E extends string = string> extends SecuredOptions, KeyOptions, ExtractOptions<E> {
   /** Method of the requests. Default: `"POST"` with a body, `request` or `inputs`, otherwise `"GET"`. */
   readonly method?: HttpMethod;
   /** Path and query. Default: those in the URL, or `/`. */
@@ -65,11 +66,6 @@ export interface HttpOptions<E extends string = string> extends SecuredOptions, 
   readonly distinct?: number;
   /** How to tell that a response is a success. Default: by a status from 200 to 299. Redirects are not followed. */
   readonly success?: SuccessRule;
-  /**
-   * Values to extract from responses that are JSON, by name, as JMESPath expressions: `{ tokens: "usage.total_tokens" }`. Reports and records
-   * list them, and `extracted("tokens")` asserts on numbers. Default: none; responses are then not decoded.
-   */
-  readonly extract?: Readonly<Record<E, string>>;
 }
 
 /**
@@ -150,13 +146,6 @@ function successFields() {
     ),
     where: landing(v.optional(expressionSchema()), "successWhere"),
   } satisfies FieldsFor<SuccessRule>;
-}
-
-/** Returns the option `extract`, with expressions by name. */
-export function extractField() {
-  const name = v.pipe(v.string(), v.nonEmpty("must have a name"));
-  const schema = v.optional(v.record(name, expressionSchema(), "must be expressions by name"));
-  return landing(schema, "extract", (extract = {}) => (Object.keys(extract).length === 0 ? undefined : { ...extract }));
 }
 
 function httpSchema() {

@@ -11,6 +11,7 @@ import { refuseMore } from "../arguments.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import { type FaultOptions, faultFields, ratioField } from "./embedded.ts";
+import { type ExtractOptions, extractField } from "./extract.ts";
 import type { LlmContent } from "./llm-content.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
@@ -43,9 +44,13 @@ export type ResponsesOf<E extends LlmEndpointName, M extends boolean> = E extend
     : "text";
 
 /** Options of {@link openai}. */
-export interface OpenAiOptions<E extends LlmEndpointName = LlmEndpointName, M extends boolean = boolean>
-  extends ModelOptions,
-    KeyOptions {
+export interface OpenAiOptions<
+  E extends LlmEndpointName = LlmEndpointName,
+  M extends boolean = boolean,
+  V extends string = string,
+> extends ModelOptions,
+    KeyOptions,
+    ExtractOptions<V> {
   /** The API that requests use. Default: `"chat"`. */
   readonly endpoint?: E;
   /** Path of the requests. Default: the endpoint's own. */
@@ -63,8 +68,12 @@ export interface OpenAiOptions<E extends LlmEndpointName = LlmEndpointName, M ex
 }
 
 /** Options of {@link embeddedLlm}. */
-export interface EmbeddedLlmOptions<E extends EmbeddedEndpoint = EmbeddedEndpoint, M extends boolean = boolean>
-  extends FaultOptions {
+export interface EmbeddedLlmOptions<
+  E extends EmbeddedEndpoint = EmbeddedEndpoint,
+  M extends boolean = boolean,
+  V extends string = string,
+> extends FaultOptions,
+    ExtractOptions<V> {
   /** The API that requests use. Default: `"chat"`. */
   readonly endpoint?: E;
   /** Ask for responses token by token. Default: false. */
@@ -95,10 +104,14 @@ export type EmbeddedEndpoint = "chat" | "completions" | "responses" | "messages"
  * @example
  * openai("localhost:8000", { model: "llama", streaming: true })
  */
-export function openai<const E extends LlmEndpointName = "chat", const M extends boolean = false>(
+export function openai<
+  const E extends LlmEndpointName = "chat",
+  const M extends boolean = false,
+  const V extends string = never,
+>(
   url: string | readonly string[],
-  options: OpenAiOptions<E, M>,
-): Target<"http", ResponsesOf<E, M>, never> {
+  options: OpenAiOptions<E, M, V>,
+): Target<"http", ResponsesOf<E, M>, `extracted: ${V}`> {
   refuseMore("openai(url, options)", arguments);
   const { path, endpoint } = options as OpenAiOptions;
   // Other values are refused later, with everything else.
@@ -121,9 +134,11 @@ function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
  * @example
  * embeddedLlm({ streaming: true, timeToFirstToken: "50 ms", interTokenLatency: "10 ms" })
  */
-export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M extends boolean = false>(
-  options: EmbeddedLlmOptions<E, M> = {},
-): Target<"http", ResponsesOf<E, M>, never> {
+export function embeddedLlm<
+  const E extends EmbeddedEndpoint = "chat",
+  const M extends boolean = false,
+  const V extends string = never,
+>(options: EmbeddedLlmOptions<E, M, V> = {}): Target<"http", ResponsesOf<E, M>, `extracted: ${V}`> {
   refuseMore("embeddedLlm(options)", arguments);
   return { kind: "embedded-llm", url: "", options: options as { readonly protocol?: "http" } };
 }
@@ -151,6 +166,7 @@ function llmFields<const E extends LlmEndpointName>(endpoints: readonly E[]) {
     endpoint: inner(v.optional(v.picklist(endpoints, `must be one of ${endpoints.join(", ")}`))),
     streaming: streamingField(),
     tokenizer: inner(v.optional(nameSchema("a tokenizer's name or folder"))),
+    extract: extractField(),
   };
 }
 
@@ -234,6 +250,7 @@ function toEmbeddedLlmPlan({ options }: EmbeddedLlmTarget, folder: string): Targ
     protocol: "http",
     isStreaming,
     batchSize: 1,
+    ...landed({ extract: extractField() }, options, folder),
     llmPath: llmPath(endpoint, "", EMBEDDED_LLM, isStreaming),
     mock: {
       ...DEFAULT_MOCK,

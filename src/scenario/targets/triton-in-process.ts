@@ -6,6 +6,7 @@ import { DEFAULT_TRITON_TARGET } from "../../service/triton/target.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
 import { refuseMore } from "../arguments.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
+import type { ExtractOptions } from "./extract.ts";
 import type { RequestParameter } from "./request-parameters.ts";
 import type { Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
@@ -13,7 +14,7 @@ import { type FieldsFor, landed, landing, schemasOf } from "./target-field.ts";
 import { tritonModelFields } from "./triton.ts";
 
 /** Options of {@link tritonInProcess}. */
-export interface TritonInProcessOptions {
+export interface TritonInProcessOptions<E extends string = string> extends ExtractOptions<E> {
   /** Triton's installation: the folder with `lib/libtritonserver.so` and `backends`. Default: `"/opt/tritonserver"`. */
   readonly directory?: string;
   /** Folder of the models. A path that begins with a dot starts at the scenario's folder. */
@@ -47,7 +48,9 @@ export interface TritonInProcessOptions {
  * @example
  * tritonInProcess({ modelRepository: "./models", model: "resnet50" })
  */
-export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc", "tensors", never> {
+export function tritonInProcess<const E extends string = never>(
+  options: TritonInProcessOptions<E>,
+): Target<"grpc", "tensors", `extracted: ${E}`> {
   refuseMore("tritonInProcess(options)", arguments);
   return { kind: "tritonInProcess", url: "", options: options as { readonly protocol?: "grpc" } };
 }
@@ -62,7 +65,7 @@ export const tritonInProcessBuilder: TargetBuilder<InProcessTarget> = {
 type InProcessTarget = OutputOf<typeof inProcessSchema>;
 
 function inProcessFields() {
-  const { outputSharedMemoryBytes, parameters, composingModels, ...model } = tritonModelFields();
+  const { outputSharedMemoryBytes, parameters, composingModels, extract, ...model } = tritonModelFields();
   const version = v.optional(v.pipe(v.string("must be text"), v.regex(/^[1-9][0-9]*$/, "must be a number")));
   return {
     directory: landing(v.optional(nameSchema("a folder")), "directory", (path = DEFAULT_TRITON_DIRECTORY, folder) =>
@@ -72,7 +75,7 @@ function inProcessFields() {
     ...model,
     version: landing(version, "modelVersion"),
     sharedMemory: landing(v.optional(v.literal("system", 'must be "system"')), "sharedMemory"),
-    ...{ outputSharedMemoryBytes, parameters, composingModels },
+    ...{ outputSharedMemoryBytes, parameters, composingModels, extract },
   } satisfies FieldsFor<TritonInProcessOptions>;
 }
 

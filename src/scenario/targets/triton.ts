@@ -11,6 +11,7 @@ import {
 import { refuseMore } from "../arguments.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
+import { type ExtractOptions, extractField } from "./extract.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./request-parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
@@ -26,7 +27,7 @@ import {
   toServerPlan,
 } from "./target-fields.ts";
 
-interface TritonCommonOptions extends ModelOptions {
+interface TritonCommonOptions<E extends string = string> extends ModelOptions, ExtractOptions<E> {
   /** Version of the model. Default: the server's choice. */
   readonly version?: string;
   /** Items per request, 1 or more. Default: 1. */
@@ -48,7 +49,7 @@ interface TritonCommonOptions extends ModelOptions {
 }
 
 /** Options of {@link triton} over HTTP. */
-export interface TritonHttpOptions extends TritonCommonOptions {
+export interface TritonHttpOptions<E extends string = string> extends TritonCommonOptions<E> {
   /** Protocol. Default: `"http"`. */
   readonly protocol?: "http";
   /** How input tensors are sent (HTTP only). Default: `"binary"`, or `"json"` for a server that does not list binary tensors. */
@@ -58,7 +59,7 @@ export interface TritonHttpOptions extends TritonCommonOptions {
 }
 
 /** Options of {@link triton} over gRPC. */
-export interface TritonGrpcOptions extends TritonCommonOptions {
+export interface TritonGrpcOptions<E extends string = string> extends TritonCommonOptions<E> {
   /** Protocol. */
   readonly protocol: "grpc";
   /** Parameters of every request besides its tensors (gRPC only): `{ max_tokens: 256, temperature: 0.5 }`. Default: none. */
@@ -76,16 +77,22 @@ export interface TritonGrpcOptions extends TritonCommonOptions {
  * @example
  * triton("localhost:8001", { protocol: "grpc", model: "resnet50" })
  */
-export function triton(url: string | readonly string[], options: TritonHttpOptions): Target<"http", "tensors", never>;
-export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc", "tensors", never>;
-export function triton(
+export function triton<const E extends string = never>(
   url: string | readonly string[],
-  options: TritonCommonOptions & { readonly protocol: Protocol },
-): Target<Protocol, "tensors", never>;
+  options: TritonHttpOptions<E>,
+): Target<"http", "tensors", `extracted: ${E}`>;
+export function triton<const E extends string = never>(
+  url: string | readonly string[],
+  options: TritonGrpcOptions<E>,
+): Target<"grpc", "tensors", `extracted: ${E}`>;
+export function triton<const E extends string = never>(
+  url: string | readonly string[],
+  options: TritonCommonOptions<E> & { readonly protocol: Protocol },
+): Target<Protocol, "tensors", `extracted: ${E}`>;
 export function triton(
   url: string | readonly string[],
   options: TritonHttpOptions | TritonGrpcOptions,
-): Target<Protocol, "tensors", never> {
+): Target<Protocol, "tensors"> {
   refuseMore("triton(url, options)", arguments);
   return { kind: "triton", ...splitUrls(url), options };
 }
@@ -114,6 +121,7 @@ export function tritonModelFields() {
     outputSharedMemoryBytes: landing(v.optional(countSchema()), "outputSharedMemoryBytes"),
     parameters: landing(v.optional(parametersSchema()), "parameters", toParameters),
     composingModels: landing(composingModelsSchema(), "composingModels", (models) => models?.map(toComposingModel)),
+    extract: extractField(),
   };
 }
 

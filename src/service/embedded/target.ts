@@ -1,8 +1,10 @@
 import * as v from "valibot";
 import { mockSchema } from "../../plan/mock.ts";
+import { problem } from "../../plan/problem.ts";
 import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import type { OpenAiTargetPlan } from "../openai/target.ts";
+import { checkResponseRules, extractEntries } from "../response-reader.ts";
 import type { TargetKind } from "../service.ts";
 import type { TritonTargetPlan } from "../triton/target.ts";
 
@@ -32,6 +34,7 @@ export function embeddedTargetSchema() {
     mock: mockSchema(),
     /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
     llmPath: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must be a path"))),
+    ...extractEntries(),
   });
   return v.pipe(
     target,
@@ -53,17 +56,19 @@ export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
   takes: ({ llmPath }) => (llmPath === undefined ? "tensors" : "payloads"),
   exported: ({ llmPath }) =>
     llmPath === undefined ? { serviceKind: "triton", endpoint: "" } : { serviceKind: "openai", endpoint: llmPath },
-  check: (_target, { telemetry }) =>
-    telemetry.trace === null
+  check: (target, { telemetry }) => [
+    ...checkResponseRules(target),
+    ...(telemetry.trace === null
       ? []
       : [
-          {
-            code: "unsupported",
-            path: "telemetry.trace",
-            message: "the embedded target has no trace settings",
-            hint: "Leave it out, or measure a Triton server.",
-          },
-        ],
+          problem(
+            "unsupported",
+            "telemetry.trace",
+            "the embedded target has no trace settings",
+            "Leave it out, or measure a Triton server.",
+          ),
+        ]),
+  ],
   withSeed: (target, seed) => ({ ...target, mock: { ...target.mock, seed } }),
   toServer: toServerTarget,
 };
@@ -77,7 +82,8 @@ export const EMBEDDED_LLM = "mock-llm";
 /** Returns the target to measure, once the embedded server listens on a loopback port. */
 export function toServerTarget(target: EmbeddedTargetPlan, port: number): TritonTargetPlan | OpenAiTargetPlan {
   const { isStreaming, llmPath } = target;
-  const common = { url: `127.0.0.1:${port}`, isStreaming, headers: [], tls: DEFAULT_TLS };
+  const extracts = target.extract === undefined ? {} : { extract: target.extract };
+  const common = { url: `127.0.0.1:${port}`, isStreaming, headers: [], tls: DEFAULT_TLS, ...extracts };
   if (llmPath !== undefined)
     return { kind: "openai", ...common, protocol: "http", model: EMBEDDED_LLM, endpoint: llmPath, batchSize: 1 };
   return {

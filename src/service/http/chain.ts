@@ -4,8 +4,9 @@ import type { PlanOf } from "../../plan/schema.ts";
 import { canBeSecret, isSecretName, MASK } from "../../plan/secrets.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { type Header, HTTP_METHODS, REQUEST_PATH } from "../../transport/request.ts";
+import type { Payload } from "../content.ts";
 import { parseResponseQuery } from "../response-query.ts";
-import type { Conversation, Payload } from "../service.ts";
+import type { Conversation } from "../service.ts";
 import { type BodyPlan, bodySchema } from "./requests-plan.ts";
 
 /** Chains of HTTP requests: a step takes values from its response, and later steps of the same user have them in path, headers and body. */
@@ -49,8 +50,8 @@ export function chainSchema() {
   const value = v.union([v.string(), v.number(), v.boolean()]);
   return v.object({
     kind: v.literal("http-chain"),
-    /** Number of chains of a load that sends each once. */
-    count: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
+    /** Number of chains of a load that sends each once. Absent: 100, or as many as the load has users. */
+    count: v.exactOptional(v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"))),
     steps: v.pipe(v.array(stepSchema()), v.minLength(1, "must have a step")),
     /** Values of the users, who have them in turn. Absent: they have none. */
     users: v.exactOptional(v.pipe(v.array(v.record(v.string(), value)), v.minLength(1, "must have a user"))),
@@ -258,7 +259,7 @@ class Chain implements Conversation {
     const turn = origin as ChainTurn;
     this.turn = turn;
     const sent = turn.fill((name, write) => write(this.valueOf(name) ?? ""));
-    if (turn.showsValues || this.secrets().length === 0) return sent;
+    if (sent.isFixed === true || turn.showsValues || this.secrets().length === 0) return sent;
     const shown = turn.fill((name, write) => {
       const value = this.valueOf(name) ?? "";
       return this.isSecret(name, value) ? hideText(write(value)) : write(value);

@@ -1,9 +1,10 @@
 import type { Header, WireRequest } from "../../transport/request.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
+import type { PayloadRequest } from "../content.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import { createResponseReader } from "../response-reader.ts";
-import type { PayloadCodec, PayloadRequest, Service, ServiceFront } from "../service.ts";
+import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
 import { createChains } from "./chain.ts";
 import type { HttpTargetPlan } from "./target.ts";
 
@@ -23,7 +24,6 @@ function describeService(target: HttpTargetPlan): Service {
     isDecoupled: false,
     warnings: [],
     conversations: async () => createChains(),
-    readsHeaders: true,
     ...(responseReader === undefined ? {} : { responseReader }),
   };
 }

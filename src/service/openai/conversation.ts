@@ -1,5 +1,6 @@
+import type { Payload } from "../content.ts";
 import { formatJson, parseJson } from "../json-text.ts";
-import type { Conversation, Payload } from "../service.ts";
+import type { Conversation } from "../service.ts";
 import type { Json, JsonObject } from "./prompt-entry.ts";
 import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
 import { isObject } from "./response-parts.ts";

@@ -1,8 +1,12 @@
 import { ProtocolError } from "../../transport/failure.ts";
+import { createResponseReader } from "../response-reader.ts";
 import type { Ask, ListedModel, Query, Service, ServiceFront } from "../service.ts";
 import { createPayloadCodec } from "./codec.ts";
 import { PayloadConversation } from "./conversation.ts";
+import { splitEvents } from "./events.ts";
+import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
 import { isObject } from "./response-parts.ts";
+import { readResponse } from "./response-text.ts";
 import { type OpenAiTargetPlan, withoutLeadingSlashes } from "./target.ts";
 
 /** Creates a target's service without queries, because payloads define what the server takes. */
@@ -28,6 +32,11 @@ function describeService(target: OpenAiTargetPlan): Service {
       return () => new PayloadConversation(endpoint, endMarks);
     },
     warnings: [],
+    responseReader: createResponseReader(
+      target,
+      (bodies) => joinResponse(endpoint, bodies),
+      (bodies) => kindOfResponse(endpoint, bodies),
+    ),
   };
 }
 
@@ -73,4 +82,47 @@ function readData(text: string): NamedModel[] | undefined {
     const files = model["parent"] ?? model["root"];
     return [{ name: model["id"], ...(typeof files === "string" && files !== "" ? { tokenizer: files } : {}) }];
   });
+}
+
+/** Returns the kind of a response, by the path of the request and else by its words. */
+function kindOfResponse(endpoint: string, bodies: readonly Uint8Array[]): ResponseKind {
+  const [first = new Uint8Array(0)] = bodies;
+  return detectResponseKind("openai", endpoint, "", decoder.decode(first)) ?? "custom";
+}
+
+/**
+ * Returns a response as plain data: a JSON body as it is. What it has not at its top is added, and is all that a stream of events has: `text`,
+ * its output in one piece; `reasoning`; `finish_reason`; and `usage`, with the names of the API.
+ * @throws Error for what is neither JSON nor a stream of events
+ */
+function joinResponse(endpoint: string, bodies: readonly Uint8Array[]): unknown {
+  const texts = bodies.map((body) => decoder.decode(body));
+  const events = splitEvents(texts).flatMap(({ data }) => parse(data) ?? []);
+  const [first] = events;
+  if (first === undefined) throw new Error("the response is neither JSON nor a stream of events, which extract reads");
+  const { output, reasoning, finishReason } = readResponse(kindOfResponse(endpoint, bodies), texts);
+  const joined = {
+    text: output.map(({ text }) => text).join(""),
+    reasoning: reasoning.map(({ text }) => text).join(""),
+    finish_reason: finishReason ?? null,
+    usage: joinUsage(events) ?? null,
+  };
+  return /^\s*\{/.test(texts[0] ?? "") && isObject(first) ? { ...joined, ...first } : joined;
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Joins what the events of a stream report of its tokens, because some servers report in parts. Later ones take precedence. */
+function joinUsage(events: readonly unknown[]): object | undefined {
+  const found = events.filter(isObject).flatMap((event) => {
+    const places = [event, event["response"], event["message"]].filter(isObject);
+    return places.map((place) => place["usage"]).filter(isObject);
+  });
+  return found.length === 0 ? undefined : Object.assign({}, ...found);
 }

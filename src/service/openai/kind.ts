@@ -1,5 +1,6 @@
 import { registerSecret, registerUrl } from "../../plan/secrets.ts";
 import type { ServiceApi } from "../probe.ts";
+import { checkResponseRules } from "../response-reader.ts";
 import { describeServer, registerServerSecrets, serverUrls, withApiKey } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
@@ -37,6 +38,7 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
   describe: describeServer,
   takes: () => "payloads",
   exported: ({ endpoint }) => ({ serviceKind: "openai", endpoint }),
+  check: (target) => checkResponseRules(target),
   registerSecrets: (target) => {
     registerServerSecrets(target);
     registerUrl(target.endpoint);

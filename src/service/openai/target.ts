@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
+import { extractEntries } from "../response-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
 
 /** A server of generative models with JSON payloads, such as OpenAI's API. */
@@ -32,5 +33,6 @@ export function openAiTargetSchema() {
     isStreaming: v.boolean(),
     /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
     apiKeyEnv: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a variable"))),
+    ...extractEntries(),
   });
 }

@@ -1,5 +1,6 @@
 import type { Text } from "../../plan/messages.ts";
 import { problem } from "../../plan/problem.ts";
+import { checkResponseRules } from "../response-reader.ts";
 import type { ServiceKind } from "../service.ts";
 import { tritonKind } from "../triton/kind.ts";
 import { type TritonInProcessTargetPlan, tritonInProcessSchema } from "./target.ts";
@@ -23,7 +24,7 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
     defaultPort: 0,
     headers: [],
   }),
-  check: (_target, { client, telemetry }) => {
+  check: (target, { client, telemetry }) => {
     const reasons: readonly (readonly [isBroken: boolean, path: Text, message: string, hint: string])[] = [
       [
         telemetry.trace !== null,
@@ -34,9 +35,11 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
       [telemetry.metrics !== null, "telemetry.metrics", "Triton in process has no page of metrics", "Leave it out."],
       [client.kind !== "own", { setting: "client.kind" }, "Triton in process has a client of its own", "Leave it out."],
     ];
-    return reasons
-      .filter(([isBroken]) => isBroken)
-      .map(([, path, message, hint]) => problem("unsupported", path, message, hint));
+    const broken = reasons.filter(([isBroken]) => isBroken);
+    return [
+      ...checkResponseRules(target),
+      ...broken.map(([, path, message, hint]) => problem("unsupported", path, message, hint)),
+    ];
   },
   path: () => "",
   api: tritonKind.api,

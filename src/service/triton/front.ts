@@ -4,6 +4,8 @@ import { listNames } from "../../plan/show-value.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { unlessMissing } from "../missing-call.ts";
 import { ResponseObject } from "../response.ts";
+import { createResponseReader } from "../response-reader.ts";
+import { toTensorData } from "../scenario-response.ts";
 import type { ServerCounters } from "../server-counters.ts";
 import type {
   Ask,
@@ -81,6 +83,10 @@ async function setUp(
           },
         }),
     shapes: target.shapes,
+    responseReader: createResponseReader(target, (_bodies, { tensors }) => {
+      const responses = tensors().map(toTensorData);
+      return target.isStreaming ? responses : responses.at(-1);
+    }),
     warnings: [...warningsOf(target), ...(bare?.warnings ?? [])],
   };
 }

@@ -1,5 +1,6 @@
 import { problem } from "../../plan/problem.ts";
 import type { ServiceApi } from "../probe.ts";
+import { checkResponseRules } from "../response-reader.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { openTritonFront } from "./front.ts";
@@ -40,17 +41,13 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
   describe: describeServer,
   takes: () => "tensors",
   exported: () => ({ serviceKind: "triton", endpoint: "" }),
-  check: ({ sharedMemory, moreUrls = [] }) =>
-    sharedMemory === "none" || moreUrls.length === 0
-      ? []
-      : [
-          problem(
-            "unsupported",
-            { setting: "target.url" },
-            "shared memory works with one server only",
-            "Give one address.",
-          ),
-        ],
+  check: (target) => {
+    const { sharedMemory, moreUrls = [] } = target;
+    const problems = checkResponseRules(target);
+    if (sharedMemory === "none" || moreUrls.length === 0) return problems;
+    const message = "shared memory works with one server only";
+    return [...problems, problem("unsupported", { setting: "target.url" }, message, "Give one address.")];
+  },
   registerSecrets: registerServerSecrets,
   path: () => "v2",
   server: "a KServe v2 server",

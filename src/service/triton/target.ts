@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
+import { extractEntries } from "../response-reader.ts";
 import type { Wire } from "../service.ts";
 import { serverEntries, tensorEntries } from "../target-schemas.ts";
 import { parameterSchema } from "./parameters.ts";
@@ -109,6 +110,7 @@ export function tritonModelEntries() {
         version: v.string(),
       }),
     ),
+    ...extractEntries(),
   };
 }
 

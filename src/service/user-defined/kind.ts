@@ -1,10 +1,16 @@
+import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
+import type { ResponseReader } from "../content.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
+import { listExtracted, namesOf } from "../response-reader.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { PayloadCodec, Service, ServiceKind } from "../service.ts";
-import { createCustomReader, originOf } from "./reader.ts";
+import { joinBytes } from "../tensor.ts";
+import type { CustomOrigin } from "./encode.ts";
+import type { CheckOutput, CustomResponse, DecodeResponse, ExtractValue } from "./functions.ts";
 import { type CustomTargetPlan, customTargetSchema, wireOf } from "./target.ts";
+import { describeUserError, refusePromise, toPlainValue } from "./user-error.ts";
 
 /** Servers of any protocol over HTTP or gRPC calls that a scenario encodes and decodes itself. */
 
@@ -64,3 +70,52 @@ const codec: PayloadCodec = {
   describe: ({ payload }) => describeBytes(payload),
   sampleResponse: () => SAMPLE,
 };
+
+const decoder = new TextDecoder();
+
+/** Creates the reader of a target's responses; undefined when neither `check` nor `extract` needs their content. */
+export function createCustomReader(target: CustomTargetPlan): ResponseReader | undefined {
+  const extracted = listExtracted(target.extract);
+  if (target.check === undefined && extracted.length === 0) return undefined;
+  const decode = target.decode && functionOf<DecodeResponse<unknown>>(target.decode);
+  const check = target.check && functionOf<CheckOutput<unknown, unknown>>(target.check);
+  const values = extracted.map(({ name, value }) => ({
+    name,
+    find: functionOf<ExtractValue<unknown, unknown>>(value as FunctionPlan),
+  }));
+  return {
+    names: namesOf(extracted),
+    read: (bodies, answered) => {
+      const { input } = originOf(answered?.request);
+      let stage = "decode";
+      try {
+        const response = createResponse(bodies);
+        const output = decode === undefined ? response : refusePromise(decode(response));
+        stage = "check";
+        const problem = refusePromise(check?.(output, input));
+        if (typeof problem === "string") return { kind: "validation", message: problem };
+        if (problem === false) return { kind: "validation", message: "the scenario's check returned false" };
+        return values.map(({ name, find }) => {
+          stage = `extract.${name}`;
+          return toPlainValue(find(output, input));
+        });
+      } catch (error) {
+        const message = `${stage} of ${target.model} throws: ${describeUserError(error)}`;
+        return { kind: stage === "decode" ? "unreadable" : "validation", message };
+      }
+    },
+  };
+}
+
+/** Returns what a payload of such a target was made from. */
+export function originOf(content: object | undefined): CustomOrigin {
+  return (content as { readonly origin?: unknown } | undefined)?.origin as CustomOrigin;
+}
+
+/** Creates the response that a scenario's functions get. It stays valid: the run does not reuse its memory. */
+function createResponse(parts: readonly Uint8Array[]): CustomResponse {
+  const [first = new Uint8Array(0)] = parts;
+  const bytes = parts.length > 1 ? joinBytes([...parts]) : first;
+  const text = (): string => decoder.decode(bytes);
+  return { bytes, parts, text, json: () => JSON.parse(text()) as unknown };
+}

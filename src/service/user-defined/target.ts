@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
 import type { PlanOf } from "../../plan/schema.ts";
+import { extractEntries } from "../response-reader.ts";
 import type { Wire } from "../service.ts";
 import { serverEntries } from "../target-schemas.ts";
 
@@ -31,7 +32,7 @@ export function customTargetSchema() {
     decode: v.exactOptional(functionSchema()),
     /** {@link CheckOutput}. Absent: the protocol's status is enough. */
     check: v.exactOptional(functionSchema()),
-    /** {@link ExtractValue} by the value's name. Absent: no values. */
-    extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), functionSchema())),
+    /** Its functions are {@link ExtractValue}. */
+    ...extractEntries(),
   });
 }

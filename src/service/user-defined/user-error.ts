@@ -56,3 +56,40 @@ export function findUnreadable(value: unknown, path = "", parents: readonly obje
     return `reading ${reading} throws: ${describeUserError(error)}`;
   }
 }
+
+/**
+ * Returns a value that a scenario's function returned as one that threads can send and reports can write: a number, a boolean, a text, null, or
+ * plain lists and objects of them.
+ * @throws TypeError for a promise, and for what is not JSON
+ */
+export function toPlainValue(value: unknown): unknown {
+  refusePromise(value);
+  switch (typeof value) {
+    case "bigint":
+      return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+    case "symbol":
+    case "function":
+      return String(value);
+    case "object":
+      return value === null ? null : copyPlain(value);
+    default:
+      return value;
+  }
+}
+
+function copyPlain(value: object): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value)) as unknown;
+  } catch (error) {
+    throw new TypeError(`it returned a value that is not JSON: ${findUnreadable(value) ?? messageOf(error)}`);
+  }
+}
+
+/** Returns what a scenario's function returned. @throws TypeError for a promise */
+export function refusePromise<T>(value: T): T {
+  if (value instanceof Promise) {
+    value.catch(() => {});
+    throw new TypeError("it returned a promise, but it must not be asynchronous");
+  }
+  return value;
+}

@@ -23,6 +23,7 @@ describe("Markdown in a terminal", () => {
     ],
     ["a link whose text is code", "[`the guide`](b.md)", "the guide (rampart help b)\n"],
     ["a link tells the topic", "[the guide](b.md), [c](c.md)", "the guide (rampart help b), c (c.md)\n"],
+    ["a link whose text is the topic is the command", "[b](b.md)", "rampart help b\n"],
     [
       "lists hang",
       "- one two three four five six seven eight\n  nine\n- ten",

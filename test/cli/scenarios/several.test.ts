@@ -92,6 +92,15 @@ describe("options that replace a scenario's load", () => {
     });
   });
 
+  test("are measured as long as the scenario's own load, where nothing else is given", async () => {
+    const load = "load: { hold: { concurrency: 1, requests: 30 } }";
+    await inFolder({ "c.yaml": `name: c\ntarget: embedded\n${load}\n` }, async (cwd) => {
+      assert.deepEqual((await planOf(cwd, "--users", "4")).measurement.mode, { kind: "requests", count: 30 });
+      const timed = await planOf(cwd, "--rate", "4", "--for", "2s");
+      assert.deepEqual(timed.measurement.mode, { kind: "duration", durationMs: 2000 });
+    });
+  });
+
   test("are refused where the load says itself how long it lasts", async () => {
     const load = "load: { periodic: { from: 1, to: 2 } }";
     await inFolder({ "s.yaml": `name: s\ntarget: embedded\n${load}\n` }, async (cwd) => {

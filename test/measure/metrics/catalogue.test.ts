@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addReading, type GaugeReadings, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
-import {
-  explainMissing,
-  findEntry,
-  hasStatistic,
-  keysWith,
-  METRIC_KEYS,
-} from "../../../src/measure/metrics/catalogue.ts";
+import { findEntry, hasStatistic, keysWith, METRIC_KEYS } from "../../../src/measure/metrics/catalogue.ts";
 import type { MeasuredPart, Metric } from "../../../src/measure/metrics/metric.ts";
 import { formatMetric, metricText } from "../../../src/measure/metrics/metric-text.ts";
-import { estimateMetric, metricValue } from "../../../src/measure/metrics/read-metric.ts";
+import { estimateMetric, explainMissing, metricValue } from "../../../src/measure/metrics/read-metric.ts";
 import type { ServerDelta } from "../../../src/measure/server-delta.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
@@ -88,7 +82,7 @@ test("what a run does not have is unresolved with its reason, and never passes",
     if (needs === undefined || isOfReports === true) continue;
     const metric: MetricPlan = { key, ...(statistics === undefined ? {} : { statistic: "average" }) };
     if (key === "goodput") Object.assign(metric, { limits: { latency: 1e9 } });
-    assert.equal(explainMissing(metric, level) === undefined, false, key);
+    assert.equal(explainMissing(metric, level, 1) === undefined, false, key);
     if (needs === "schedule") continue;
     const { state, measured, reason } = judge({ metric, comparison: "at-least", limit: 0 }, [level], 1);
     assert.deepEqual([state, measured], ["unresolved", undefined], key);

@@ -7,8 +7,14 @@ import { TokenGaps } from "../../../src/measure/tokens/token-gaps.ts";
 import { measureExports } from "../../../src/report/genai-perf/measure-export.ts";
 import { runPlots, sweepPlots, telemetryPlots } from "../../../src/report/genai-perf/plots.ts";
 import type { SweepPoint } from "../../../src/report/genai-perf/sweep/sweep.ts";
-import { type Plot, type PlotPoint, type PlotSet, plotFileName, type XyPlot } from "../../../src/report/plot.ts";
-import { roundForPlot } from "../../../src/report/plot-points.ts";
+import {
+  type Plot,
+  type PlotPoint,
+  type PlotSet,
+  plotFileName,
+  roundForPlot,
+  type XyPlot,
+} from "../../../src/report/plot.ts";
 import type { PlottedRun } from "../../../src/report/plots/plotted-run.ts";
 import { openProfileExport } from "../../../src/report/read/profile-export.ts";
 import { createTinyCounter } from "./tiny-tokenizer.ts";

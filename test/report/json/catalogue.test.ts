@@ -58,8 +58,9 @@ const every = (count: number): number[] => Array.from({ length: count }, (_, at)
 
 /** A level with everything that can be measured. */
 function makePart(): MeasuredPart {
-  const extracted = new ExtractedTally(["score"]);
-  for (let index = 0; index < COUNT; index++) extracted.add([(7 * index) % 31], index * 5e6);
+  const extracted = new ExtractedTally([{ name: "score", unit: "points" }, { name: "label" }]);
+  for (let index = 0; index < COUNT; index++)
+    extracted.add([(7 * index) % 31, index % 4 === 0 ? "cat" : "dog"], index * 5e6);
   const reading = (value: number) => Object.fromEntries(GAUGE_KEYS.map((key) => [key, new Map([["a", value]])]));
   const gauges = [0.5, 0.7].reduce((tally, value) => addReading(tally, reading(value)), NO_READINGS);
   const times = (fromNs: number) => Array.from({ length: COUNT }, (_, index) => fromNs + ((37 * index) % COUNT) * 1e4);
@@ -76,7 +77,16 @@ function makePart(): MeasuredPart {
   return { window: { ...window, gauges, extracted: extracted.cut(0, 1e9), tokens: makeTokens() } };
 }
 
+/** A metric that the scenario derives. */
+const DERIVED: MetricPlan = {
+  key: "derived",
+  name: "inFlight",
+  value: "latency.average * throughput",
+  unit: "requests",
+};
+
 const plan = makePlan({
+  derived: [{ name: "inFlight", value: "latency.average * throughput", unit: "requests", better: "lower" }],
   measurement: { tokens: { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } },
   outputs: { style: "rampart" },
 });
@@ -94,7 +104,8 @@ function allMetrics(): MetricPlan[] {
   const scores = (["average", "min", "max", 50, 90, 99] as const).map(
     (statistic): MetricPlan => ({ key: "extracted", name: "score", statistic }),
   );
-  return [...listPlans(() => true), ...scores];
+  const share: MetricPlan = { key: "extractedShare", name: "label", text: "cat" };
+  return [...listPlans(() => true), ...scores, share, DERIVED];
 }
 
 test("each entry of the catalogue with a value is in the JSON, and comparisons read it back", () => {

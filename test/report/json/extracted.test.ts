@@ -8,7 +8,7 @@ import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { toExtractedJson } from "../../../src/report/json/metrics.ts";
 
 function tallyOf(): Extracted[] {
-  const tally = new ExtractedTally(["tokens", "label"]);
+  const tally = new ExtractedTally([{ name: "tokens" }, { name: "label" }]);
   // Not in ascending order, which would be a drift without an interval.
   for (let n = 1; n <= 10; n++) tally.add([(7 * n) % 11, n <= 7 ? "dog" : "cat"], n * 1e8);
   tally.add([null, null], 1.1e9);

@@ -236,7 +236,7 @@ describe("answers with tokens", () => {
 });
 
 test("extracted numbers have statistics, texts have counts, and missing ones are counted", () => {
-  const tally = new ExtractedTally(["tokens", "label"]);
+  const tally = new ExtractedTally([{ name: "tokens" }, { name: "label" }]);
   for (let n = 1; n <= 10; n++) tally.add([(7 * n) % 11, n <= 7 ? "dog" : "cat"], n * 1e8);
   tally.add([null, null], 1.1e9);
   const extracted = tally.cut(0, 1.2e9);

@@ -4,6 +4,7 @@ import type { Plot, TimeLinePlot, XyPlot } from "../../../src/report/plot.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
 import { colorsOf, legendOf } from "../../../src/report/plots/series-look.ts";
 import { groundOf, MEANING_COLORS, PALETTE, THEMES } from "../../../src/report/plots/themes.ts";
+import { timeLineHeightPx } from "../../../src/report/plots/time-line-option.ts";
 
 /** What keeps the texts of charts readable on a page. */
 
@@ -230,6 +231,27 @@ test("a stall is marked in all charts of a time line", () => {
       markArea.data[0]?.map(({ xAxis }) => xAxis),
       [3, 5],
     );
+});
+
+test("names of spans that would overlap are on several lines, and left out where that is not enough", () => {
+  const frame = { title: "Time line", xLabel: "s", yLabel: "", group: "", notes: [] };
+  const panels = [{ label: "ms", series: [{ name: "p50", style: "line" as const, points: [[0, 1] as const] }] }];
+  const spans = (
+    [
+      ["concurrency from 1 to 16 over 2 s", 0, 4],
+      ["soak", 4, 8],
+      ["requests/s of the evening", 8, 9],
+    ] as const
+  ).map(([label, startSec, endSec]) => ({ label, startSec, endSec, isWarmup: false }));
+  const plot: TimeLinePlot = { kind: "time-line", ...frame, panels, spans };
+  const { series } = toChartOption(plot, { isAlone: false }) as {
+    readonly series: readonly {
+      readonly markArea: { readonly data: readonly [{ readonly name: string }, object][] };
+    }[];
+  };
+  const names = series[0]?.markArea.data.map(([{ name }]) => name);
+  assert.deepEqual(names, ["concurrency from 1 to\n16 over 2 s", "soak", ""]);
+  assert.ok(timeLineHeightPx({ panels, spans }) > timeLineHeightPx({ panels, spans: spans.slice(1, 2) }));
 });
 
 test("a series has one color in all charts of a time line", () => {

@@ -94,6 +94,11 @@ test("no line is longer than 80 columns, whatever the report says", () => {
   );
 });
 
+test("a scenario that has the name of its model is named once", () => {
+  assert.match(renderText(model({ name: "simple" })), /^MEASURED {2}simple, embedded target, http /);
+  assert.match(renderText(model({ name: "simp" })), /^MEASURED {2}simp: simple, embedded target, http /);
+});
+
 test("no cell shows an interval and a mark", () => {
   fc.assert(
     fc.property(cell, fc.constantFrom("time" as const, "rate" as const, "ratio" as const), (any, quantity) => {

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { type SessionFeed, sessionsOf } from "../../../src/run/send/session-feed.ts";
+import { describe, test } from "node:test";
+import { type DataStep, NO_TENSORS } from "../../../src/inputs/dataset.ts";
+import { SessionFeed, sessionsOf } from "../../../src/run/send/session-feed.ts";
+import type { Payload } from "../../../src/service/content.ts";
 import { Call } from "../../../src/transport/client.ts";
+import { makeService } from "./fake-client.ts";
 import { makeSessionFeed } from "./make-sessions.ts";
 
 /** Sends the slot's turn and judges its response. */
@@ -107,4 +110,97 @@ test("only a feed of sessions is one", () => {
   const feed = makeSessionFeed(1);
   assert.equal(sessionsOf(feed), feed);
   assert.equal(sessionsOf(undefined), undefined);
+});
+
+describe("users", () => {
+  const step = (name: string, more: Partial<DataStep> = {}): DataStep => ({
+    payload: new TextEncoder().encode(name),
+    inputs: NO_TENSORS,
+    expected: NO_TENSORS,
+    origin: name,
+    ...more,
+  });
+
+  /** Each user logs in once; a login without a token has failed. */
+  function makeFeed(turns: readonly DataStep[]): SessionFeed {
+    const loggedIn = new Set<number>();
+    const dataset = { streams: [turns, turns], isFromJson: true, warnings: [] };
+    return new SessionFeed(makeService(), dataset, (user) => ({
+      nextRequest: ({ bytes }) => ({ bytes: Uint8Array.of(...bytes, 48 + user), shown: bytes }),
+      skips: ({ origin }) => origin === "login" && loggedIn.has(user),
+      takeValues: ([body]) => {
+        if (body?.[0] === 63) return "no token";
+        loggedIn.add(user);
+        return undefined;
+      },
+      endTurn: (failure) => ({ ...failure, message: "hidden" }),
+      addResponse: () => undefined,
+    }));
+  }
+
+  /** Sends the slot's turn and judges its response by what its conversation says. Returns what was sent. */
+  function send(feed: SessionFeed, slot: number, answer: number): string {
+    const { payload } = feed.next(0, 0, slot);
+    const call = Object.assign(new Call(slot), { body: Uint8Array.of(answer), endNs: 1 });
+    const slots = { steps: [] as number[], sequences: [] as number[] };
+    slots.steps[slot] = feed.step;
+    slots.sequences[slot] = slot;
+    feed.follow((judged) => {
+      assert.deepEqual(
+        (feed.contentOf(feed.step) as Payload).bytes,
+        payload.slice(0, -1),
+        "exports have what is shown",
+      );
+      const failure = feed.takeValues(judged);
+      return failure && feed.failTurn(failure);
+    })(call, slots as never);
+    return new TextDecoder().decode(payload);
+  }
+
+  test("leave out a turn that they have sent in an earlier session, which counts as one turn less", () => {
+    const feed = makeFeed([step("login"), step("call")]);
+    const skipped: number[] = [];
+    feed.listen(
+      () => {},
+      (count) => skipped.push(count),
+    );
+    assert.equal(feed.begin(3), true);
+    assert.equal(send(feed, 3, 1), "login3");
+    assert.equal(feed.advance(3), "ready");
+    assert.equal(send(feed, 3, 1), "call3");
+    assert.equal(feed.advance(3), "over");
+    assert.equal(feed.begin(3), true);
+    assert.equal(send(feed, 3, 1), "call3");
+    assert.equal(feed.advance(3), "over");
+    assert.deepEqual(skipped, [1]);
+  });
+
+  test("fail a turn whose response lacks what the next ones need", () => {
+    const feed = makeFeed([step("login"), step("call"), step("call")]);
+    const outcomes: string[] = [];
+    feed.listen((_slot, outcome) => outcomes.push(outcome));
+    feed.begin(0);
+    send(feed, 0, 63);
+    assert.deepEqual(outcomes, ["refused"]);
+    assert.equal(feed.cut(0), 2);
+    feed.begin(0, true);
+    assert.equal(send(feed, 0, 1), "login0", "it is sent again");
+  });
+
+  test("think as long as their own draws say, also after their last turn", () => {
+    const turns = [step("a", { thinkTime: { meanMs: 100, stddevMs: 30 } }), step("b", { delayMs: 7 })];
+    const delays = (feed: SessionFeed, slot: number): number[] => {
+      feed.begin(slot, true);
+      return [feed.delayNs(slot), feed.delayNs(slot)];
+    };
+    const [one, other] = [makeFeed(turns), makeFeed(turns)];
+    assert.deepEqual(delays(one, 0), delays(other, 0));
+    assert.notDeepEqual(delays(one, 1), delays(one, 2));
+    assert.ok(delays(one, 0).every((delayNs) => delayNs >= 0));
+    assert.equal(one.restsAtEnd(0), true);
+    send(one, 0, 1);
+    one.advance(0);
+    assert.equal(one.restsAtEnd(0), false);
+    assert.equal(one.delayNs(0), 7e6);
+  });
 });

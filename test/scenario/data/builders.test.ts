@@ -14,6 +14,8 @@ import {
 } from "../../../src/scenario/data/families.ts";
 import { loadDataScenario } from "../../../src/scenario/data/load-data.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
+import { abOf } from "../../../src/scenario/definition/ab.ts";
+import { partNamesOf } from "../../../src/scenario/definition/per-target.ts";
 import { codeNameOf } from "../../../src/scenario/form.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 
@@ -30,6 +32,8 @@ before(() => {
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const {
+  ab,
+  perTarget,
   ramp,
   grpc,
   embedded,
@@ -71,6 +75,10 @@ const {
 type Pair = readonly [yaml: string, value: unknown];
 
 const LOADS: readonly Pair[] = [
+  [
+    "{ perTarget: { chat: { hold: 4 }, b: { rate: { perSec: 50, for: 1 s } } } }",
+    perTarget({ chat: hold(4), b: rate(50, { for: "1 s" }) }),
+  ],
   ["{ ramp: { from: 1, to: 8 } }", ramp(1, 8)],
   ["{ ramp: { from: 1, to: 8, step: 7, for: 2 s } }", ramp(1, 8, { step: 7, for: "2 s" })],
   ["{ ramp: { from: 8, to: 1, over: 2 min } }", ramp(8, 1, { over: "2 min" })],
@@ -162,6 +170,19 @@ const TARGETS: readonly Pair[] = [
       { name: "a", target: embedded(), weight: 9, tags: { x: "y" } },
       { name: "b", target: embedded({ latency: "1 ms" }), inputs: input.zero() },
     ]),
+  ],
+  [
+    "{ ab: { base: embedded, candidate: { embedded: { latency: 1 ms } } } }",
+    ab(embedded(), embedded({ latency: "1 ms" })),
+  ],
+  [
+    '{ ab: { base: { triton: { url: "h:1", model: m } }, candidate: { triton: { url: ["i:1", "j:1"], model: m } }, pairs: 3, names: [old, new], precision: 2 %, strict: true } }',
+    ab(triton("h:1", { model: "m" }), triton(["i:1", "j:1"], { model: "m" }), {
+      pairs: 3,
+      names: ["old", "new"],
+      precision: "2 %",
+      strict: true,
+    }),
   ],
 ];
 
@@ -265,7 +286,8 @@ function callToData({ kind, url, moreUrls = [], values, files: paths, options }:
     ([, { make }]) => (make([], {}) as { kind: string }).kind === kind,
   ) as never as [string, (typeof entries)[number][1]];
   const given = values ?? paths ?? (url === "" ? [] : [url, ...moreUrls]);
-  const args = (form.args ?? []).map((arg, index) => [arg, form.takes === undefined ? given[index] : toData(given)]);
+  if (form.takes === "by-name") return { [name]: toData(options) };
+  const args = (form.args ?? []).map((arg, index) => [arg, toData(form.takes === undefined ? given[index] : given)]);
   return { [name]: { ...Object.fromEntries(args), ...(toData(options) as object) } };
 }
 
@@ -324,8 +346,59 @@ describe("whole scenarios have the same plan from YAML and JSON as from TypeScri
       stallTimeout: "5 s",
       timeout: "9 s",
       maxResponseBytes: 1000,
+      derive: { perReq: { value: "latency.average", unit: "s", better: "lower" } },
     });
     check(scenario as unknown as Scenario, "/base");
+  });
+
+  test("with two targets in turn, of each of them", () => {
+    const made = defineScenario({
+      name: "turns",
+      target: ab(triton("h:1", { model: "m" }), embedded({ latency: "1 ms" }), { pairs: 2 }),
+      load: hold(4, { for: "1 s" }),
+      assert: [errorRate().is(0)],
+    });
+    const read = readText(
+      [
+        "name: turns",
+        "target:",
+        "  ab:",
+        '    base: { triton: { url: "h:1", model: m } }',
+        "    candidate: { embedded: { latency: 1 ms } }",
+        "    pairs: 2",
+        "load: { hold: { concurrency: 4, for: 1 s } }",
+        "assert: [errorRate == 0]",
+      ].join("\n"),
+    );
+    for (const side of [0, 1] as const)
+      assert.deepEqual(toPlan(read, "/base", { side }), toPlan(made as unknown as Scenario, "/base", { side }));
+    assert.deepEqual(abOf(read.definition), { pairs: 2 });
+  });
+
+  test("with a load of its own for each target, of each of them", () => {
+    const made = defineScenario({
+      name: "own loads",
+      target: mix([
+        { name: "a", target: embedded() },
+        { name: "b", target: embedded({ protocol: "grpc" }), inputs: input.zero() },
+      ]),
+      load: perTarget({ a: hold(4, { for: "1 s" }), b: rate(50, { for: "1 s" }) }),
+      assert: [errorRate().is(0)],
+    });
+    const read = readText(
+      [
+        "name: own loads",
+        "target: { mix: [{ name: a, target: embedded }, { name: b, target: { embedded: { protocol: grpc } }, inputs: zero }] }",
+        "load:",
+        "  perTarget:",
+        "    a: { hold: { concurrency: 4, for: 1 s } }",
+        "    b: { rate: { perSec: 50, for: 1 s } }",
+        "assert: [errorRate == 0]",
+      ].join("\n"),
+    );
+    assert.deepEqual(partNamesOf(read.definition), ["a", "b"]);
+    for (const part of [0, 1])
+      assert.deepEqual(toPlan(read, "/base", { part }), toPlan(made as unknown as Scenario, "/base", { part }));
   });
 
   test("with goodput and assertions that abort", () => {

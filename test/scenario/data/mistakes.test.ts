@@ -75,6 +75,26 @@ const BUILDERS: readonly Mistake[] = [
     /^x.yaml:2:11, target.defineTarget: .* Only code/,
   ],
   [
+    "one of two targets that is unknown",
+    "name: x\ntarget: { ab: { base: embedded, candidate: { embeded: {} } } }\nload: { hold: 1 }",
+    /^x.yaml:2:46, target.ab.candidate.embeded: is not a target. Did you mean embedded\?/,
+  ],
+  [
+    "two targets, of which one is missing",
+    "name: x\ntarget: { ab: { base: embedded, candidat: embedded } }\nload: { hold: 1 }",
+    /^x.yaml:2:33, target.ab.candidat: is not an option here. Did you mean candidate\?/,
+  ],
+  [
+    "an unknown load of one target",
+    "name: x\ntarget: embedded\nload: { perTarget: { chat: { hol: 2 } } }",
+    /^x.yaml:3:30, load.perTarget.chat.hol: is not a load. Did you mean hold\?/,
+  ],
+  [
+    "a load for each target that is none",
+    "name: x\ntarget: embedded\nload: { perTarget: 7 }",
+    /^x.yaml:3:20, load.perTarget: must be loads by the target's name \(got 7\)/,
+  ],
+  [
     "two builders",
     "name: x\ntarget: embedded\nload: { hold: 1, for: 1 s }",
     /^x.yaml:3:1, load: must be a load by one name \(got hold, for\). Write options inside of it: { hold: { … } }/,

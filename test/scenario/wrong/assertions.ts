@@ -201,6 +201,66 @@ export const ASSERTIONS: readonly WrongScenario[] = [
     says: "6:12, assert[0]: the target extracts no value of this name (got tokens). Name it in extract, in the target's options.",
   },
   {
+    name: "a misspelt value of tensors",
+    fields: [
+      'target: embedded({ extract: { sum: "OUTPUT0[0]" } })',
+      "load: hold(4)",
+      'assert: [extracted("summ").share("1").below("1 %")]',
+    ],
+    says: "6:12, assert[0]: the target extracts no value of this name (got summ). Use sum.",
+  },
+  {
+    name: "a share without its sign",
+    fields: [
+      'target: embedded({ extract: { sum: "OUTPUT0[0]" } })',
+      "load: hold(4)",
+      'assert: [extracted("sum").share("1").below(1)]',
+    ],
+    says: '6:12, assert[0]: must be a percentage with its sign, such as "1 %" (got 1). Write "1 %".',
+  },
+  {
+    name: "a misspelt derived metric",
+    fields: [
+      "target: embedded()",
+      "load: hold(4)",
+      'derive: { cost: { value: "errorRate" } }',
+      'assert: [derived("costs").below(1)]',
+    ],
+    says: "7:12, assert[0]: the scenario derives no metric of this name (got costs). Use cost.",
+  },
+  {
+    name: "a derived metric that the scenario does not define",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [derived("cost").below(1)]'],
+    says: "6:12, assert[0]: the scenario derives no metric of this name (got cost). Define it in derive.",
+  },
+  {
+    name: "a misspelt metric in the function of a derived one",
+    fields: [
+      "target: embedded()",
+      "load: hold(4, { requests: 8 })",
+      "derive: { cost: { value: (level) => 1 / level.throughputt } }",
+    ],
+  },
+  {
+    name: "statistics of a metric for a number",
+    fields: [
+      "target: embedded()",
+      "load: hold(4, { requests: 8 })",
+      "derive: { cost: { value: (level) => level.latency } }",
+    ],
+  },
+  {
+    name: "a misspelt metric in an expression",
+    fields: ["target: embedded()", "load: hold(4)", 'derive: { cost: { value: "gpuPowr.average" } }'],
+    compiles: "an expression is text",
+    says: "6:21, derive.cost.value: there is no metric gpuPowr: did you mean gpuPower? (got gpuPowr.average). Write metrics by their keys <*>",
+  },
+  {
+    name: "a misspelt direction",
+    fields: ["target: embedded()", "load: hold(4)", 'derive: { cost: { value: "throughput", better: "more" } }'],
+    says: '6:42, derive.cost.better: must be "lower" or "higher" (got "more"). Correct it in the scenario.',
+  },
+  {
     name: "a bare number of seconds before the end",
     fields: ["target: embedded()", "load: hold(4)", 'assert: [p99().below("1 s").abortAfter(10)]'],
     says: '6:12, assert[0].abortAfter: must be a duration with its unit, such as "250 us", "25 ms", "5 s" or "2 min" (got 10). Add the unit: "10 s" or "10 ms".',

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { DataStep } from "../../../src/inputs/dataset.ts";
 import { chainInputs } from "../../../src/inputs/kinds/chain.ts";
+import type { Payload } from "../../../src/service/content.ts";
 import { type ChainInputsPlan, createChains } from "../../../src/service/http/chain.ts";
 import type { BodyPlan } from "../../../src/service/http/requests-plan.ts";
-import type { Conversation, Payload } from "../../../src/service/service.ts";
+import type { Conversation } from "../../../src/service/service.ts";
 import type { Header } from "../../../src/transport/request.ts";
 import { makeModel } from "../../inputs/make-model.ts";
 

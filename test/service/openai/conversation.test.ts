@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Payload } from "../../../src/service/content.ts";
 import { PayloadConversation } from "../../../src/service/openai/conversation.ts";
-import type { Payload } from "../../../src/service/service.ts";
 
 /** What a session's turns are sent with. */
 

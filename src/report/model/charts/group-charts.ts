@@ -1,5 +1,4 @@
-import type { Plot } from "../../plot.ts";
-import { pickEvenly, roundForPlot } from "../../plot-points.ts";
+import { type Plot, pickEvenly, roundForPlot } from "../../plot.ts";
 import { findSpread, readMetric } from "../../schema/read-metrics.ts";
 import { type GroupRow, groupsByTag, nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";

@@ -4,8 +4,15 @@ import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
 import { levelUnitOf } from "../../../registry/load-modes.ts";
-import type { Meaning, Plot, PlotPoint, XyPlot, XySeries } from "../../plot.ts";
-import { pickEvenly, roundForPlot } from "../../plot-points.ts";
+import {
+  type Meaning,
+  type Plot,
+  type PlotPoint,
+  pickEvenly,
+  roundForPlot,
+  type XyPlot,
+  type XySeries,
+} from "../../plot.ts";
 import { type ReadEstimate, readMetric, readOver } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
@@ -66,11 +73,11 @@ export function loadAxis(loads: readonly number[], xLabel: string, isWhole: bool
 type OverLoad = LoadAxis & typeof FRAME;
 
 /** Draws the line of an estimate over the load with its intervals; nothing where no point has it. */
-function lineOf(
+export function lineOf<P extends { readonly load: number }>(
   name: string,
   meaning: Meaning | undefined,
-  points: readonly LoadPoint[],
-  pick: (point: LoadPoint) => ReadEstimate | undefined,
+  points: readonly P[],
+  pick: (point: P) => ReadEstimate | undefined,
   scale = 1,
 ): XySeries[] {
   const known = points.flatMap((point) => {
@@ -172,7 +179,7 @@ type PercentileName = (typeof PERCENTILES)[number];
 type Spread = Readonly<Record<PercentileName, ReadEstimate | undefined>>;
 
 /** A load and what was measured at it. */
-interface LoadPoint {
+export interface LoadPoint {
   /** Requests in flight, or per second. */
   readonly load: number;
   readonly throughputPerSec: ReadEstimate | undefined;
@@ -186,7 +193,7 @@ interface LoadPoint {
 }
 
 /** Returns the points in the order of their loads; empty where levels have no order, because they are phases. */
-function loadPointsOf({ json, runs }: ReportView): LoadPoint[] {
+export function loadPointsOf({ json, runs }: ReportView): LoadPoint[] {
   const [first] = runs;
   if (first === undefined || first.json.levels.some(({ phase }) => phase !== undefined)) return [];
   const points = "runs" in json ? json.combination.levels.map(ofRuns) : first.json.levels.map(ofLevel);

@@ -1,8 +1,7 @@
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { REPORTED_PERCENTILES } from "../../../measure/intervals/percentile-interval.ts";
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
-import type { Plot, XySeries } from "../../plot.ts";
-import { pickEvenly, roundForPlot } from "../../plot-points.ts";
+import { type Plot, pickEvenly, roundForPlot, type XySeries } from "../../plot.ts";
 import type { SpreadJson } from "../../schema/metrics.ts";
 import { findSpread } from "../../schema/read-metrics.ts";
 import { nameInRun, type ReportView } from "../report-view.ts";

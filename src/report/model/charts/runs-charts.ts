@@ -1,7 +1,6 @@
 import { alignLevels } from "../../../load/level-identity.ts";
 import { describeLevel, levelTitles } from "../../../registry/level-names.ts";
-import type { Plot, PlotPoint, XySeries } from "../../plot.ts";
-import { pickEvenly, roundForPlot } from "../../plot-points.ts";
+import { type Plot, type PlotPoint, pickEvenly, roundForPlot, type XySeries } from "../../plot.ts";
 import type { OverJson } from "../../schema/metrics.ts";
 import { findOver, findSpread, readMetric } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";

@@ -5,10 +5,10 @@ import { formatMetric, metricText, unitOf } from "../../../measure/metrics/metri
 import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
-import type { Meaning, Plot, PlotPoint, XySeries } from "../../plot.ts";
-import { roundForPlot } from "../../plot-points.ts";
+import { type Meaning, type Plot, type PlotPoint, roundForPlot, type XySeries } from "../../plot.ts";
 import { inBaseUnit } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
+import { LIMIT_TEXTS } from "../level-columns.ts";
 import { nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitOf } from "../values.ts";
 import { loadAxis } from "./load-charts.ts";
@@ -17,11 +17,7 @@ import { loadAxis } from "./load-charts.ts";
 
 const STATES = ["kept", "broken", "unresolved"] as const;
 type State = (typeof STATES)[number];
-const STATE_LOOKS: Readonly<Record<State, { readonly name: string; readonly meaning: Meaning }>> = {
-  kept: { name: "keeps the limits", meaning: "passed" },
-  broken: { name: "breaks a limit", meaning: "failed" },
-  unresolved: { name: "unresolved", meaning: "unresolved" },
-};
+const MEANINGS: Readonly<Record<State, Meaning>> = { kept: "passed", broken: "failed", unresolved: "unresolved" };
 
 /** A limit further above the values than this would flatten them. */
 const FAR_RATIO = 4;
@@ -113,7 +109,8 @@ function drawState(state: State, points: readonly SearchPoint[], size: number): 
     verdict.low === null && verdict.high === null ? undefined : scaleInterval(verdict, scale);
   return [
     {
-      ...STATE_LOOKS[state],
+      name: LIMIT_TEXTS[state],
+      meaning: MEANINGS[state],
       style: "points",
       points: own.map(({ load, verdict }) => [load, scale(verdict.value)]),
       intervals: own.map(intervalOf),

@@ -1,6 +1,5 @@
 import { averageUs } from "../../../measure/server-delta.ts";
-import type { Plot } from "../../plot.ts";
-import { roundForPlot } from "../../plot-points.ts";
+import { type Plot, roundForPlot } from "../../plot.ts";
 import { findSpread } from "../../schema/read-metrics.ts";
 import { type LevelRow, nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";

@@ -1,8 +1,16 @@
 import { bucketStartNs, compactBuckets, ExponentialHistogram, SCALE } from "../../../measure/exponential-histogram.ts";
 import type { Gauge } from "../../../measure/metrics/gpu-metrics.ts";
 import { nsToUs } from "../../../plan/units.ts";
-import type { CellScale, Extent, Plot, PlotPoint, TimeLinePanel, TimeLinePlot, XySeries } from "../../plot.ts";
-import { roundForPlot } from "../../plot-points.ts";
+import {
+  type CellScale,
+  type Extent,
+  type Plot,
+  type PlotPoint,
+  roundForPlot,
+  type TimeLinePanel,
+  type TimeLinePlot,
+  type XySeries,
+} from "../../plot.ts";
 import type { OverTimeJson } from "../../schema/over-time.ts";
 import { type NamedRun, nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";

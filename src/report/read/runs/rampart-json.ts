@@ -5,11 +5,12 @@ import { ratioBounds } from "../../../measure/intervals/ratio-interval.ts";
 import { reportedMetrics } from "../../../measure/metrics/catalogue.ts";
 import { nameMetric, parseStatistic } from "../../../measure/metrics/metric-names.ts";
 import type { MetricPlan } from "../../../plan/assertions.ts";
+import { defined } from "../../../plan/defined.ts";
 import { userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
 import { describeUsers } from "../../../registry/level-names.ts";
 import { clientSchema, groupSchema, levelSchema } from "../../schema/level.ts";
-import type { SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
+import type { ExtractedJson, SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
 import { findMaxSchema, REPORT_VERSION, runSchema } from "../../schema/report-schema.ts";
 import { listFacts } from "./foreign-metrics.ts";
@@ -32,7 +33,7 @@ const group = groupSchema(parts);
 const run = runSchema(parts);
 
 /** What was measured of requests. */
-const measured: v.GenericSchema<unknown, ReadPart> = v.pick(group, ["metrics", "extracted"]);
+const measured: v.GenericSchema<unknown, ReadPart> = v.pick(group, ["metrics", "extracted", "derived"]);
 
 /** Makes the schema of levels. @param ofPart that of what requests measured */
 function createLevelSchema(ofPart: typeof measured) {
@@ -148,7 +149,10 @@ function notesOf({ outcome, client, load }: Level): string[] {
   ];
 }
 
-function readPart({ metrics, extracted = {} }: ReadPart): Map<string, MeasuredValue> {
+/** Most different texts of an extracted value whose shares are compared. */
+const MOST_SHARES = 8;
+
+function readPart({ metrics, extracted = {}, derived = {} }: ReadPart): Map<string, MeasuredValue> {
   const values = new Map<string, MeasuredValue>();
   for (const { key, name } of reportedMetrics()) {
     const found = metrics[name];
@@ -156,10 +160,30 @@ function readPart({ metrics, extracted = {} }: ReadPart): Map<string, MeasuredVa
     if ("value" in found) values.set(key, readSingle(found, scaleOf(key)));
     else putStatistics(values, { key }, found, scaleOf(key));
   }
-  for (const [name, { numbers }] of Object.entries(extracted))
-    if (numbers !== undefined) putStatistics(values, { key: "extracted", name }, numbers, (value) => value);
+  for (const [name, { numbers, unit, better }] of Object.entries(extracted))
+    if (numbers !== undefined) putStatistics(values, defined({ key: "extracted", name, unit, better }), numbers, asIs);
+  for (const [name, found] of Object.entries(extracted)) putShares(values, name, found);
+  for (const [name, { value, unit, better }] of Object.entries(derived))
+    if (value !== undefined)
+      values.set(nameMetric({ key: "derived", name }), { value, own: defined({ unit, better }) });
   return values;
 }
+
+/** Adds the shares of the texts of an extracted value, where they are few. */
+function putShares(values: Map<string, MeasuredValue>, name: string, found: ExtractedJson[string]): void {
+  const { texts = {}, otherTexts = 0, missing, numbers } = found;
+  const all = Object.entries(texts);
+  if (all.length > MOST_SHARES) return;
+  const total = all.reduce((sum, [, count]) => sum + count, otherTexts + missing + (numbers?.count ?? 0));
+  for (const [text, count] of all)
+    values.set(nameMetric({ key: "extractedShare", name, text }), {
+      value: count / total,
+      ...ratioBounds(count, total),
+      total,
+    });
+}
+
+const asIs: Scale = (value) => value;
 
 function readSingle({ value, low, high, count, total = 0 }: SingleMetricJson, scale: Scale): MeasuredValue {
   // Also those of several runs are compared by Wilson's interval.
@@ -177,6 +201,8 @@ function putStatistics(values: Map<string, MeasuredValue>, metric: MetricPlan, f
     const read = statistic === undefined ? undefined : readStatistic(found, name as StatisticName, scale);
     if (statistic === undefined || read === undefined) continue;
     const { low, high } = read.isReliable === false ? UNKNOWN : read;
-    values.set(nameMetric({ ...metric, statistic }), withBounds(read.value, low, high));
+    const { unit, better } = metric;
+    const own = unit === undefined && better === undefined ? {} : { own: defined({ unit, better }) };
+    values.set(nameMetric({ ...metric, statistic }), { ...withBounds(read.value, low, high), ...own });
   }
 }

@@ -58,7 +58,7 @@ const partSchema = v.object({
 type Part = v.InferOutput<typeof partSchema>;
 
 /** What was measured of requests, as the schema of today has it. */
-export type ReadPart = Pick<MeasuredJson, "metrics" | "extracted">;
+export type ReadPart = Pick<MeasuredJson, "metrics" | "extracted" | "derived">;
 
 /** What an older version measured of requests. It lacks fields that no reader of runs takes. */
 export const upgradedPart: v.GenericSchema<unknown, ReadPart> = v.pipe(

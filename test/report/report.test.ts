@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { word } from "../../src/plan/messages.ts";
 import { RunError } from "../../src/plan/problem.ts";
-import { guardReport, joinOutputErrors } from "../../src/report/guard-report.ts";
 import type { Report } from "../../src/report/report.ts";
+import { guardReport, joinOutputErrors } from "../../src/report/report.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 
 const RESULT = {} as RunResult;

@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { PlotPoint } from "../../src/report/plot.ts";
-import {
-  binWhole,
-  dropCovered,
-  findBin,
-  nameBin,
-  pickEvenly,
-  roundForPlot,
-  toBox,
-} from "../../src/report/plot-points.ts";
-import { toHistogram } from "../../src/report/plots/time-plots.ts";
+import { type PlotPoint, pickEvenly, roundForPlot } from "../../../src/report/plot.ts";
+import { dropCovered, findBin } from "../../../src/report/plots/plotted-run.ts";
+import { binWhole, nameBin, toBox } from "../../../src/report/plots/standard-plots.ts";
+import { toHistogram } from "../../../src/report/plots/time-plots.ts";
 
 /** From samples to what is drawn of them. */
 

@@ -1,0 +1,133 @@
+import type { DerivedValue } from "../../plan/assertions.ts";
+import { functionOf } from "../../plan/functions.ts";
+import type { Text } from "../../plan/messages.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
+import { messageOf, UserError } from "../../plan/problem.ts";
+import { parseResponseQuery } from "../../service/response-query.ts";
+import { describeUserError } from "../../service/user-defined/user-error.ts";
+
+/** Metrics that a scenario computes from other metrics of a level. */
+
+/** What is read of a level: a value, statistics by their name such as `p99`, or why there is none. */
+export type LevelRead =
+  | { readonly value: number }
+  | { readonly statistic: (name: string) => number | undefined }
+  | { readonly missing: string };
+
+/** Reads a metric of a level, in SI units: times in seconds. */
+export interface ReadLevel {
+  /** The names that can be read. */
+  readonly names: readonly string[];
+  /** Reads a metric by its key; undefined for one that does not exist. @param name only of `extracted`: that of the value */
+  read(key: string, name?: string): LevelRead | undefined;
+}
+
+/** A derived metric at a level: its value, why it has none, or what its function did wrong. */
+export interface Derived {
+  readonly value?: number;
+  readonly missing?: string;
+  readonly error?: string;
+}
+
+/** Computes a metric. Never throws. */
+export function computeDerived(value: DerivedValue, level: ReadLevel): Derived {
+  let missing: string | undefined;
+  let unknown: string | undefined;
+  const values = valuesOf(level, {
+    onMissing: (reason) => {
+      missing ??= reason;
+    },
+    onUnknown: (message) => {
+      unknown ??= message;
+    },
+  });
+  try {
+    const found: unknown =
+      typeof value === "string"
+        ? parseResponseQuery(value, "derive").find(values)
+        : functionOf<(level: object) => unknown>(value)(values);
+    if (typeof found === "number" && Number.isFinite(found)) return { value: found };
+    if (unknown !== undefined) return { error: unknown };
+    if (missing !== undefined) return { missing };
+    if (typeof found === "number" && !Number.isNaN(found)) return { missing: `it is ${found} here` };
+    // An expression is checked before the run, so that only the values of a level can be why it gives none, such as a division by zero.
+    if (typeof value === "string") return { missing: `it gives ${describeValue(found)} here, not a finite number` };
+    return { error: `returns ${describeValue(found)}, not a finite number` };
+  } catch (error) {
+    if (unknown !== undefined) return { error: unknown };
+    return missing === undefined ? { error: `throws: ${describeUserError(error)}` } : { missing };
+  }
+}
+
+interface ReadEvents {
+  /** Receives why a metric has no value. */
+  onMissing(reason: string): void;
+  /** Receives that there is no such metric or statistic. */
+  onUnknown(message: string): void;
+}
+
+/** Creates what functions and expressions read: the metrics of a level by their keys. */
+function valuesOf({ names, read }: ReadLevel, { onMissing, onUnknown }: ReadEvents): object {
+  const refuse = (message: string): never => {
+    onUnknown(message);
+    throw new Error(message);
+  };
+  const get = (key: string, name?: string): unknown => {
+    const place = name === undefined ? key : `${key}.${name}`;
+    const found = read(key, name);
+    if (found === undefined) {
+      const near = name === undefined ? nearestName(key, names) : undefined;
+      return refuse(`there is no metric ${place}${near === undefined ? "" : `: did you mean ${near}?`}`);
+    }
+    if ("value" in found) return found.value;
+    if ("statistic" in found)
+      return byName(
+        (one) => found.statistic(one) ?? refuse(`${place} has no statistic ${one}, such as ${place}.average`),
+      );
+    const reason = `${place}: ${found.missing}`;
+    onMissing(reason);
+    throw new Error(reason);
+  };
+  const extracted = byName((name) => get("extracted", name));
+  return byName((key) => (key === "extracted" ? extracted : get(key)));
+}
+
+/** Creates an object whose properties are read when they are used. */
+function byName(get: (name: string) => unknown): object {
+  // Runtimes ask objects for these, such as when they print them or convert them to numbers.
+  const isOfLanguage = (name: string | symbol): boolean =>
+    typeof name === "symbol" || name === "toJSON" || name in Object.prototype;
+  return new Proxy(
+    {},
+    { get: (target, name) => (isOfLanguage(name) ? (Reflect.get(target, name) as unknown) : get(name as string)) },
+  );
+}
+
+function describeValue(value: unknown): string {
+  if (value === null || value === undefined || typeof value === "number") return String(value);
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value instanceof Promise) {
+    value.catch(() => {});
+    return "a promise";
+  }
+  return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`;
+}
+
+const HINT = "Write metrics by their keys and numbers in backticks, such as outputTokensPerSec / gpuPower.average.";
+
+/** Returns what is wrong with an expression: its syntax, a name that no metric has, or that it gives no number; undefined when it is right. */
+export function explainDerived(
+  expression: string,
+  level: ReadLevel,
+): { readonly message: Text; readonly hint: Text } | undefined {
+  try {
+    parseResponseQuery(expression, "derive", HINT);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const [found] = error.problems;
+    return { message: found?.message ?? messageOf(error), hint: found?.hint ?? HINT };
+  }
+  const { error, missing } = computeDerived(expression, level);
+  const message = error ?? missing;
+  return message === undefined ? undefined : { message, hint: HINT };
+}

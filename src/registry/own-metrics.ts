@@ -1,0 +1,56 @@
+import { explainDerived } from "../measure/metrics/derived.ts";
+import { exampleLevel } from "../measure/metrics/read-metric.ts";
+import type { DerivedPlan, MetricPlan } from "../plan/assertions.ts";
+import { fieldOf } from "../plan/defined.ts";
+import type { Plan } from "../plan/plan.ts";
+import { type Problem, problem } from "../plan/problem.ts";
+import type { ExtractedName } from "../service/content.ts";
+import { listExtracted, namesOf } from "../service/response-reader.ts";
+import { membersOf } from "./mix.ts";
+
+/** The metrics that a scenario defines: values that its targets extract, and what it derives from other metrics. */
+interface OwnMetrics {
+  readonly extracted: readonly ExtractedName[];
+  readonly derived: readonly DerivedPlan[];
+}
+
+/** Returns the metrics that a plan defines. */
+export function ownMetricsOf({ target, derived = [] }: Pick<Plan, "target" | "derived">): OwnMetrics {
+  const targets = [target, ...membersOf(target).map((member) => member.target)];
+  return { extracted: targets.flatMap((one) => namesOf(listExtracted(fieldOf(one, "extract")))), derived };
+}
+
+/** Returns a plan whose assertions and limits have all that it says about its own metrics: unit, direction, and how they are computed. */
+export function withOwnMetrics(plan: Plan): Plan {
+  const known = ownMetricsOf(plan);
+  if (known.extracted.length === 0 && known.derived.length === 0) return plan;
+  const complete = <M extends { readonly metric: MetricPlan }>(one: M): M => ({
+    ...one,
+    metric: describe(one.metric, known),
+  });
+  const { assertions, limits, repeat } = plan;
+  return {
+    ...plan,
+    assertions: assertions.map(complete),
+    ...(limits === undefined ? {} : { limits: limits.map(complete) }),
+    ...(repeat?.until === undefined ? {} : { repeat: { ...repeat, until: complete(repeat.until) } }),
+  };
+}
+
+function describe(metric: MetricPlan, { extracted, derived }: OwnMetrics): MetricPlan {
+  const named = ({ name }: { readonly name: string }): boolean => name === metric.name;
+  if (metric.key === "extracted") return { ...metric, ...extracted.find(named) };
+  return metric.key === "derived" ? { ...metric, ...derived.find(named) } : metric;
+}
+
+/** Returns what is wrong with the metrics that a plan derives. */
+export function checkDerived(plan: Plan): Problem[] {
+  const { extracted, derived } = ownMetricsOf(plan);
+  const names = extracted.map(({ name }) => name);
+  return derived.flatMap(({ name, value }) => {
+    const found = typeof value === "string" ? explainDerived(value, exampleLevel(names)) : undefined;
+    return found === undefined
+      ? []
+      : [problem("invalid-value", `derive.${name}.value`, found.message, found.hint, String(value))];
+  });
+}

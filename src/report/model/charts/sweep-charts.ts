@@ -1,0 +1,278 @@
+import { UNKNOWN } from "../../../measure/intervals/certainty.ts";
+import { levelTitles } from "../../../registry/level-names.ts";
+import { type Meaning, type Plot, type PlotPoint, roundForPlot, type XySeries } from "../../plot.ts";
+import type { ReadEstimate } from "../../schema/read-metrics.ts";
+import type { ReportView } from "../report-view.ts";
+import { timeUnitFor } from "../values.ts";
+import { type LoadPoint, lineOf, loadAxis, loadPointsOf } from "./load-charts.ts";
+
+/** A sweep: latency against throughput, and metrics over each of its parameters. */
+
+/** What is varied, with its values in the order in which they were asked for. */
+export interface SweepAxis {
+  readonly name: string;
+  readonly values: readonly string[];
+  /** Whether all values are numbers, which have an order. */
+  readonly isNumber: boolean;
+}
+
+/** A point of a sweep: its values by the name of what is varied, and its report. */
+export interface SweptView {
+  readonly values: readonly (readonly [name: string, value: string])[];
+  readonly view: ReportView;
+}
+
+/** The charts of a sweep. */
+interface SweepCharts {
+  /** What answers the question: latency against throughput, and both over the first parameter. */
+  readonly summary: readonly Plot[];
+  readonly rest: readonly Plot[];
+}
+
+/** Names of parameters that are the load. The points of a curve are joined along it. */
+const LOADS: readonly string[] = ["users", "concurrency", "rate", "requestRate"];
+/** More lines would be too hard to distinguish. */
+const MOST_LINES = 10;
+const LOAD = "load";
+const FRAME = { group: "", notes: [] } as const;
+
+/** A level of a point. */
+interface SweptLevel {
+  readonly values: ReadonlyMap<string, string>;
+  readonly point: LoadPoint;
+}
+
+/** Levels that differ only in what they are drawn over. */
+interface Line {
+  readonly name: string;
+  /** Its place among ordered lines, 0 to 1; undefined for lines without an order. */
+  readonly shade: number | undefined;
+  readonly levels: readonly SweptLevel[];
+}
+
+/** Draws the charts. @param axes what is varied */
+export function sweepCharts(axes: readonly SweepAxis[], swept: readonly SweptView[]): SweepCharts {
+  const loads = swept.map(({ view }) => loadPointsOf(view));
+  const levels = swept.flatMap(({ values }, at) =>
+    (loads[at] ?? []).map((point): SweptLevel => ({ values: new Map([...values, [LOAD, String(point.load)]]), point })),
+  );
+  const [first] = swept;
+  if (first === undefined || levels.length < 2) return { summary: [], rest: [] };
+  const { unit, plan } = first.view;
+  const all = loads.some((own) => own.length > 1) ? [...axes, loadAxisOf(levels)] : axes;
+  const knee = drawKnee(all, levels, unit);
+  const varied = axes.filter(({ values }) => values.length > 1);
+  const isSearch = swept.some(({ view }) => highestOf(view) !== undefined);
+  const [main = [], ...others] = varied.map((axis) =>
+    isSearch
+      ? drawOver(axis, axes, levels.filter(isHighest(swept)), [
+          highestLoad(levelTitles(plan).axis),
+          ...drawnMetrics(unit),
+        ])
+      : drawOver(axis, all, levels, drawnMetrics(unit)),
+  );
+  const summary = [...knee, ...main.slice(0, 2)];
+  return { summary, rest: [...main.slice(2), ...others.flat()] };
+}
+
+/** Returns the highest load that a search found; undefined without one. */
+function highestOf({ json }: ReportView): number | undefined {
+  return "runs" in json ? undefined : (json.findMax?.highest ?? undefined);
+}
+
+/** Returns what selects the level at the highest load of its point. */
+function isHighest(swept: readonly SweptView[]): (level: SweptLevel) => boolean {
+  return ({ values, point }) =>
+    swept.some(
+      (one) => one.values.every(([name, value]) => values.get(name) === value) && highestOf(one.view) === point.load,
+    );
+}
+
+/** Returns the load as something that is varied, where points have several levels. */
+function loadAxisOf(levels: readonly SweptLevel[]): SweepAxis {
+  const loads = [...new Set(levels.map(({ point }) => point.load))].sort((a, b) => a - b);
+  return { name: LOAD, values: loads.map(String), isNumber: true };
+}
+
+/** Returns what the points of a curve are joined along: the load, or else the last parameter with numbers; undefined without one. */
+function joinedAlong(axes: readonly SweepAxis[]): SweepAxis | undefined {
+  const ordered = axes.filter(({ isNumber, values }) => isNumber && values.length > 1);
+  return (
+    ordered.find(({ name }) => name === LOAD) ?? ordered.find(({ name }) => LOADS.includes(name)) ?? ordered.at(-1)
+  );
+}
+
+function drawKnee(axes: readonly SweepAxis[], levels: readonly SweptLevel[], unit: string): Plot[] {
+  const along = joinedAlong(axes);
+  const { lines, notes } = linesOf(axes, along, levels);
+  const time = unitOf(levels);
+  const names = lines.length === 1 ? (["p50", "p99"] as const) : (["p99"] as const);
+  const series = lines.flatMap(({ name, shade, levels: own }) =>
+    names.flatMap((percentile): XySeries[] => {
+      const known = own.filter(({ point }) => point.throughputPerSec && point.latencyUs[percentile]);
+      if (known.length === 0) return [];
+      const points = known.map(
+        ({ point }): PlotPoint => [
+          roundForPlot(point.throughputPerSec?.value ?? 0),
+          roundForPlot((point.latencyUs[percentile]?.value ?? 0) / time.us),
+        ],
+      );
+      const labels =
+        along === undefined || percentile !== "p99" ? {} : { labels: known.map((level) => valueAt(level, along)) };
+      const look = lines.length === 1 ? { name: percentile, meaning: percentile } : { name, shade };
+      return [{ style: known.length > 1 ? "line" : "points", ...look, points, ...labels }];
+    }),
+  );
+  if (series.length === 0) return [];
+  const frame = {
+    title: "Latency against throughput",
+    xLabel: `Throughput (${unit})`,
+    yLabel: `${lines.length === 1 ? "Latency" : "p99 latency"} (${time.name})`,
+    group: "",
+  };
+  const numbers =
+    along === undefined ? [] : [`The numbers at the points are ${along.name === LOAD ? "the load" : along.name}.`];
+  return [{ kind: "xy", ...frame, notes: [...numbers, ...notes], series, isFromZero: true, isXFromZero: true }];
+}
+
+/** A metric that is drawn over a parameter. */
+interface DrawnMetric {
+  readonly name: string;
+  /** Its lines, where there is one of each. */
+  readonly parts: readonly { readonly name: string; readonly meaning: Meaning; readonly pick: PickEstimate }[];
+  /** The part that is drawn where there are several lines. */
+  readonly main: PickEstimate;
+  /** Absent: it is a time. */
+  readonly unit?: string;
+}
+
+type PickEstimate = (point: LoadPoint) => ReadEstimate | undefined;
+
+/** The load of a level, which is the highest one of a search. @param unit what loads count */
+function highestLoad(unit: string): DrawnMetric {
+  const pick: PickEstimate = ({ load }) => ({ value: load, ...UNKNOWN });
+  return { name: "Highest load", parts: [{ name: "highest load", meaning: "throughput", pick }], main: pick, unit };
+}
+
+function drawnMetrics(unit: string): DrawnMetric[] {
+  const times = (name: string, spreadOf: (point: LoadPoint) => LoadPoint["latencyUs"] | undefined): DrawnMetric => ({
+    name,
+    parts: (["p50", "p99"] as const).map((one) => ({
+      name: one,
+      meaning: one,
+      pick: (point) => spreadOf(point)?.[one],
+    })),
+    main: (point) => spreadOf(point)?.p99,
+  });
+  const rate = (name: string, pick: PickEstimate, of: string): DrawnMetric => ({
+    name,
+    parts: [{ name: name.toLowerCase(), meaning: "throughput", pick }],
+    main: pick,
+    unit: of,
+  });
+  return [
+    rate("Throughput", ({ throughputPerSec }) => throughputPerSec, unit),
+    times("Latency", ({ latencyUs }) => latencyUs),
+    rate("Output tokens", ({ tokensPerSec }) => tokensPerSec, "tokens/s"),
+    times("Time to first token", ({ tokenTimesUs }) => tokenTimesUs["timeToFirstToken"]),
+    times("Inter-token latency", ({ tokenTimesUs }) => tokenTimesUs["interTokenLatency"]),
+  ];
+}
+
+/** Draws the metrics over a parameter: lines over numbers, bars over words. */
+function drawOver(
+  axis: SweepAxis,
+  axes: readonly SweepAxis[],
+  levels: readonly SweptLevel[],
+  metrics: readonly DrawnMetric[],
+): Plot[] {
+  const { lines, notes } = linesOf(axes, axis, levels);
+  return metrics.flatMap((metric): Plot[] => {
+    const series = seriesOf(metric, lines);
+    if (!levels.some(({ point }) => series.some(({ pick }) => pick(point) !== undefined))) return [];
+    const most = Math.max(0, ...levels.map(({ point }) => metric.main(point)?.value ?? 0));
+    const scale = metric.unit === undefined ? timeUnitFor(most) : { name: metric.unit, us: 1 };
+    const isOfMany = lines.length > 1 && metric.unit === undefined;
+    const label = isOfMany ? `p99 of ${metric.name.toLowerCase()}` : metric.name;
+    const frame = { ...FRAME, title: `${metric.name} by ${axis.name}`, yLabel: `${label} (${scale.name})`, notes };
+    return [axis.isNumber ? drawLines(axis, frame, series, scale.us) : drawBars(axis, frame, series, scale.us)];
+  });
+}
+
+/** What is drawn of a line. */
+interface DrawnSeries extends Pick<XySeries, "name" | "meaning" | "shade"> {
+  readonly levels: readonly SweptLevel[];
+  readonly pick: PickEstimate;
+}
+
+/** Returns the parts of a metric where there is one line, and its main part of each line otherwise. */
+function seriesOf({ parts, main }: DrawnMetric, lines: readonly Line[]): DrawnSeries[] {
+  const [only, ...more] = lines;
+  if (only === undefined) return [];
+  if (more.length === 0) return parts.map((part) => ({ ...part, levels: only.levels }));
+  return lines.map(({ name, shade, levels }) => ({ name, shade, levels, pick: main }));
+}
+
+type Frame = Pick<Plot, "title" | "yLabel" | "group" | "notes">;
+
+function drawBars(axis: SweepAxis, frame: Frame, series: readonly DrawnSeries[], scale: number): Plot {
+  const bars = series.map(({ name, meaning, levels, pick }) => ({
+    name,
+    meaning,
+    values: axis.values.map((value) => {
+      const level = levels.find((one) => valueAt(one, axis) === value);
+      const found = level && pick(level.point);
+      return found === undefined ? null : roundForPlot(found.value / scale);
+    }),
+  }));
+  return { kind: "bars", ...frame, xLabel: axis.name, categories: axis.values, series: bars, isStacked: false };
+}
+
+function drawLines(axis: SweepAxis, frame: Frame, series: readonly DrawnSeries[], scale: number): Plot {
+  const lines = series.flatMap(({ name, meaning, shade, levels, pick }) => {
+    const points = levels.map((level) => ({ load: Number(valueAt(level, axis)), found: pick(level.point) }));
+    return lineOf(name, meaning, points, ({ found }) => found, scale).map((line) => ({ ...line, shade }));
+  });
+  const numbers = axis.values.map(Number);
+  return { ...frame, ...loadAxis(numbers, axis.name, numbers.every(Number.isInteger)), series: lines };
+}
+
+/** Groups levels by everything but one parameter, in the order of that one. @param along what the levels of a line differ in; undefined: nothing */
+function linesOf(
+  axes: readonly SweepAxis[],
+  along: SweepAxis | undefined,
+  levels: readonly SweptLevel[],
+): { readonly lines: readonly Line[]; readonly notes: readonly string[] } {
+  const others = axes.filter((axis) => axis !== along && axis.values.length > 1);
+  const nameOf = (level: SweptLevel): string => others.map((axis) => `${axis.name} ${valueAt(level, axis)}`).join(", ");
+  const groups = [...Map.groupBy(levels, nameOf)].sort(([, [a]], [, [b]]) => placeOf(others, a) - placeOf(others, b));
+  const isOrdered = others.length === 1 && others[0]?.isNumber === true;
+  const shown = groups.slice(0, MOST_LINES);
+  const lines = shown.map(
+    ([name, own], index): Line => ({
+      name,
+      shade: isOrdered && shown.length > 1 ? index / (shown.length - 1) : undefined,
+      levels: along === undefined ? own : own.toSorted((a, b) => placeOf([along], a) - placeOf([along], b)),
+    }),
+  );
+  const notes =
+    groups.length > shown.length ? [`The first ${shown.length} of ${groups.length} combinations are drawn.`] : [];
+  return { lines, notes };
+}
+
+function valueAt({ values }: SweptLevel, { name }: SweepAxis): string {
+  return values.get(name) ?? "";
+}
+
+/** Returns the place of a level among all combinations of some parameters: of numbers by their size, of words as they were asked for. */
+function placeOf(axes: readonly SweepAxis[], level: SweptLevel | undefined): number {
+  if (level === undefined) return 0;
+  return axes.reduce((place, axis) => {
+    const ordered = axis.isNumber ? axis.values.toSorted((a, b) => Number(a) - Number(b)) : axis.values;
+    return place * axis.values.length + ordered.indexOf(valueAt(level, axis));
+  }, 0);
+}
+
+function unitOf(levels: readonly SweptLevel[]): ReturnType<typeof timeUnitFor> {
+  return timeUnitFor(Math.max(0, ...levels.map(({ point }) => point.latencyUs.p99?.value ?? 0)));
+}

@@ -1,0 +1,44 @@
+import type { ExpectedOutput } from "../../inputs/batches.ts";
+import type { Failure } from "../../transport/failure.ts";
+
+/**
+ * Compares an output with the one that the data expects, byte by byte. The messages begin like perf_analyzer's.
+ * @param actual bytes of the output; undefined when the response has no such output
+ * @param step step of the data that the request used
+ * @returns the first difference; undefined when they are equal
+ */
+export function compareOutput(
+  expected: ExpectedOutput,
+  actual: Uint8Array | undefined,
+  step: number,
+): Failure | undefined {
+  if (actual === undefined || actual.length !== expected.bytes.length)
+    return {
+      kind: "validation",
+      message: `Output size doesn't match expected size: ${expected.name} has ${actual?.length ?? 0} bytes, expected ${expected.bytes.length} (${placesOf(expected, step)})`,
+    };
+  const at = expected.bytes.findIndex((byte, index) => byte !== actual[index]);
+  if (at < 0) return undefined;
+  return {
+    kind: "validation",
+    message: `Output doesn't match expected output: ${expected.name} ${describeDifference(expected, at, step)}`,
+  };
+}
+
+/** Returns the places of the first and last entry of an expected output. */
+function placesOf({ items }: ExpectedOutput, step: number): string {
+  const first = items[0]?.place ?? "";
+  const last = items.at(-1)?.place ?? "";
+  if (first === "") return `step ${step}`;
+  return first === last ? first : `${first} to ${last}`;
+}
+
+/** Describes the first different byte. @param at offset in the whole output */
+function describeDifference({ items }: ExpectedOutput, at: number, step: number): string {
+  let offset = at;
+  for (const { place, byteCount } of items) {
+    if (offset < byteCount) return `differs at byte ${offset} (${place === "" ? `step ${step}` : place})`;
+    offset -= byteCount;
+  }
+  return `differs at byte ${at} (step ${step})`;
+}
