@@ -25,6 +25,8 @@ export interface InputKind<P extends InputsPlan> {
   readonly needsSessions?: Pick<Problem, "message" | "hint">;
   /** Whether each request takes the next step of the data, whichever lane sends it. Absent: no. */
   isInOrder?(plan: P): boolean;
+  /** Describes what its requests measure, in place of one path of the target. Absent: the target says it. */
+  subject?(plan: P): string;
   /** Whether its entries can have tags. Absent: no. */
   canHaveTags?(plan: P): boolean;
   /**

@@ -76,7 +76,6 @@ export type PlotPoint = readonly [x: number, y: number, ...more: number[]];
 /** What a series or a mark shows. Each has one color on all charts, in light and dark. */
 export type Meaning =
   | "throughput"
-  | "mean"
   | "p50"
   | "p90"
   | "p99"

@@ -4,7 +4,7 @@ import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
-import { isMeasured } from "../result/is-measured.ts";
+import { isMeasured } from "../result/judged-levels.ts";
 import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { RequestContent, ResponseContent } from "../service/content.ts";

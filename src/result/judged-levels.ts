@@ -1,6 +1,14 @@
 import { identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { LevelResult, RunResult } from "./run-result.ts";
 
+/** Which levels of a run count, and for what. */
+
+/** Reports whether a run measured responses. False when nothing was answered, and when it ended before its first window. */
+export function isMeasured({ completedCount, levels, warmup }: RunResult): boolean {
+  const warmedUpCount = warmup === undefined ? 0 : warmup.sentCount - warmup.failedCount;
+  return completedCount > warmedUpCount && levels.length > 0;
+}
+
 /** Returns the levels with a finished request, which reports show. */
 export function measuredLevels({ levels }: RunResult): LevelResult[] {
   return levels.filter(({ window }) => window.requestCount + window.failedCount > 0);

@@ -66,7 +66,8 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
   const path = resolve(file);
   if (!existsSync(path) || !statSync(path).isFile()) {
     const hint = "Give the path of a scenario, or write one with rampart init.";
-    throw userError("unreadable", file, "there is no such file", hint);
+    const message = existsSync(path) ? "is not a regular file" : "there is no such file";
+    throw userError("unreadable", file, message, hint);
   }
   if (statSync(path).size > MOST_SETTINGS_BYTES) throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), SIZE_HINT);
   if (isDataFile(path)) {

@@ -140,6 +140,6 @@ describe("ab(…)", () => {
     );
     assert.deepEqual(shown.order, ["a", "b", "b", "a"]);
     const { stderr } = await runRampart(["run", file, "--for", "200ms"]);
-    assert.match(stderr, /4 blocks: a b b a, expected to take 800 ms at most/);
+    assert.match(stderr, /4 blocks: a b b a, expected to take 1.6 s at most/);
   });
 });

@@ -106,7 +106,7 @@ describe("perTarget(…)", () => {
         points.map(({ report }) => report.assertions.length),
         [2, 1],
       );
-      assert.match(stderr, /at the same time: chat, search, expected to take 2 s at most/);
+      assert.match(stderr, /at the same time: chat, search, expected to take 3 s at most/);
       assert.match(stdout, /^ *chat +concurrency 3 /m);
       assert.match(stdout, /^ *search +20 requests\/s /m);
     });

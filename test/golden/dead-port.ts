@@ -1,11 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
+import { findFreePorts } from "../servers/free-ports.ts";
 
-/** A port of loopback on which nothing listens: it was free a moment ago. */
+/** A port of loopback on which nothing listens. */
 export async function findDeadPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
+  const [port] = await findFreePorts(1);
+  return port;
 }

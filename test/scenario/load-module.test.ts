@@ -200,11 +200,12 @@ describe("rampart run refuses", () => {
     assert.match(err, /^rampart: other\.ts:2(:\d+)?: does not load: /);
   });
 
-  test("a missing file, and a folder", async () => {
+  test("a missing file, a folder, and a device", async () => {
     await inFolder({}, async (cwd) => {
       for (const [path, problem] of [
         ["missing.ts", "there is no such file"],
         [".", "has no scenario"],
+        ["/dev/null", "is not a regular file"],
       ] as const) {
         const { code, err } = await runRampart(["run", path], { cwd });
         assert.equal(code, 64, err);

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { unpackDebs } from "../bench/peers/apt.ts";
+import { findFreePorts } from "./free-ports.ts";
 import { cacheFolder, installOnce } from "./install-once.ts";
 import { buildTinyLlama } from "./tiny-llama.ts";
 
@@ -25,7 +25,7 @@ const STOP_TIMEOUT_MS = 5_000;
  */
 export async function startLlama({ isEmbedding = false } = {}): Promise<Llama> {
   const folder = await installLlama();
-  const port = await findFreePort();
+  const [port] = await findFreePorts(1);
   const logFolder = join(cacheFolder, "logs");
   mkdirSync(logFolder, { recursive: true });
   const logFile = join(logFolder, `llama-${port}.log`);
@@ -104,16 +104,6 @@ async function end(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
   await exited;
   clearTimeout(timer);
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /**

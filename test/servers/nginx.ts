@@ -2,11 +2,12 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { findFreePorts } from "./free-ports.ts";
 import { installTool } from "./install-tool.ts";
 
 /** An nginx on loopback: an HTTP/1.1 and HTTP/2 implementation that has nothing to do with ours. */
@@ -43,7 +44,7 @@ export interface Nginx {
 export async function startNginx(options: NginxOptions): Promise<Nginx> {
   const executable = await installNginx();
   const folder = await mkdtemp(join(tmpdir(), "rampart-nginx-"));
-  const [httpPort, grpcPort] = await findFreePorts();
+  const [httpPort, grpcPort] = await findFreePorts(2);
   await mkdir(join(folder, "html"));
   await writeFile(join(folder, "html", "chunked.html"), 'before <!--#include virtual="/length" --> after\n');
   await writeFile(join(folder, "nginx.conf"), configuration(options, httpPort, grpcPort));
@@ -114,19 +115,6 @@ async function installNginx(): Promise<string> {
   for (const name of (await readdir(cacheFolder)).filter((entry) => entry.endsWith(".deb")))
     await run("dpkg", ["-x", name, "."], { cwd: cacheFolder, timeout: 120_000 });
   return join(cacheFolder, "usr/sbin/nginx");
-}
-
-/** Two ports that were free a moment ago. */
-async function findFreePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports: number[] = [];
-  for (const server of servers) {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    ports.push((server.address() as { port: number }).port);
-  }
-  for (const server of servers) server.close();
-  return ports as [number, number];
 }
 
 async function waitUntilListening(child: ChildProcess, port: number, logFile: string): Promise<void> {

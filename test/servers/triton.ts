@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findFreePorts } from "./free-ports.ts";
 import { cacheFolder } from "./install-once.ts";
 import { endGroup, hasEnded, signalGroup } from "./process-group.ts";
 import { installTriton, readInstallation } from "./triton-install.ts";
@@ -86,7 +85,7 @@ interface LaunchedTriton extends Triton {
 }
 
 async function launch(folder: string, options: TritonOptions): Promise<LaunchedTriton> {
-  const [httpPort, grpcPort, metricsPort] = await findFreePorts();
+  const [httpPort, grpcPort, metricsPort] = await findFreePorts(3);
   const logFolder = join(cacheFolder, "logs");
   mkdirSync(logFolder, { recursive: true });
   const logFile = join(logFolder, `triton-${httpPort}.log`);
@@ -168,17 +167,4 @@ function removeSharedMemory(httpPort: number): void {
 
 function readLogTail(logFile: string): string {
   return readFileSync(logFile, "utf8").split("\n").slice(-25).join("\n");
-}
-
-async function findFreePorts(): Promise<[number, number, number]> {
-  const servers = [createServer(), createServer(), createServer()] as const;
-  const ports = servers.map(async (server) => {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    return typeof address === "object" && address !== null ? address.port : 0;
-  });
-  const [http = 0, grpc = 0, metrics = 0] = await Promise.all(ports);
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  return [http, grpc, metrics];
 }

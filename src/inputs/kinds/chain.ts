@@ -34,6 +34,7 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   needsNoModel: true,
   orders: () => ["in-sessions"],
   canHaveTags: () => true,
+  subject: ({ steps }) => `a chain of ${steps.length} ${steps.length === 1 ? "step" : "steps"}`,
   needsSessions: {
     message: "the inputs are a chain of requests, which needs a load of users who send it",
     hint: 'Use sessions(8, { for: "30 s" }), which has 8 users, or sessionRate(5, { for: "30 s" }).',

@@ -7,7 +7,7 @@ import { measureColumns } from "../../measure/tokens/token-tally.ts";
 import { tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { isMeasured } from "../../result/is-measured.ts";
+import { isMeasured } from "../../result/judged-levels.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { familyOf } from "./layout.ts";

@@ -1,5 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
+import { inputKindOf } from "../../registry/input-kinds.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { isDrawn } from "../../registry/plan-of-run.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
@@ -167,8 +168,10 @@ function drawAll(view: ReportView): {
 }
 
 /** Describes what was measured: `simple, embedded target, http`. */
-function describeSubject({ plan: { target }, json: { model } }: ReportView): string {
+function describeSubject({ plan: { target, inputs }, json: { model } }: ReportView): string {
   const kind = targetKindOf(target);
+  const own = inputKindOf(inputs).subject?.(inputs);
+  if (own !== undefined) return `${own}, ${kind.describe(target).replace(" over ", ", ")}`;
   const version = model.version === "" ? "" : ` v${model.version}`;
   return kind.subject?.(target) ?? `${model.name}${version}, ${kind.describe(target).replace(" over ", ", ")}`;
 }

@@ -17,7 +17,6 @@ export const PALETTE = [
 /** The colors of what series and marks mean: the same on every chart, readable on a light and on a dark background. */
 export const MEANING_COLORS: Readonly<Record<Meaning, string>> = {
   throughput: "#2f7ed8",
-  mean: "#5f8fb0",
   p50: "#1f9e89",
   p90: "#8c6bd6",
   p99: "#b5539c",

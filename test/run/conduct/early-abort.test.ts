@@ -112,16 +112,17 @@ describe("an assertion on extracted values of requests with tags", () => {
 
   test("ends the run by the values of these requests alone", LIMIT, async () => {
     const score = extracted("score");
-    const small = score.max().where({ size: "small" }).below(50).abortAfter("100 ms");
+    const small = score.max().where({ size: "small" }).below(50).abortAfter("500 ms");
     // Where no response has a number there is nothing to judge.
-    const none = score.average().where({ size: "none" }).below(0).abortAfter("100 ms");
-    const large = score.percentile(50).where({ size: "large" }).below(50).abortAfter("200 ms");
+    const none = score.average().where({ size: "none" }).below(0).abortAfter("500 ms");
+    // On a busy machine few of them come in a short time, too few to be sure.
+    const large = score.percentile(50).where({ size: "large" }).below(50).abortAfter("2 s");
     const target = http(echo.url, { method: "POST", extract });
     const { error, aborted, levels } = await run({ target, inputs, assert: [small, none, large] });
     assert.deepEqual([error?.code, aborted], ["assertion-failed", { assertionIndex: 2, measured: 100 }]);
     assert.match(
       error?.message ?? "",
-      /"p50 score where size is large below 50" did not hold over the last 200 ms, with 100$/,
+      /"p50 score where size is large below 50" did not hold over the last 2 s, with 100$/,
     );
     assert.deepEqual(
       levels.map(({ outcome }) => outcome),
@@ -143,7 +144,7 @@ describe("an assertion on extracted values of requests with tags", () => {
 
   test("ends the run by the values of one target of a mix, which alone extracts some", LIMIT, async () => {
     const score = extracted("score").average();
-    const assertions = ["one", "two", "plain"].map((target) => score.where({ target }).below(50).abortAfter("100 ms"));
+    const assertions = ["one", "two", "plain"].map((target) => score.where({ target }).below(50).abortAfter("1 s"));
     const target = mix([
       { name: "one", target: http(`${echo.url}/1`, { extract }), weight: 1 },
       { name: "two", target: http(`${echo.url}/77`, { extract }), weight: 1 },

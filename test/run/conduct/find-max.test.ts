@@ -13,6 +13,7 @@ const RUNS: Readonly<Record<string, number>> = {
   "users of 16 servers of 20 ms, p99 < 21 ms": 2,
   "M/M/1, 1,000/s, up to 400/s, at most 10 s": 4,
   "users of 16 servers of 20 ms, up to 12": 2,
+  "users of 8 servers of 2 ms that drift, up to 8": 2,
 };
 
 for (const one of SEARCH_CASES) {

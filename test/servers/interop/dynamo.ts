@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { findFreePorts } from "../free-ports.ts";
 import { tinyTokenizer } from "../tiny-llama.ts";
 import { installPythonServer } from "./python-server.ts";
-import { answers, findFreePorts, type ServerProcess, startServerProcess } from "./server-process.ts";
+import { answers, type ServerProcess, startServerProcess } from "./server-process.ts";
 
 /** NVIDIA Dynamo: its frontends, and its mocker in place of an engine, which simulates scheduling and timing without a GPU. */
 

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findFreePorts } from "../free-ports.ts";
 import { installPythonServer } from "./python-server.ts";
-import { answers, findFreePorts, startServerProcess } from "./server-process.ts";
+import { answers, startServerProcess } from "./server-process.ts";
 
 /** The ModelServer of KServe's Python SDK. */
 

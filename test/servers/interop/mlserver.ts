@@ -2,8 +2,9 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findFreePorts } from "../free-ports.ts";
 import { installPythonServer } from "./python-server.ts";
-import { answers, findFreePorts, startServerProcess } from "./server-process.ts";
+import { answers, startServerProcess } from "./server-process.ts";
 
 /** Seldon's MLServer, a Python server of KServe's protocol. */
 

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { cacheFolder } from "../install-once.ts";
 import { endGroup, hasEnded, signalGroup } from "../process-group.ts";
@@ -85,17 +83,4 @@ export async function answers(url: string, says = ""): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Gives ports that were free a moment ago. */
-export async function findFreePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports: number[] = [];
-  for (const server of servers) {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    ports.push((server.address() as { port: number }).port);
-  }
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  return ports;
 }

@@ -1,13 +1,12 @@
-import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sumMetric } from "../../matrix/servers/metrics.ts";
+import { findFreePorts, isFree } from "../free-ports.ts";
 import { installTool } from "../install-tool.ts";
 import { installPythonServer } from "./python-server.ts";
-import { answers, findFreePorts, startServerProcess } from "./server-process.ts";
+import { answers, startServerProcess } from "./server-process.ts";
 
 /** TorchServe, also with its KServe front end, which it calls the open inference protocol. */
 
@@ -105,24 +104,11 @@ export async function startTorchServe(models: readonly TorchServeModel[]): Promi
   };
 }
 
-/** Gives two ports that were free a moment ago, one after the other: the management API is at the next port, as in TorchServe's defaults. */
+/** Gives two free ports, one after the other: the management API is at the next port, as in TorchServe's defaults. */
 async function findPortPair(): Promise<[number, number]> {
   for (;;) {
     const [port = 0] = await findFreePorts(1);
     if (await isFree(port + 1)) return [port, port + 1];
-  }
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  try {
-    server.listen(port, "127.0.0.1");
-    await once(server, "listening");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    server.close();
   }
 }
 

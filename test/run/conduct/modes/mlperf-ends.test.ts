@@ -137,7 +137,8 @@ describe("a run whose end time decides has as many queries as LoadGen's, and its
       const { results } = answer;
       const isMet = results["result_min_duration_met"] === true;
       const counted = scenario === "Offline" ? (answer.latenciesNs[0] ?? []) : answer.dueNs;
-      const ran = await simulate(entry, times, isMet ? undefined : queries);
+      // A busy LoadGen takes longer, and has no more queries for that where their number is fixed.
+      const ran = await simulate(entry, times, isMet && isFixed !== true ? undefined : queries);
       assert.equal(ran.mlperf?.queryCount, counted.length);
       assert.equal(ran.mlperf.isValid, results["result_validity"] === "VALID", ran.mlperf.broken.join());
       assert.equal(/the run lasted/.test(ran.mlperf.broken.join()), !isMet);
