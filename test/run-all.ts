@@ -30,11 +30,11 @@ import { nodeReports } from "./watch-memory.ts";
  *
  * `--release` builds a release instead (`npm run release`) and tests its files, those that can run here in empty root directories.
  *
- * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests, several files at a time; those of Deno, then those of
+ * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests, two files at a time; those of Deno, then those of
  * Node; the unit tests of clients on each runtime, which need servers; the tests in which names of shared memory are used, among them the golden
  * transcripts and the end-to-end tests on Deno and Node; the checks and then the executable's tests with servers that they share; the executable's
- * other tests, two files at a time. Those of Deno start while the executable is compiled. Each lane has servers of its own, because tests count
- * their requests.
+ * other tests. More would wait for the two cores. Those of Deno start while the executable is compiled. Each lane has servers of its own,
+ * because tests count their requests.
  */
 
 const binaries = join(root, "node_modules", ".bin");
@@ -55,10 +55,8 @@ const ENV = { NODE_COMPILE_CACHE: join(work, "node-compiled"), [COLD]: "1", [SEE
 type Group = Runner | "checks" | "golden";
 const GROUPS: readonly Group[] = ["checks", ...RUNTIMES, "executable", "golden"];
 
-/** Files of Bun's unit tests that run at a time, each in one of as many processes. */
-const BUN_FILES = 4;
-/** Files of the executable's tests that run at a time, unless they share servers. */
-const EXECUTABLE_FILES = 2;
+/** Files of Bun's unit tests that run at a time, each in one of as many processes. With more, tests wait for the cores. */
+const BUN_FILES = 2;
 /** Unit tests that need the servers of their lane. */
 const CLIENT_TESTS = ["./test/transport/", "./test/service/"];
 
@@ -301,14 +299,14 @@ async function runUnitTests(
   return runTests({ name, command, env: { ...ENV, ...started, ...env }, junit });
 }
 
-/** Tests of the command; Node runs them, whatever they run. One file at a time where they share servers: they count their requests. */
+/** Tests of the command; Node runs them, whatever they run. One file at a time: they count a server's requests. */
 async function runEndToEnd(runner: Runner, title: string, env: Env, paths: readonly string[]): Promise<TestCase[]> {
   const name = `${runner} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
   const record = join(work, `${runner}.numbers`);
   const few = runner === "executable" || values.all ? {} : { [FEW_CASES]: "1" };
   const settings = { ...ENV, ...env, ...few, RAMPART_COMMAND: commandOf(runner), RAMPART_E2E_RECORD: record };
-  const node = [...nodeTest(junit), `--test-concurrency=${env === NO_SERVERS ? EXECUTABLE_FILES : 1}`, ...paths];
+  const node = [...nodeTest(junit), "--test-concurrency=1", ...paths];
   return runTests({ name, command: node, env: settings, junit });
 }
 
