@@ -228,7 +228,10 @@ test("metrics over https are trusted by the --ssl-https-* flags", LIMIT, async (
         assert.match(trusted.out, /^ {6}GPU-aaa : 25%$/m);
         const untrusted = await runCommand([...args, ...windows]);
         assert.equal(untrusted.code, 0);
-        assert.match(withoutLoadNotes(untrusted.err), /^rampart: no metrics from https:\/\/localhost:\d+\/metrics: .+\n$/);
+        assert.match(
+          withoutLoadNotes(untrusted.err),
+          /^rampart: no metrics from https:\/\/localhost:\d+\/metrics: .+\n$/,
+        );
       }),
     );
   } finally {
