@@ -38,8 +38,9 @@ export function estimateTime(plan: Plan): RunTime | undefined {
     return { leastMs: sum(times.map(({ leastMs }) => leastMs)), mostMs: sum(times.map(({ mostMs }) => mostMs)), parts };
   }
   const { mode: measured, warmupMs = 0 } = plan.measurement;
-  const time = timeOfLoad(plan.load, measured, warmupMs + leadOf(plan.load));
-  const onceMs = Math.max(0, clientWarmUpMs(plan) - warmupMs);
+  const beforeMs = warmupMs + leadOf(plan.load);
+  const time = timeOfLoad(plan.load, measured, beforeMs);
+  const onceMs = Math.max(0, clientWarmUpMs(plan) - beforeMs);
   if (time === undefined || onceMs <= LEAST_WARM_UP_RATIO * time.mostMs) return time;
   const { leastMs, mostMs, parts } = time;
   return { leastMs: leastMs + onceMs, mostMs: mostMs + onceMs, parts: `${parts} and a warm-up` };

@@ -26,7 +26,7 @@ describe("rampart triton on Triton", () => {
         const args = ["triton", address, "--model", "simple", "--users", "1,4", "--requests", "50"];
         const { code, out, err } = await runRampart([...args, "--json", "r.json", "--gpus", "1"], { cwd });
         assert.equal(code, 0, out + err);
-        assert.match(err, new RegExp(`^\\S+ is Triton \\S+ \\(KServe v2\\) over ${protocol}\\.$`, "m"));
+        assert.match(err, new RegExp(`^\\S+ is Triton \\S+ \\(KServe v2\\) over ${protocol}; model simple\\.$`, "m"));
         const { requests, levels } = JSON.parse(readFileSync(join(cwd, "r.json"), "utf8")) as {
           requests: { sent: number };
           levels: { requests: number }[];

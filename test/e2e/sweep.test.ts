@@ -121,7 +121,7 @@ describe("a sweep", () => {
   test("says before it begins how long it takes", LIMIT, async () => {
     const args = ["http", `${server.url}/5`, "--for", "200ms", "--sweep", "users=1,2,3"];
     const { stderr } = await runRampart(args);
-    assert.match(stderr, /a sweep of 3 points, expected to take about 600 ms/);
+    assert.match(stderr, /a sweep of 3 points, expected to take about 1\.2 s/);
     open.clear();
     const { stdout } = await runRampart([...args, "--dry-run"]);
     const plans = JSON.parse(stdout) as {

@@ -94,7 +94,7 @@ describe("endless and huge files", () => {
   }
 
   const OTHERS: readonly (readonly [name: string, line: string, said: RegExp])[] = [
-    ["a scenario", "run /dev/zero", /there is no such file/],
+    ["a scenario", "run /dev/zero", /is not a regular file/],
     ["data of requests", `${PA} --input-data /dev/zero`, DEVICE],
     ["a huge file of data", `${PA} --input-data DIR/huge`, /an object is missing/],
     ["a raw tensor", `${PA} --input-data DIR/tensors`, /failed to open file/],
