@@ -128,7 +128,9 @@ async function measure(
     stubCpuRatio: cpuUs / 1e6 / seconds,
     wallMs: cost.wallMs,
     peakMb: cost.peakMb,
-    ...(kind === "truth" ? compareWithServer(tool.readStreams(), await stub.log(), tokens) : {}),
+    ...(kind === "truth"
+      ? compareWithServer(tool.readStreams(), await stub.log(), { tokens, users: load.concurrency })
+      : {}),
   };
 }
 

@@ -6,6 +6,9 @@ export interface Truth {
   /** Of the time to first token, from the moment on when the server got the request: mean, and 99th percentile of the distances. */
   readonly ttftErrorAvgMs: number;
   readonly ttftErrorP99Ms: number;
+  /** The same without the first request of each user: those begin in one moment, with code that is not compiled. */
+  readonly laterErrorAvgMs: number;
+  readonly laterErrorP99Ms: number;
   /** Mean over all requests, the tool's less the server's. */
   readonly itlErrorMs: number;
 }
@@ -17,7 +20,7 @@ export interface Truth {
 export function compareWithServer(
   measured: readonly MeasuredStream[],
   log: readonly LlmStream[],
-  tokens: number,
+  { tokens, users }: { readonly tokens: number; readonly users: number },
 ): Truth {
   if (measured.length > log.length || measured.length < log.length - 1)
     throw new Error(`the tool recorded ${measured.length} requests, the server answered ${log.length}`);
@@ -29,10 +32,20 @@ export function compareWithServer(
     errors.push(Math.abs(firstMs - (firstNs - receivedNs) / 1e6));
     itlErrorMs += (lastMs - firstMs - (lastNs - firstNs) / 1e6) / (tokens - 1) / measured.length;
   });
-  errors.sort((a, b) => a - b);
+  const [all, later] = [errors, errors.slice(users)].map((some) => ({
+    avgMs: some.reduce((sum, error) => sum + error, 0) / some.length,
+    p99Ms: some.toSorted((a, b) => a - b)[Math.ceil(some.length * 0.99) - 1] ?? Number.NaN,
+  })) as [Spread, Spread];
   return {
-    ttftErrorAvgMs: errors.reduce((sum, error) => sum + error, 0) / errors.length,
-    ttftErrorP99Ms: errors[Math.ceil(errors.length * 0.99) - 1] ?? Number.NaN,
+    ttftErrorAvgMs: all.avgMs,
+    ttftErrorP99Ms: all.p99Ms,
+    laterErrorAvgMs: later.avgMs,
+    laterErrorP99Ms: later.p99Ms,
     itlErrorMs,
   };
+}
+
+interface Spread {
+  readonly avgMs: number;
+  readonly p99Ms: number;
 }
