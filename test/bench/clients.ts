@@ -29,8 +29,6 @@ export type Load = {
   way: Way;
   /** Ignored with a rate. */
   concurrency: number;
-  /** Items of 128 tensor bytes in a request. Default: 8. */
-  batch?: number;
   sequences?: boolean;
   sharedMemory?: boolean;
   /** The service kind for the flags; default: Triton. */
@@ -54,14 +52,12 @@ export type Client = {
   readReport(output: string): Latency;
 };
 
-/** Of a load that says nothing else. */
-const USUAL_BATCH = 8;
+/** Items of a request, of 128 tensor bytes each. */
+const BATCH = 8;
 
 const allWays: Way[] = ["http", "grpc", "stream"];
 export const executableName = "rampart";
 export const originalName = "perf_analyzer";
-/** A program that copies the bytes of requests and responses, and does nothing else. */
-export const copyName = "plain copy";
 /** An earlier executable, where one is named: what a change costs shows beside it in the same rounds. */
 export const baselineName = "baseline";
 
@@ -80,7 +76,7 @@ export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] 
     ? ["-m", "simple_sequence"]
     : load.serviceKind === "torchserve"
       ? ["-m", "simple", "--input-data", writeFileList()]
-      : ["-m", "simple", "-b", String(load.batch ?? USUAL_BATCH)];
+      : ["-m", "simple", "-b", String(BATCH)];
   const kind = load.serviceKind === undefined ? [] : ["--service-kind", load.serviceKind];
   const shared = load.sharedMemory ? ["--shared-memory", "system"] : [];
   return [...model, "-u", address, ...kind, ...protocol, ...shared, ...amount.map(String), ...measured];
@@ -101,7 +97,7 @@ function writeFileList(): string {
 function dynamicFlags(address: string, more: readonly string[]): string[] {
   mkdirSync(benchFolder, { recursive: true });
   const framed = join(benchFolder, "simple.framed");
-  const message = makeGrpcMessage(USUAL_BATCH);
+  const message = makeGrpcMessage(BATCH);
   writeFileSync(framed, Buffer.concat([Buffer.from(new Uint32Array([message.length]).buffer), message]));
   const inputs = join(benchFolder, "generator.json");
   writeFileSync(inputs, JSON.stringify({ data: [{ message_generator: `cat ${framed}` }] }));
@@ -167,9 +163,9 @@ function perfAnalyzerClient(peer: Peer): Client {
   };
 }
 
-/** Writes something for a batch size into a file of the bench, whose path it returns. */
-function writePayload(name: string, batch: number, content: string | Uint8Array): string {
-  const file = join(benchFolder, `simple-${batch}.${name}`);
+/** Writes something into a file of the bench, whose path it returns. */
+function writePayload(name: string, content: string | Uint8Array): string {
+  const file = join(benchFolder, name);
   writeFileSync(file, content);
   return file;
 }
@@ -185,9 +181,9 @@ function wrkClient(peer: Peer): Client {
     ways: ["http"],
     isPlain: true,
     env: peer.env ?? {},
-    command: ({ concurrency, batch = USUAL_BATCH }, stub, { durationS }) => {
-      const body = writePayload("body", batch, makeHttpRequest(batch).body);
-      const script = writePayload("lua", batch, makeWrkScript(batch, body));
+    command: ({ concurrency }, stub, { durationS }) => {
+      const body = writePayload("simple.body", makeHttpRequest(BATCH).body);
+      const script = writePayload("simple.lua", makeWrkScript(BATCH, body));
       const flags = ["-t", "1", "-c", String(concurrency), "-d", `${durationS}s`, "--latency", "-s", script];
       return [...peer.command, ...flags, inferUrl(stub)];
     },
@@ -201,9 +197,9 @@ function ohaClient(peer: Peer): Client {
     version: peer.version,
     ways: ["http"],
     isPlain: true,
-    command: ({ concurrency, batch = USUAL_BATCH }, stub, { durationS }) => {
-      const { headers, body } = makeHttpRequest(batch);
-      const file = writePayload("body", batch, body);
+    command: ({ concurrency }, stub, { durationS }) => {
+      const { headers, body } = makeHttpRequest(BATCH);
+      const file = writePayload("simple.body", body);
       const amount = ["-c", String(concurrency), "-z", `${durationS}s`, "-w", "--no-tui", "--output-format", "json"];
       const named = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
       return [...peer.command, ...amount, "-m", "POST", ...named, "-D", file, inferUrl(stub)];
@@ -214,15 +210,16 @@ function ohaClient(peer: Peer): Client {
 
 function copyClient(peer: Peer): Client {
   return {
-    name: copyName,
+    // A program that copies the bytes of requests and responses, and does nothing else.
+    name: "plain copy",
     version: peer.version,
     ways: ["http"],
     isPlain: true,
-    command: ({ concurrency, batch = USUAL_BATCH }, stub, { durationS }) => {
-      const { headers, body } = makeHttpRequest(batch);
+    command: ({ concurrency }, stub, { durationS }) => {
+      const { headers, body } = makeHttpRequest(BATCH);
       const lines = Object.entries({ Host: "127.0.0.1", ...headers, "Content-Length": String(body.length) });
       const head = ["POST /v2/models/simple/infer HTTP/1.1", ...lines.map((line) => line.join(": ")), "", ""];
-      const file = writePayload("request", batch, Buffer.concat([Buffer.from(head.join("\r\n")), body]));
+      const file = writePayload("simple.request", Buffer.concat([Buffer.from(head.join("\r\n")), body]));
       const amount = ["-connections", String(concurrency), "-for", `${durationS}s`];
       return [...peer.command, "-copy", `127.0.0.1:${stub.httpPort}`, "-request", file, ...amount];
     },
@@ -238,8 +235,8 @@ function ghzClient(peer: Peer): Client {
     version: peer.version,
     ways: ["grpc"],
     isPlain: true,
-    command: ({ concurrency, batch = USUAL_BATCH }, stub, { durationS }) => {
-      const message = writePayload("bin", batch, makeGrpcMessage(batch));
+    command: ({ concurrency }, stub, { durationS }) => {
+      const message = writePayload("simple.bin", makeGrpcMessage(BATCH));
       const flags = ["-c", String(concurrency), "-z", `${durationS}s`, "--duration-stop", "wait", "-O", "json"];
       return [...peer.command, ...what, "--binary-file", message, ...flags, `127.0.0.1:${stub.grpcPort}`];
     },

@@ -1,12 +1,12 @@
 import { cpus, release } from "node:os";
-import { type Client, copyName, executableName, type Load, originalName } from "./clients.ts";
+import { type Client, executableName, type Load, originalName } from "./clients.ts";
 import type { Sample, SleepLateness } from "./measure.ts";
 import { median } from "./median.ts";
 
 export type Case = {
   title: string;
   load: Load;
-  /** Goal of a case with a core each: CPU per request, of perf_analyzer's. At a rate it is 1. */
+  /** Goal of a case with a core each: CPU per request, of perf_analyzer's. At a rate it is 1. Absent: there is none. */
   mostCpuRatio?: number;
 };
 
@@ -23,21 +23,17 @@ const GRPC = "gRPC, 16 concurrent";
 const HTTP_1 = "HTTP, 1 concurrent";
 const GRPC_1 = "gRPC, 1 concurrent";
 const HTTP_256 = "HTTP, 256 concurrent";
-const HTTP_LARGE = "HTTP tensors of 1 MiB each way, 16 concurrent";
 const HTTP_SHARED = "HTTP shared memory, 16 concurrent";
 const GRPC_SHARED = "gRPC shared memory, 16 concurrent";
-/** Of two tensors of 64 bytes an item. */
-const MIB_BATCH = 8192;
 
 export const cases: Case[] = [
   pinned(HTTP, { way: "http" }),
   pinned(GRPC, { way: "grpc" }, 0.12),
-  pinned(HTTP_256, { way: "http", concurrency: 256 }),
+  { title: pinnedTitle(HTTP_256), load: { way: "http", concurrency: 256, isPinned: true } },
   { title: "HTTP, 256 concurrent, two threads that send", load: { way: "http", concurrency: 256, workers: 2 } },
   pinned("gRPC, 256 concurrent", { way: "grpc", concurrency: 256 }, 0.12),
   { title: HTTP_1, load: { way: "http", concurrency: 1 } },
   { title: GRPC_1, load: { way: "grpc", concurrency: 1 } },
-  pinned(HTTP_LARGE, { way: "http", batch: MIB_BATCH }),
   pinned("HTTP sequences, 16 concurrent", { way: "http", sequences: true }),
   pinned("gRPC sequences, 16 concurrent", { way: "grpc", sequences: true }),
   pinned("gRPC streams, 16 concurrent", { way: "stream" }, 0.2),
@@ -74,11 +70,9 @@ export function judge(samples: Samples, starts: Starts): Goal[] {
   const ofWrk = (what: string) => ratio(pinnedTitle(what), "wrk", "cpuUsPerRequest");
   const ownCpu = (what: string) => middle(pinnedTitle(what), executableName, "cpuUsPerRequest");
   const startMs = (way: string) => median(starts.get(way)?.get(executableName) ?? []);
-  const copiesPerSec = 1 / ratio(pinnedTitle(HTTP_LARGE), copyName, "requestsPerSec");
   const goals: [string, number, number][] = [
     [`${HTTP}: CPU per request, of wrk's`, ofWrk(HTTP), 1],
     [`${HTTP_256}: CPU per request, of wrk's`, ofWrk(HTTP_256), 1],
-    [`${HTTP_LARGE}: requests/s of the plain copy, of ours`, copiesPerSec, 1 / 0.8],
     ["HTTP: CPU per request in shared memory, of plain", ownCpu(HTTP_SHARED) / ownCpu(HTTP), 1],
     ["gRPC: CPU per request in shared memory, of plain", ownCpu(GRPC_SHARED) / ownCpu(GRPC), 1],
     ["HTTP: p50 at concurrency 1, of perf_analyzer's", ratio(HTTP_1, originalName, "p50Us"), 1],
@@ -94,10 +88,11 @@ type Field = keyof Sample;
 
 /** Of a case with a core each: text, measured and limit. The rate has to be kept besides. */
 function goalsOfPinned(
-  { title, load, mostCpuRatio = Number.NaN }: Case,
+  { title, load, mostCpuRatio }: Case,
   ratio: (title: string, other: string, field: Field) => number,
   middle: (title: string, name: string, field: Field) => number,
 ): [string, number, number][] {
+  if (mostCpuRatio === undefined) return [];
   const what = title.slice(0, title.lastIndexOf(","));
   const text = `${what}: CPU per request, of perf_analyzer's`;
   const cpu = ratio(title, originalName, "cpuUsPerRequest");
@@ -120,7 +115,7 @@ export function renderReport(
   const machine = `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${cpus().length} cores, Linux ${release()}`;
   const head = `Measured ${date} on ${machine}; ${about.rounds} rounds interleaved, medians; ${versions.join(", ")}.`;
   const how =
-    "`simple` at `-b 8` (1,024 tensor bytes each way; at `-b 8192` 1 MiB) against the Go stub in test/servers on the same machine, which counts the requests. " +
+    "`simple` at `-b 8` (1,024 tensor bytes each way) against the Go stub in test/servers on the same machine, which counts the requests. " +
     "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
     "connections are those the server accepted, the ones for metadata and statistics included. " +
     "Two threads that send share two cores with the server, which is then the limit: with more, `npm run bench -- --only threads` shows what they add. " +
