@@ -215,13 +215,15 @@ describe("rampart http exits with", () => {
   test("130 at Ctrl-C, with the result so far, which says that it is partial", async () => {
     const process = startProcess([...rampartCommand(), "http", server.url, "--for", "60s"]);
     await process.waitFor(/measuring/);
+    // The first second is not measured while the client's code may be compiled.
+    await new Promise((resolve) => setTimeout(resolve, 3000));
     const from = server.received.length;
     while (server.received.length < from + 5) await new Promise((resolve) => setTimeout(resolve, 10));
     process.interrupt();
     const { code, out, err }: ProcessResult = await process.result;
     assert.equal(code, 130, err);
     assert.match(out, /^PARTIAL {2}http {2}GET .*\n {2}the run was interrupted\n/m);
-    assert.match(out, /^ {2}(?:status 200: |completed )\d+ {3}failed \d+ .* PARTIAL$/m);
+    assert.match(out, /^ {2}completed [\d,]+ {3}failed \d+ .* PARTIAL$/m);
   });
 
   test("0 for help and for a dry run, which sends nothing", async () => {
