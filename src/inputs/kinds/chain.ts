@@ -1,17 +1,8 @@
 import type { Payload, PayloadRequest } from "../../service/content.ts";
-import {
-  type ChainInputsPlan,
-  type ChainStepPlan,
-  type ChainTurn,
-  chainSchema,
-  extractsOf,
-  fillJson,
-  fillPath,
-  fillText,
-  type Put,
-  placesIn,
-  textsIn,
-} from "../../service/http/chain.ts";
+import type { ChainTurn } from "../../service/http/chain.ts";
+import { extractsOf } from "../../service/http/chain-extract.ts";
+import { type ChainInputsPlan, type ChainStepPlan, chainSchema } from "../../service/http/chain-plan.ts";
+import { fillJson, fillPath, fillText, type Put, placesIn, textsIn } from "../../service/http/chain-texts.ts";
 import type { BodyPlan } from "../../service/http/requests-plan.ts";
 import { encodeForm } from "../../service/multipart.ts";
 import { type DataStep, NO_TENSORS } from "../dataset.ts";

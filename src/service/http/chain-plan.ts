@@ -1,0 +1,51 @@
+import * as v from "valibot";
+import { thinkTimeSchema } from "../../plan/load-options.ts";
+import type { PlanOf } from "../../plan/schema.ts";
+import { HTTP_METHODS } from "../../transport/request.ts";
+import { bodySchema } from "./requests-plan.ts";
+
+/** Chains of requests in a plan. */
+export type ChainInputsPlan = PlanOf<typeof chainSchema>;
+
+/** A step of a chain in a plan. */
+export type ChainStepPlan = PlanOf<typeof stepSchema>;
+
+/** Where a value is in a response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
+export type ExtractPlan = PlanOf<typeof extractSchema>;
+
+function extractSchema() {
+  const name = v.pipe(v.string(), v.nonEmpty("must not be empty"));
+  return v.union([name, v.strictObject({ header: name }), v.strictObject({ cookie: name })]);
+}
+
+function stepSchema() {
+  return v.object({
+    /** Value of the tag `step` of its requests. */
+    name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    method: v.picklist(HTTP_METHODS),
+    path: v.exactOptional(v.string()),
+    headers: v.exactOptional(v.array(v.tuple([v.string(), v.string()]))),
+    body: v.exactOptional(bodySchema()),
+    /** By the names of the values. */
+    extract: v.exactOptional(v.record(v.string(), extractSchema())),
+    /** Set: each user sends it once. Absent: in each chain. */
+    isOnce: v.exactOptional(v.literal(true)),
+    /** Absent: the next step is sent at the response. */
+    thinkTime: v.exactOptional(thinkTimeSchema()),
+  });
+}
+
+/** Returns the schema of inputs that are chains. */
+export function chainSchema() {
+  const value = v.union([v.string(), v.number(), v.boolean()]);
+  return v.object({
+    kind: v.literal("http-chain"),
+    /** Number of chains of a load that sends each once. Absent: 100, or as many as the load has users. */
+    count: v.exactOptional(v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"))),
+    steps: v.pipe(v.array(stepSchema()), v.minLength(1, "must have a step")),
+    /** Values of the users, who have them in turn. Absent: they have none. */
+    users: v.exactOptional(v.pipe(v.array(v.record(v.string(), value)), v.minLength(1, "must have a user"))),
+    /** Set: exports and messages show extracted values. Absent: they are hidden. */
+    showsValues: v.exactOptional(v.literal(true)),
+  });
+}
