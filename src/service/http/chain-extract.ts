@@ -1,6 +1,6 @@
 import type { Header } from "../../transport/request.ts";
 import { parseResponseQuery } from "../response-query.ts";
-import type { ChainStepPlan, ExtractPlan } from "./chain-plan.ts";
+import type { ChainExtractPlan, ChainStepPlan } from "./chain-plan.ts";
 import { type ChainValue, placesIn, toPath } from "./chain-texts.ts";
 
 /** Takes values for a chain from the responses to its requests. */
@@ -56,7 +56,7 @@ export function extractsOf({ extract = {} }: ChainStepPlan, all: readonly ChainS
   });
 }
 
-function finderOf(from: ExtractPlan, name: string): Extract["take"] {
+function finderOf(from: ChainExtractPlan, name: string): Extract["take"] {
   if (typeof from !== "string") {
     if ("header" in from)
       return ({ headers }) =>

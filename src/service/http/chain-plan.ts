@@ -11,7 +11,7 @@ export type ChainInputsPlan = PlanOf<typeof chainSchema>;
 export type ChainStepPlan = PlanOf<typeof stepSchema>;
 
 /** Where a value is in a response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
-export type ExtractPlan = PlanOf<typeof extractSchema>;
+export type ChainExtractPlan = PlanOf<typeof extractSchema>;
 
 function extractSchema() {
   const name = v.pipe(v.string(), v.nonEmpty("must not be empty"));
