@@ -126,7 +126,7 @@ function oneLine(text: string): string {
 
 /** Makes the section of conversations; undefined when the load has none. */
 export function sessionSection({ runs }: ReportView): Section | undefined {
-  const lines = runs.flatMap(({ name, json: { sessions } }) => {
+  const lines = runs.flatMap(({ name, json: { sessions, warmup } }) => {
     if (sessions === undefined) return [];
     const { sessionCount, cutCount, unsentCount, unreadReason } = sessions;
     const first = unreadReason === undefined ? "" : ` (first response that could not be continued: ${unreadReason})`;
@@ -134,7 +134,8 @@ export function sessionSection({ runs }: ReportView): Section | undefined {
       cutCount === 0
         ? ""
         : `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent${first}`;
-    return [ofRun(name, `${formatCount(sessionCount)} conversations${cut}`)];
+    const all = warmup === undefined ? "" : ", those of the warm-up included";
+    return [ofRun(name, `${formatCount(sessionCount)} conversations${all}${cut}`)];
   });
   return lines.length === 0 ? undefined : { ...summary("sessions"), lines };
 }

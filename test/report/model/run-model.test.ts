@@ -148,6 +148,8 @@ test("conversations and their unsent turns are counted", () => {
   const load = { kind: "session-concurrency", concurrency: 3 } as const;
   assert.deepEqual(linesOf(modelOf({ load }, [makeLevel()], { sessions: tally }), "sessions"), ["1,200 conversations"]);
   const cut = modelOf({ load }, [makeLevel()], { sessions: { ...tally, cutCount: 2, unsentCount: 5 } });
+  const warm = modelOf({ load }, [makeLevel()], { sessions: tally, warmup: { sentCount: 8, failedCount: 0 } });
+  assert.deepEqual(linesOf(warm, "sessions"), ["1,200 conversations, those of the warm-up included"]);
   assert.match(linesOf(cut, "sessions").join(), /^1,200 conversations, 2 of them cut short .*: 5 turns were not sent$/);
 });
 
