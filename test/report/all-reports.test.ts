@@ -92,7 +92,10 @@ for (const [name, scenario] of SCENARIOS)
     const written = await writeReports(scenario);
     try {
       const runs = checkAllReports(written);
-      assert.ok(runs.every(({ levels }) => levels.length > 0));
+      assert.ok(
+        runs.every(({ levels }) => levels.length > 0),
+        JSON.stringify(runs.map(({ levels, error, failures }) => ({ count: levels.length, error, failures }))),
+      );
     } finally {
       written.remove();
     }
