@@ -95,7 +95,8 @@ export interface FinishedTimeline {
 export function toBuckets(parts: readonly FinishedTimeline[], endNs: number, afterEndNs = 0): TimelineBucket[] {
   const [first] = parts;
   if (first === undefined) return [];
-  const { startNs, columnNs, mostColumns } = first;
+  const { columnNs, mostColumns } = first;
+  const startNs = Math.min(...parts.map((part) => part.startNs));
   const whole = new Timeline(startNs, { columnNs, mostColumns });
   for (const part of parts) whole.addAll(part);
   const columns = whole.columns(endNs);
@@ -188,21 +189,24 @@ export class Timeline {
 
   /**
    * Ends the time line. Nothing may be added afterwards.
-   * @param openSentNs send times of the requests that are still in flight
+   * @param openSentNs send times of the requests that are still in flight @param endNs until when they count. Default: the end that the columns get
    */
-  finish(openSentNs: readonly number[] = []): FinishedTimeline {
-    for (const sentNs of openSentNs) this.addOpen(sentNs, 1);
+  finish(openSentNs: readonly number[] = [], endNs?: number): FinishedTimeline {
+    for (const sentNs of openSentNs) {
+      this.addOpen(sentNs, 1);
+      if (endNs !== undefined) this.addOpen(Math.max(sentNs, endNs), -1);
+    }
     const { startNs, columnNs, mostColumns, lastNs, cells } = this;
     return { startNs, columnNs, mostColumns, lastNs, cells };
   }
 
-  /** Adds one that began at the same time. */
+  /** Adds one that began at about the same time. */
   addAll(other: FinishedTimeline): void {
     const added = new Timeline(other.startNs, { columnNs: other.columnNs });
     added.cells = other.cells.map((cell) => sumOf([cell]));
     while (added.columnNs < this.columnNs) added.join();
     while (this.columnNs < added.columnNs) this.join();
-    for (const [index, cell] of added.cells.entries()) this.cellAt(index).merge(cell, 0);
+    for (const [index, cell] of added.cells.entries()) this.cellAt(index).merge(cell, other.startNs - this.startNs);
     this.lastNs = Math.max(this.lastNs, other.lastNs);
   }
 

@@ -169,6 +169,13 @@ test("the mean in flight is that of each request's time within the interval, als
   );
 });
 
+test("senders whose windows begin and end at different moments are in flight only within their own", () => {
+  const partOf = (startNs: number, endNs: number) => new Timeline(startNs, { durationNs: 1e9 }).finish([0], endNs);
+  const buckets = toBuckets([partOf(1.05e9, 2e9), partOf(1e9, 2.03e9)], 2.03e9);
+  assert.ok(Math.abs(inFlightNsOf(buckets) / (0.95e9 + 1.03e9) - 1) < 1e-9, `${inFlightNsOf(buckets)}`);
+  assert.deepEqual([buckets[0]?.startNs, buckets.at(-1)?.endNs], [0, 1.03e9]);
+});
+
 test("a time line that drops old columns keeps the last ones, and all in its total", () => {
   const timeline = new Timeline(0, { mostColumns: 4, columnNs: 10, whenFull: "forget" });
   const records = new RecordColumns((columns, count) => timeline.add(columns, count));

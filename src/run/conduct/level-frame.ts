@@ -99,17 +99,16 @@ export class LevelFrame {
     const { sender } = this.context;
     const endNs = this.clock.nowNs();
     const ended = Promise.all([
-      sender.drain(),
+      // The window ends now; only the server's counters are awaited.
+      this.windows.cut(endNs),
       sender.takeTimeline(),
       sender.delayedByLimit(),
       sender.takeUnsent(endNs),
-      // The window ends now; only the server's counters are awaited.
-      this.windows.cut(endNs),
     ]);
     ended.catch(() => {});
     this.isHandedOver = true;
     handOver.change(endNs, true);
-    const [, timelines, delayedByLimit, unsentCount, window] = await ended;
+    const [window, timelines, delayedByLimit, unsentCount] = await ended;
     this.delayedByLimit = delayedByLimit;
     this.unsentCount = unsentCount;
     return this.finish(window, toBuckets(timelines, window.endNs));

@@ -80,7 +80,10 @@ export class WindowCutter {
     this.startNs = startNs;
     abort?.resume(isScheduled);
     poller?.start();
-    observer.onWindowStart?.(await beginning);
+    const { number, startNs: begunNs } = await beginning;
+    // A level by time is as long as was asked, also where the message to begin took time.
+    if (this.startNs === startNs) this.startNs = begunNs;
+    observer.onWindowStart?.(number);
   }
 
   private countOptions(): CountOptions {

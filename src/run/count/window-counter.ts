@@ -8,7 +8,7 @@ import {
   sumOpenRequests,
   toMeasurement,
 } from "../../measure/tally/window-tally.ts";
-import { Timeline } from "../../measure/timeline.ts";
+import { type FinishedTimeline, Timeline } from "../../measure/timeline.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import { type CountedSends, countByMember, GroupCounter, toGroupWindows } from "./group-counter.ts";
@@ -32,6 +32,13 @@ export interface LastWindow {
   readonly afterEndNs?: number;
   /** End of the time in which requests were due. Default: the end of the window. */
   readonly sendingEndNs?: number;
+}
+
+/** A window that has begun. */
+export interface BegunWindow {
+  readonly number: number;
+  /** Its start. Later than asked where the message of a conductor elsewhere took time, see {@link WindowCounter.begin}. */
+  readonly startNs: number;
 }
 
 /** A window that has ended. */
@@ -77,10 +84,10 @@ export class WindowCounter {
     this.groups = parts.groups && new GroupCounter(parts.sends, parts.groups);
   }
 
-  /** Begins a window. Requests in flight then are counted when they end. Returns its number. */
-  begin(startNs: number, options: CountOptions): number {
+  /** Begins a window. Requests in flight then are counted when they end. */
+  begin(startNs: number, options: CountOptions): BegunWindow {
     this.count(startNs, "begin", options);
-    return this.parts.meter.windowNumber;
+    return { number: this.parts.meter.windowNumber, startNs: this.startNs };
   }
 
   /** Counts what ends, without a window. */
@@ -172,6 +179,13 @@ export class WindowCounter {
   /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual. */
   findGaps(endNs: number, latency: Sketch): CompletionGap[] {
     return this.gaps?.find(endNs, this.openSentAtCutNs, latency) ?? [];
+  }
+
+  /** Ends the level's time line where its last window ended, with the same requests; undefined without one. Call right after the cut. */
+  takeTimeline(): FinishedTimeline | undefined {
+    const { timeline } = this.parts.meter;
+    this.parts.meter.timeline = undefined;
+    return timeline?.finish(this.openSentAtCutNs, this.startNs);
   }
 
   /** Returns the send time of each request in flight. */

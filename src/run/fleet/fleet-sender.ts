@@ -7,7 +7,7 @@ import { msToNs } from "../../plan/units.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { DelayedRequests, SendingHost } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
-import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
+import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 import type {
   Drained,
   LoadSender,
@@ -253,9 +253,9 @@ export class FleetSender implements LoadSender {
     };
   }
 
-  async beginWindow(startNs: number, options: CountOptions): Promise<number> {
-    const [number = 0] = await this.divide((sender) => sender.beginWindow(startNs, options));
-    return number;
+  async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
+    const parts = await this.divide((sender) => sender.beginWindow(startNs, options));
+    return { number: parts[0]?.number ?? 0, startNs: Math.min(...parts.map((part) => part.startNs)) };
   }
 
   lead(startNs: number, options: CountOptions): void {

@@ -3,7 +3,7 @@ import { isBusy, saturationReason } from "../../measure/derived-values.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { MOST_WORKERS } from "../../plan/plan.ts";
 import type { LevelWorkers } from "../../result/run-result.ts";
-import type { CutWindow } from "../count/window-counter.ts";
+import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
 import type { SenderGrowth } from "../run-parts.ts";
 import type { LoadSender, SenderListener, SenderState, SenderTotals } from "../send/messages.ts";
 import { joinStates, joinTotals, sumsOf } from "./join-parts.ts";
@@ -77,7 +77,7 @@ export class GrowingFleet implements SenderGrowth {
       counts: () => this.withEarlier(this.sender.counts(), [...COUNTS, "cancelledCount"]),
       state: async () => joinStates([...(this.earlier ? [this.earlier.state] : []), await this.sender.state()]),
       totals: async () => joinTotals([...(this.earlier ? [this.earlier.totals] : []), await this.sender.totals()]),
-      beginWindow: async (...args) => this.noteWindow(await this.sender.beginWindow(...args)),
+      beginWindow: async (...args) => this.noteBegun(await this.sender.beginWindow(...args)),
       cut: async (...args) => this.numberWindow(await this.sender.cut(...args)),
     };
     return new Proxy(own as LoadSender, {
@@ -125,6 +125,10 @@ export class GrowingFleet implements SenderGrowth {
     keys: readonly K[],
   ): T {
     return this.earlier === undefined ? counts : { ...counts, ...sumsOf<K>([counts, this.earlier.state], keys) };
+  }
+
+  private noteBegun({ number, startNs }: BegunWindow): BegunWindow {
+    return { number: this.noteWindow(number), startNs };
   }
 
   private noteWindow(number: number): number {

@@ -10,7 +10,13 @@ import type { DelayedRequests } from "../../result/run-result.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { LevelMeter } from "../count/level-meter.ts";
 import type { TallyParts } from "../count/tallies.ts";
-import { type CountOptions, type CutWindow, type LastWindow, WindowCounter } from "../count/window-counter.ts";
+import {
+  type BegunWindow,
+  type CountOptions,
+  type CutWindow,
+  type LastWindow,
+  WindowCounter,
+} from "../count/window-counter.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { Canceller } from "./canceller.ts";
 import type { Driver } from "./driver.ts";
@@ -251,7 +257,7 @@ export class LocalSender implements LoadSender {
     return { lastEndNs, lastSendNs, collected };
   }
 
-  async beginWindow(startNs: number, options: CountOptions): Promise<number> {
+  async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
     return this.counter.begin(startNs, options);
   }
 
@@ -274,10 +280,7 @@ export class LocalSender implements LoadSender {
   }
 
   async takeTimeline(): Promise<readonly FinishedTimeline[]> {
-    const { meter } = this.parts;
-    const { timeline } = meter;
-    meter.timeline = undefined;
-    return timeline === undefined ? [] : [timeline.finish(this.counter.openSentNs())];
+    return [this.counter.takeTimeline() ?? []].flat();
   }
 
   beginRunTimeline(startNs: number): void {

@@ -7,7 +7,7 @@ import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.
 import type { ProgressCounts, TraceEvent } from "../../result/observer.ts";
 import type { DelayedRequests, RequestCounts, RunResult } from "../../result/run-result.ts";
 import type { Failure } from "../../transport/failure.ts";
-import type { CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
+import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 
 /**
  * What a conductor and a sender say to each other. Everything that passes is plain data, and what is asked is answered by a promise, so that
@@ -135,8 +135,8 @@ export interface LoadSender {
 
   /** Judges and counts what has ended. */
   drain(): Promise<Drained>;
-  /** Begins a window. Requests in flight then are counted when they end. Returns its number. */
-  beginWindow(startNs: number, options: CountOptions): Promise<number>;
+  /** Begins a window. Requests in flight then are counted when they end. */
+  beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow>;
   /** Counts what ends before the load is steady, without a window. */
   lead(startNs: number, options: CountOptions): void;
   /** Moves the start of the window, in which nothing was sent yet. */
@@ -145,7 +145,7 @@ export interface LoadSender {
   cut(endNs: number, last?: LastWindow): Promise<CutWindow>;
   /** Counts nothing until a window begins. */
   pauseCounting(): void;
-  /** Ends the level's time line, and returns it, one for each sender; none without one. */
+  /** Ends the level's time line where its last window ended, and returns it, one for each sender; none without one. Send it right after `cut`. */
   takeTimeline(): Promise<readonly FinishedTimeline[]>;
   /** Begins a time line over several levels. */
   beginRunTimeline(startNs: number): void;

@@ -15,8 +15,10 @@ export async function measureDuration(
   { durationMs, graceMs }: Extract<MeasurementModePlan, { kind: "duration" }>,
 ): Promise<LevelResult> {
   const { sender, signal, handOver } = frame.context;
+  const restMs = (): number => durationMs - nsToMs(frame.clock.nowNs() - frame.windows.startNs);
+  // Senders elsewhere say when it began while this waits.
+  while (restMs() > 0 && !signal.isStopped) await sleepUnless(restMs(), signal.stopped, frame.clock);
   const stopNs = frame.windows.startNs + msToNs(durationMs);
-  await sleepUnless(Math.max(0, nsToMs(stopNs - frame.clock.nowNs())), signal.stopped, frame.clock);
   if (handOver !== undefined && !signal.isStopped) await handOver.prepare("measured");
   if (graceMs === undefined) await Promise.race([sender.untilRoundEnds(), signal.stopped]);
   if (handOver !== undefined) return frame.cutAndChange(handOver);
@@ -29,10 +31,9 @@ export async function measureDuration(
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
   const sendingEndNs = isWhole ? stopNs : endNs;
   // Without a pause between them, the time line and the window have the same requests, also where senders are elsewhere.
-  const [, timelines, window] = await Promise.all([
-    sender.drain(),
-    sender.takeTimeline(),
+  const [window, timelines] = await Promise.all([
     frame.windows.cut(endNs, { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs }),
+    sender.takeTimeline(),
   ]);
   return frame.finish(window, toBuckets(timelines, window.endNs, afterEndNs));
 }
