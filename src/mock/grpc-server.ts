@@ -163,7 +163,7 @@ export async function serveMethod(stream: ServerHttp2Stream, method: MockMethod,
       stream.write(frame(message));
     }
   } catch (error) {
-    if (error instanceof CutError) return stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    if (error instanceof CutError) return resetWhenSent(stream);
     const code = error instanceof StatusError ? error.code : STATUS.internal;
     trailers = toTrailers(code, messageOf(error));
     if (!stream.headersSent) return refuseCall(stream, code, messageOf(error));
@@ -171,6 +171,11 @@ export async function serveMethod(stream: ServerHttp2Stream, method: MockMethod,
   if (stream.destroyed) return;
   if (!stream.headersSent) openResponse(stream, () => trailers);
   stream.end();
+}
+
+/** Resets a call once what was written has left: after a reset that overtakes it, Node's HTTP/2 (20 and 24) may send empty frames without end. */
+function resetWhenSent(stream: ServerHttp2Stream): void {
+  if (!stream.destroyed) stream.write(new Uint8Array(0), () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
 }
 
 /** The messages of a call, until the client has ended its side or disconnects. */

@@ -31,27 +31,18 @@ export function capacitySection(view: ReportView): Section | undefined {
   const { gpuCount, gpuHourPrice, targetUserCount = 0, targetGpuCount } = first.json;
   const hasTokens = first.json.outputTokensPerSecPerGpu !== undefined;
   const what = view.words.unit.startsWith("infer") ? "inferences" : "requests";
-  const estimate = (
-    key: string,
-    title: string,
-    quantity: "rate" | "number",
-    pick: (json: CapacityJson) => EstimateJson | undefined,
-  ) => column<Row>(key, title, quantity, 0, ({ json }) => cellOf(pick(json)));
+  const estimate = (key: string, title: string, pick: (json: CapacityJson) => EstimateJson | undefined) =>
+    column<Row>(key, title, "rate", 0, ({ json }) => cellOf(pick(json)));
   const specs: ColumnSpec<Row>[] = [
     ...levelNames(view),
     ...(hasTokens
       ? [
-          estimate("outputTokensPerSecPerGpu", "tokens/s per GPU", "rate", (json) => json.outputTokensPerSecPerGpu),
-          estimate(
-            "costPerMillionOutputTokens",
-            "cost per 1M tokens",
-            "number",
-            (json) => json.costPerMillionOutputTokens,
-          ),
+          estimate("outputTokensPerSecPerGpu", "tokens/s per GPU", (json) => json.outputTokensPerSecPerGpu),
+          estimate("costPerMillionOutputTokens", "cost per 1M tokens", (json) => json.costPerMillionOutputTokens),
         ]
       : [
-          estimate("throughputPerGpu", `${view.words.unit} per GPU`, "rate", (json) => json.throughputPerGpu),
-          estimate("costPerMillion", `cost per 1M ${what}`, "number", (json) => json.costPerMillion),
+          estimate("throughputPerGpu", `${view.words.unit} per GPU`, (json) => json.throughputPerGpu),
+          estimate("costPerMillion", `cost per 1M ${what}`, (json) => json.costPerMillion),
         ]),
     column(
       "targetGpuCount",

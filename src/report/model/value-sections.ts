@@ -163,7 +163,7 @@ export function extractedSection(view: ReportView): Section | undefined {
     column("missing", "missing", "count", 0, ({ value: { missing } }) => (missing === 0 ? undefined : missing)),
   ];
   const tables = [
-    makeTable<SpreadRow>("", spreadColumns(view, "extracted", "number"), rows),
+    makeTable<SpreadRow>("", spreadColumns(view, "extracted", "count"), rows),
     makeTable("", textColumns, texts),
   ];
   return {
@@ -191,7 +191,7 @@ export function derivedSection(view: ReportView): Section | undefined {
     ...levelNames(view),
     column("part", "of", "text", 0, ({ part }) => part),
     column("metric", "derived", "text", 0, ({ metric }) => metric),
-    column("value", "value", "number", 0, ({ found }) => found.value),
+    column("value", "value", "count", 0, ({ found }) => found.value),
     column("missing", "why not", "text", 0, ({ found }) => found.missing),
   ];
   return {

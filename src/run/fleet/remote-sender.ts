@@ -77,8 +77,9 @@ export class RemoteSender {
     this.sender = this.createSender();
   }
 
-  /** Handles what the sender reports. */
+  /** Handles what the sender reports; nothing once it is gone, because what it had reported then is what counts. */
   receive(event: SenderEvent): void {
+    if (this.end !== undefined) return;
     switch (event.kind) {
       case "counts":
         this.latest = event;
