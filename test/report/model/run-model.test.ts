@@ -143,7 +143,7 @@ test("failures are on the first screen, with an example and the responses that c
   assert.deepEqual(valuesOf(tableOf(model, "failures", 1)), [{ reason: "no cat", response: "(an empty response)" }]);
 });
 
-test("conversations and their unsent turns are counted", () => {
+test("conversations and chains are counted, and their unsent turns", () => {
   const tally = { sessionCount: 1200, cutCount: 0, unsentCount: 0 };
   const load = { kind: "session-concurrency", concurrency: 3 } as const;
   assert.deepEqual(linesOf(modelOf({ load }, [makeLevel()], { sessions: tally }), "sessions"), ["1,200 conversations"]);
