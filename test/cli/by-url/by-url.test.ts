@@ -220,6 +220,9 @@ describe("rampart llm", () => {
     await here(args, async (first, folder) => {
       const { text } = first;
       isFound(first);
+      // The report names no option of scenarios.
+      assert.doesNotMatch(text, /\(over\)/);
+      assert.match(text, /^\(--users N searches up to N users, /m);
       assert.match(text, /^wrote s\/a\.ts; repeat it with: rampart run s\/a\.ts$/m);
       const written = readFileSync(join(folder, "s/a.ts"), "utf8");
       assert.match(written, /percentile\(50, "timeToFirstToken"\)\.atMost\("20 s"\)/);
