@@ -25,6 +25,8 @@ export interface Flag {
   readonly help: string;
   /** Names that others give it, with dashes: the error for such a name suggests its own. */
   readonly meant?: readonly string[];
+  /** What to write for other names that stand for a use of it, by these names: `--slo ttft=200ms` for `--ttft`. */
+  readonly meantAs?: Readonly<Record<string, string>>;
   /** Whether help shows it on the first screen. */
   readonly isCommon?: true;
 }
@@ -135,8 +137,14 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
   const positionals: string[] = [];
   /** Index of an unknown flag without a value: what follows is its value rather than an argument. */
   let unknownIndex = Number.NaN;
+  let before: (typeof tokens)[number] | undefined;
   for (const token of tokens) {
-    if (token.kind === "positional" && token.index !== unknownIndex + 1) positionals.push(token.value);
+    const last = before;
+    before = token;
+    if (token.kind === "positional" && token.index !== unknownIndex + 1) {
+      positionals.push(token.value);
+      if (positionals.length > maxPositionals) problems.push(unexpectedArgument(token.value, usedAs(last, flags)));
+    }
     if (token.kind !== "option") continue;
     const flag = flags.find(({ name }) => name === token.name);
     const near = flag ?? findMeant(token.rawName, flags);
@@ -148,13 +156,25 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     counts.set(flag.name, (counts.get(flag.name) ?? 0) + 1);
     if (token.value !== undefined) values.set(flag.name, [...(values.get(flag.name) ?? []), token.value]);
   }
-  problems.push(...positionals.slice(maxPositionals).map(unexpectedArgument));
   return new FlagValues(flags, positionals, values, counts, problems);
 }
 
-/** Reports an argument that nothing takes. */
-export function unexpectedArgument(argument: string): Problem {
-  return problem("unknown-name", argument, "is an unexpected argument", "Leave it out.");
+/** Reports an argument that nothing takes. @param meant the flag whose value it was to be. Default: none */
+export function unexpectedArgument(argument: string, meant?: Flag): Problem {
+  const hint = meant === undefined ? "Leave it out." : `Did you mean ${spell(meant)} ${argument}?`;
+  return problem("unknown-name", argument, "is an unexpected argument", hint);
+}
+
+/** Returns the flag with a value that others call like a switch that was given: `-q 100`. */
+function usedAs(token: { readonly kind: string; readonly rawName?: string } | undefined, flags: readonly Flag[]) {
+  const { kind, rawName = "" } = token ?? {};
+  return kind === "option"
+    ? flags.find(({ meant, value }) => value !== undefined && meant?.includes(rawName))
+    : undefined;
+}
+
+function spell({ name, short }: Flag): string {
+  return short === undefined ? `--${name}` : `-${short}`;
 }
 
 function checkValue(flag: Flag, value: string | undefined): Problem | undefined {
@@ -183,12 +203,16 @@ function findMeant(rawName: string, flags: readonly Flag[]): Flag | undefined {
     rawName.replace(/^-+/, ""),
     flags.map(({ name }) => name),
   );
-  return flags.find(({ meant }) => meant?.includes(rawName)) ?? flags.find(({ name }) => name === near);
+  const isMeant = ({ meant = [], meantAs = {} }: Flag): boolean =>
+    meant.includes(rawName) || Object.hasOwn(meantAs, rawName);
+  return flags.find(isMeant) ?? flags.find(({ name }) => name === near);
 }
 
 /** The command says where its help is. */
 function unknownFlag(rawName: string, near: Flag | undefined): Problem {
-  const hint = near === undefined ? "Leave it out." : `Did you mean --${near.name}?`;
+  const use = near?.meantAs?.[rawName];
+  const known = near && (rawName.startsWith("--") ? `--${near.name}` : spell(near));
+  const hint = known === undefined ? "Leave it out." : use === undefined ? `Did you mean ${known}?` : `Write ${use}.`;
   return problem("unknown-name", rawName, "is not a flag of this command", hint);
 }
 

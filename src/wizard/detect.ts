@@ -1,8 +1,11 @@
 import { UserError } from "../plan/problem.ts";
 import { parseUrl } from "../run/open/endpoint.ts";
 import { type FoundApi, identifyServer, type ServerIdentity } from "../run/open/identify-server.ts";
+import { probeModels } from "../run/open/probe.ts";
+import type { ListedModel } from "../service/service.ts";
+import type { Answers } from "./answers.ts";
 import type { Detected } from "./question.ts";
-import { WIZARD_TARGETS } from "./targets.ts";
+import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
 /** What answers at an address. */
 export interface Detection {
@@ -48,6 +51,11 @@ async function detectAt(url: string, place: ReturnType<typeof parseUrl>, wanted?
   const { host, port, isSecure } = place;
   const given = withPort(url, place);
   const plain = await identifyServer({ host, port, isSecure });
+  if (isSecure && plain.speaks === "nothing") {
+    const { speaks } = await identifyServer({ host, port, isSecure: false });
+    if (speaks !== "nothing" && speaks !== "tls")
+      return { url, text: `${place.authority} does not speak TLS: write http:// before the address.` };
+  }
   if (plain.speaks !== "tls" || isSecure) return describe(plain, { ...place, given }, wanted);
   const secure = await identifyServer({ host, port, isSecure: true });
   return describe(secure, { ...place, given: `https://${given.replace(/^http:\/\//, "")}`, isSecure: true }, wanted);
@@ -99,4 +107,26 @@ function describe(
 
 function describeFound(found: readonly FoundApi[]): string {
   return found.map(({ description, protocol }) => `${description} over ${PROTOCOLS[protocol]}`).join(", and ");
+}
+
+/**
+ * Finds the models of the chosen target: asks its server, or looks into its folder.
+ * @throws RunError when the server cannot be queried
+ * @throws UserError when an answer is wrong
+ */
+export async function findModels(answers: Answers): Promise<readonly ListedModel[]> {
+  const chosen = wizardTargetOf(answers);
+  const target = chosen?.probe?.(answers);
+  return target === undefined ? (chosen?.listModels?.(answers) ?? []) : probeModels(target);
+}
+
+/** Returns the API that has the model of the flags, where a server has several; undefined where none lists it. */
+export async function findTargetWithModel(given: Answers, detected: Detected | undefined): Promise<string | undefined> {
+  const { found = [] } = detected ?? {};
+  if (given.model === undefined || found.length < 2) return undefined;
+  for (const one of found) {
+    const models = await findModels({ ...given, ...one }).catch(() => []);
+    if (models.some(({ name }) => name === given.model)) return one.target;
+  }
+  return undefined;
 }

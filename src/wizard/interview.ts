@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import type { NameOf } from "../plan/messages.ts";
+import { nearestName } from "../plan/nearest-name.ts";
 import { messageOf, type Problem, problem, RunError, UserError, wordError } from "../plan/problem.ts";
 import { describeTime } from "../registry/run-time.ts";
-import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
-import { detectServer } from "./detect.ts";
+import { detectServer, findModels, findTargetWithModel } from "./detect.ts";
 import {
   checkableFlags,
   findUnneededForGoal,
@@ -156,7 +156,8 @@ export class Interview {
     // Where several APIs answer, or none that is known, a terminal has the user choose.
     if (this.mode === "ask" && isAsked) this.given = { ...knownAnswers(this.detected), ...this.given };
     if (this.mode === "ask" && isAsked) return;
-    this.given = { ...this.given, target: impliedTarget(this.given, this.detected) };
+    const withModel = await findTargetWithModel(this.given, this.detected);
+    this.given = { ...this.given, target: withModel ?? impliedTarget(this.given, this.detected) };
   }
 
   /** Whether the user names the model before the server is asked for it, because the server cannot list its models. */
@@ -281,7 +282,10 @@ export class Interview {
   private check(question: Question, given: string, answers: Answers): void {
     const message = question.check(given, answers, this.around);
     if (message === undefined) return;
-    const hint = question.id === "out" ? "Choose another file." : "Correct it.";
+    const choices = question.choices?.(answers, this.around).map(({ value }) => value) ?? [];
+    const near = nearestName(given, choices);
+    const hint =
+      question.id === "out" ? "Choose another file." : near === undefined ? "Correct it." : `Did you mean ${near}?`;
     this.problems.push(problem("invalid-value", `--${question.id}`, message, hint, given));
   }
 
@@ -324,17 +328,6 @@ export class Interview {
     }
     throw new UserError(unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id])));
   }
-}
-
-/**
- * Finds the models of the chosen target: asks its server, or looks into its folder.
- * @throws RunError when the server cannot be queried
- * @throws UserError when an answer is wrong
- */
-async function findModels(answers: Answers): Promise<readonly ListedModel[]> {
-  const chosen = wizardTargetOf(answers);
-  const target = chosen?.probe?.(answers);
-  return target === undefined ? (chosen?.listModels?.(answers) ?? []) : probeModels(target);
 }
 
 /** @throws RunError when none of the models can be measured */

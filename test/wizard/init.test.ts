@@ -267,6 +267,28 @@ describe("rampart init --yes", () => {
       }
     });
 
+  test("takes the API that has the model, at a server that has several", async () => {
+    const mock = await startMock(MOCK, LOOPBACK);
+    try {
+      await inFolder({}, async (cwd) => {
+        const url = `127.0.0.1:${mock.httpPort}`;
+        for (const [model, target] of [
+          ["mock-llm", "openai"],
+          ["simple", "triton"],
+        ] as const) {
+          const out = `${model}.ts`;
+          const written = await init(cwd, "--yes", "--url", url, "--model", model, "--no-run", "--out", out);
+          assert.equal(written.code, 0, written.err);
+          assert.match(readFileSync(join(cwd, out), "utf8"), new RegExp(`target: ${target}\\(.*model: "${model}"`));
+        }
+        const { code, err } = await init(cwd, "--yes", "--url", url, "--model", "simpel", "--no-run");
+        assert.deepEqual([code, /--model: .*\(got simpel\)\. Did you mean simple\?/.test(err)], [64, true], err);
+      });
+    } finally {
+      await mock.stop();
+    }
+  });
+
   test("requires the model when there are several", async () => {
     const server = await startModelServer();
     try {

@@ -149,6 +149,8 @@ function otherServer({ server }: UrlKind, url: string, text: string, command: st
   const what = text.replace(/\.$/, "");
   if (/^Nothing/.test(what))
     return new RunError("unreachable", what, "Is the server running, and is this its address?");
+  const [, fact] = /^(.* does not speak TLS): /.exec(what) ?? [];
+  if (fact !== undefined) return new RunError("refused", fact, "Write http:// before the address.");
   const hint =
     command === undefined
       ? "Correct the address, or write a scenario with rampart init."

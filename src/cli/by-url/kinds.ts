@@ -36,6 +36,15 @@ export const COMMON_FLAGS: readonly Flag[] = [
     isCommon: true,
     value: "METRIC=LIMIT",
     meant: ["--goodput", "--limit"],
+    meantAs: {
+      "--ttft": "--slo ttft=200ms",
+      "--itl": "--slo itl=20ms",
+      "--tpot": "--slo itl=20ms",
+      "--p90": "--slo p90=25ms",
+      "--p95": "--slo p95=25ms",
+      "--p99": "--slo p99=25ms",
+      "--latency": "--slo p99=25ms",
+    },
     help: "Find the most users who keep this: ttft=200ms, itl=20ms, p99=25ms, ttft.p90=100ms. Without a statistic 99 of 100 requests must keep it. May be given several times.",
   },
   {

@@ -137,9 +137,7 @@ function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const read = toAssertion(`${known} ${breaks} ${value}`, OPPOSITE);
   if (!("code" in read)) return { assertion: read, value };
   const hint = read.code === "unknown-name" && !/^Metrics are/.test(String(read.hint)) ? read.hint : SLO_HINT;
-  // Only comparisons have limits of a change.
-  const message = String(read.message).replace("by a change or a time", "by a time, with its unit");
-  problems.push(problem(read.code, "--slo", message, hint, text));
+  problems.push(problem(read.code, "--slo", read.message, hint, text));
   return undefined;
 }
 

@@ -99,7 +99,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     doors: ["run", "http", ...BY_URL, "doctor", "init"],
     isCommon: true,
     min: 1,
-    meant: ["--concurrency", "--connections", "--vus"],
+    meant: ["--concurrency", "--connections", "--vus", "-u"],
     help: "Requests in flight that will be asked for.",
     differs: {
       run: { help: "Requests in flight, instead of the scenario's load, for as long. With --rate: at most." },
@@ -120,7 +120,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isCommon: true,
     min: 0.001,
     example: 100,
-    meant: ["--request-rate", "--rps", "--qps"],
+    meant: ["--request-rate", "--rps", "--qps", "-q"],
     help: "Requests per second that will be asked for.",
     differs: {
       run: { help: "Send N requests per second, instead of the scenario's load, for as long." },

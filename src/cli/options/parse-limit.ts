@@ -15,15 +15,27 @@ import type { ChangeLimit } from "../../report/compare/limits.ts";
 const PATTERN = /^\s*([^<>]+?)\s*(>=|<=|>|<)\s*([+-]?)\s*(.*?)\s*$/s;
 const PATH = "--fail-if";
 const GRAMMAR = "Write METRIC > +PERCENT or METRIC > VALUE, such as 'p99 > +5%', 'throughput < -3%' or 'p99 > 25ms'.";
+const GRAMMAR_OF_RUN = "Write METRIC > VALUE, such as 'p99 > 25ms', 'errorRate > 1%' or 'throughput < 100'.";
 
 /** Parses a limit; a problem when it is not one. */
 export function parseLimit(text: string): ChangeLimit | Problem {
+  return parse(text, true);
+}
+
+/** @param hasChange whether changes can be limited, which a single run does not have */
+function parse(text: string, hasChange: boolean): ChangeLimit | Problem {
   const match = PATTERN.exec(text);
-  if (match === null) return problem("invalid-value", PATH, "has no comparison with a limit", GRAMMAR, text);
+  const grammar = hasChange ? GRAMMAR : GRAMMAR_OF_RUN;
+  if (match === null) return problem("invalid-value", PATH, "has no comparison with a limit", grammar, text);
   const [, name = "", comparison, sign = "", given = ""] = match;
   const metric = findMetric(name);
   if (metric === undefined) return problem("unknown-name", PATH, `there is no metric ${name}`, hintFor(name), text);
-  const limit = sign === "" ? parseValue(metric, given) : parseChange(metric, sign, given);
+  const limit =
+    sign !== ""
+      ? parseChange(metric, sign, given)
+      : hasChange
+        ? parseValue(metric, given)
+        : parseValueOfRun(metric, given, `${name} ${comparison}`);
   if ("hint" in limit) return problem("invalid-value", PATH, limit.message, limit.hint, text);
   return { text: text.trim(), metric, comparison: comparison as ChangeLimit["comparison"], ...limit };
 }
@@ -33,7 +45,7 @@ export function toAssertion(
   text: string,
   opposite: Readonly<Record<ChangeLimit["comparison"], Comparison>>,
 ): AssertionPlan | Problem {
-  const limit = parseLimit(text);
+  const limit = parse(text, false);
   if ("code" in limit) return limit;
   const metric = parseMetric(limit.metric.name);
   if (limit.of !== "value" || metric === undefined)
@@ -66,6 +78,15 @@ function parseValue({ quantity, label }: NamedMetric, given: string): Parsed {
   if (quantity === "ratio" && value > 0)
     return { message: `${label} is limited by a percentage with its sign`, hint: percentHint(value, GRAMMAR) };
   return { of: "value", amount: value };
+}
+
+/** @param begins how the limit begins: `p99 >` */
+function parseValueOfRun(metric: NamedMetric, given: string, begins: string): Parsed {
+  const parsed = parseValue(metric, given);
+  if (!("hint" in parsed) || metric.quantity === "ratio") return parsed;
+  if (metric.quantity !== "time") return { message: "the limit is not a number", hint: `Write ${begins} 100.` };
+  const example = /^\d+(\.\d+)?$/.test(given) ? `${given}ms` : "25ms";
+  return { message: `${metric.label} is limited by a time, with its unit`, hint: `Write ${begins} ${example}.` };
 }
 
 /** Reads the smallest difference that matters, above 0 and up to 100 %; undefined when it is not one. */

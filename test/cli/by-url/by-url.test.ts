@@ -393,6 +393,8 @@ describe("both", () => {
     const cases = [
       [["llm", dead], /^rampart: Nothing answers at \S+\. Is the server running, and is this its address\?\n$/],
       [["triton", dead], /^rampart: Nothing answers at /],
+      [["triton", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],
+      [["llm", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],
       [
         ["llm", at(mock.grpcPort)],
         /KServe v2\) over gRPC, and not a server of OpenAI's API\. Write rampart triton \S+\.\n$/,
