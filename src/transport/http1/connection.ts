@@ -184,7 +184,7 @@ export class Connection {
   private received(bytes: Uint8Array, socket: Socket): void {
     if (socket !== this.socket) return;
     const call = this.call;
-    const readNs = arrivalNs(nowNs(), call.sendEndNs);
+    const readNs = arrivalNs(nowNs(), call.sendEndNs, bytes.length);
     this.lastActivityNs = readNs;
     this.response.readNs = readNs;
     if (!call.isActive) {

@@ -158,7 +158,7 @@ export class Http2Connection {
   private received(bytes: Uint8Array): void {
     if (this.isClosed) return;
     this.handledNs = nowNs();
-    this.readNs = arrivalNs(this.handledNs, this.sender.sentNs);
+    this.readNs = arrivalNs(this.handledNs, this.sender.sentNs, bytes.length);
     this.isReading = true;
     try {
       if (!this.frames.hasSettings) this.frames.reader.expectHttp2(bytes);
