@@ -1,6 +1,7 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import type { MeasuredJson } from "../schema/level.ts";
+import type { MetricsJson, OverMetricsJson } from "../schema/metrics.ts";
 import { findSpread, type ReadEstimate, readMetric, readOver, type StatisticName } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
@@ -116,16 +117,23 @@ function metricColumn(
     title,
     quantity,
     dropOrder,
-    cell: ({ metrics }) =>
-      isCut(key, readMetric(metrics, BUNCHED, "average")) ? undefined : cellOf(readMetric(metrics, key, statistic)),
-    over: ({ metrics }) =>
-      isCut(key, readOver(metrics, BUNCHED, "average")) ? undefined : readOver(metrics, key, statistic),
+    cell: ({ metrics }) => (isCutAt(metrics, key) ? undefined : cellOf(readMetric(metrics, key, statistic))),
+    over: ({ metrics }) => (isCutOver(metrics, key) ? undefined : readOver(metrics, key, statistic)),
   };
 }
 
 const BUNCHED = "bunchedRatio";
 
-/** Whether a metric shows how responses were cut, not how fast tokens were made. */
+/** Whether a metric of a level shows how responses were cut, not how fast tokens were made. Tables and charts then leave it out. */
+export function isCutAt(metrics: MetricsJson, key: string): boolean {
+  return isCut(key, readMetric(metrics, BUNCHED, "average"));
+}
+
+/** Like {@link isCutAt}, of several runs together. */
+export function isCutOver(metrics: OverMetricsJson, key: string): boolean {
+  return isCut(key, readOver(metrics, BUNCHED, "average"));
+}
+
 function isCut(key: string, bunched: ReadEstimate | undefined): boolean {
   return key === "interTokenLatency" && bunched !== undefined && bunched.value >= BUNCHED_RATIO;
 }

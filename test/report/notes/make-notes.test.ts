@@ -5,12 +5,13 @@ import { judge } from "../../../src/measure/verdicts.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import { makeNotes } from "../../../src/report/notes/make-notes.ts";
 import { describeShape } from "../../../src/report/notes/short-samples.ts";
+import type { XySeries } from "../../../src/report/plot.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
-import { modelOf, tableOf } from "../model/make-model.ts";
+import { cellsOf, modelOf, tableOf, valuesOf } from "../model/make-model.ts";
 
 /** Notes: made once of the results, merged, most severe first. */
 
@@ -183,21 +184,39 @@ test("numbers of tokens that mislead have a note on the first screen", () => {
 test("a few bunched streams hide the rate per user, and are a detail; many hide inter-token latency too", () => {
   const single = { times: makeTimes([10, 20, 30, 40, 50, 60]), omitsBunchedRate: true };
   const paired = { times: makeTimes([10, 20, 30], { outputTokens: 6, eventCount: 6 }), omitsBunchedRate: true };
-  const found = (bunched: number) => {
+  const levelOf = (level: number, bunched: number): LevelResult => {
     const columns = makeColumns(...new Array(20).fill(single).fill(paired, 0, bunched));
-    const level = makeLevel({ window: makeWindow({ tokens: measureColumns(columns) }) });
-    const note = notesOf([level]).find(({ code }) => code === "bunched-tokens");
+    return makeLevel({ level, window: makeWindow({ tokens: measureColumns(columns) }) });
+  };
+  const found = (bunched: number) => {
+    const levels = [levelOf(1, bunched), levelOf(2, bunched), levelOf(4, 0)];
+    const note = notesOf(levels).find(({ code }) => code === "bunched-tokens");
     const model = modelOf(
       { measurement: { tokens: { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } } },
-      [level],
+      levels,
     );
-    const keys = tableOf(model, "levels").columns.map(({ key }) => key);
-    return [note?.severity, note?.metric, keys.includes("interTokenLatency.p50")];
+    const rows = cellsOf(tableOf(model, "levels")).filter((row) => "interTokenLatency.p50" in row);
+    const details = valuesOf(tableOf(model, "tokens")).filter(({ metric }) => metric === "inter-token latency");
+    const plots = model.sections.flatMap(({ charts }) => charts);
+    const drawn = (title: string): readonly XySeries[] => {
+      const plot = plots.find((one) => one.title === title);
+      return plot?.kind === "xy" ? plot.series : [];
+    };
+    return {
+      note: [note?.severity, note?.metric],
+      shown: [rows.length, details.length],
+      overLoad: drawn("Inter-token latency over load")[0]?.points.map(([load]) => load),
+      curves: drawn("Inter-token latency by percentile").map(({ name }) => name),
+    };
   };
-  assert.deepEqual(found(1), [undefined, undefined, true]);
-  assert.deepEqual(found(3), ["detail", "outputTokensPerSecPerUser", true]);
-  assert.deepEqual(found(9), ["caution", "interTokenLatency", false]);
-  assert.deepEqual(found(20), ["caution", "interTokenLatency", false]);
+  const everywhere = {
+    ...{ shown: [3, 3], overLoad: [1, 2, 4] },
+    curves: ["1 user", "2 users", "4 users"],
+  };
+  const uncut = { shown: [1, 1], overLoad: [4], curves: ["4 users"] };
+  assert.deepEqual(found(1), { note: [undefined, undefined], ...everywhere });
+  assert.deepEqual(found(3), { note: ["detail", "outputTokensPerSecPerUser"], ...everywhere });
+  for (const bunched of [9, 20]) assert.deepEqual(found(bunched), { note: ["caution", "interTokenLatency"], ...uncut });
 });
 
 test("what differs by more than numbers is not called the same", () => {
