@@ -15,7 +15,7 @@ import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result
 import { highestOverRuns } from "./json/over-runs.ts";
 import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
-import { joinEnds } from "./model/values.ts";
+import { describeUnmeasured, joinEnds } from "./model/values.ts";
 import { UNSENT_LOAD } from "./notes/load-delivery.ts";
 import type { ReasonJson } from "./schema/report-schema.ts";
 
@@ -131,12 +131,21 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
       headline: isBroken ? messages : early,
     });
   } else if (only.length > 0) {
-    const failed = only.reduce((sum, { failedCount }) => sum + failedCount, 0);
-    const example = only[0]?.failures[0]?.example ?? "";
-    const headline = `all ${formatCount(failed)} requests failed${example === "" ? "" : `: ${example}`}`;
-    findings.push({ state: "fail", code: "only-failures", headline });
+    findings.push({ state: "fail", code: "only-failures", headline: describeOnlyFailures(only) });
   }
   return findings;
+}
+
+/** Describes runs in which all requests failed, those outside the measured time included. */
+export function describeOnlyFailures(runs: readonly RunResult[]): string {
+  const failed = runs.reduce((sum, { failedCount }) => sum + failedCount, 0);
+  const windows = runs.flatMap(({ levels }) => levels.map(({ window }) => window));
+  const outside = describeUnmeasured(
+    failed,
+    windows.reduce((sum, { failedCount }) => sum + failedCount, 0),
+  );
+  const example = runs[0]?.failures[0]?.example ?? "";
+  return `all ${formatCount(failed)} requests failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
 }
 
 /** Returns the answer of a search as a list of one sentence; undefined for other loads. */

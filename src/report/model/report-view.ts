@@ -58,6 +58,11 @@ export function ofRun(run: string, text: string): string {
   return run === "" ? text : `${run}: ${text}`;
 }
 
+/** Returns the number of requests that ended while levels were measured. */
+export function countMeasured(levels: readonly Pick<LevelJson, "requests" | "failed">[]): number {
+  return levels.reduce((sum, { requests, failed }) => sum + requests + failed, 0);
+}
+
 /** Returns the name of a level, with its phase. */
 export function nameLevel(
   plan: Plan,

@@ -1,7 +1,7 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { formatPct, nsToUs, secToNs, usToNs } from "../../plan/units.ts";
+import { formatCount, formatPct, nsToUs, secToNs, usToNs } from "../../plan/units.ts";
 import type { Cell, CellQuantity, ModelTable } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
@@ -69,6 +69,11 @@ export function formatTime(ns: number, unit: TimeUnit = timeUnitOf([ns])): strin
 /** Formats the duration of a run: `8.0 s`. */
 export function formatSeconds(seconds: number): string {
   return seconds >= 1 && seconds < 120 ? `${seconds.toFixed(1)} s` : formatTime(secToNs(seconds));
+}
+
+/** Says how many of all requests were not measured: `2 of them outside the measured time`. Empty where all were, and where nothing was measured. */
+export function describeUnmeasured(all: number, measured: number): string {
+  return measured === 0 || all <= measured ? "" : `${formatCount(all - measured)} of them outside the measured time`;
 }
 
 const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];

@@ -60,7 +60,7 @@ describe("the verdict", () => {
     test(`is ${name}${headline.source === "^$" ? "" : `: ${headline.source}`}`, () => {
       assert.equal(verdict.name, name);
       assert.match(verdict.headline, headline);
-      assert.match(verdict.facts.join(), /^3\.5 s,[\d,]+ requests$/);
+      assert.match(verdict.facts.join(), /^1\.0 s,[\d,]+ requests$/);
     });
 });
 
@@ -141,6 +141,21 @@ test("failures are on the first screen, with an example and the responses that c
   assert.equal(model.sections.find(({ id }) => id === "failures")?.isSummary, true);
   assert.deepEqual(valuesOf(tableOf(model, "failures"))[0], { kind: "http 500", count: 4, example: "no luck" });
   assert.deepEqual(valuesOf(tableOf(model, "failures", 1)), [{ reason: "no cat", response: "(an empty response)" }]);
+});
+
+test("counts of a whole run say how many requests were outside the measured time", () => {
+  const failed = { failures: [{ kind: "http", count: 1236, example: "no luck", status: 500 }] } as const;
+  const level = makeLevel({ window: makeWindow({ failedCount: 1234 }) });
+  const { requestCount } = level.window;
+  const whole = { sentCount: requestCount + 1245, completedCount: requestCount + 9, failedCount: 1236, ...failed };
+  const model = modelOf({}, [level], { ...whole, warmup: { sentCount: 8, failedCount: 0 } });
+  assert.deepEqual(linesOf(model, "failures"), ["1,236 requests failed, 2 of them outside the measured time"]);
+  const all = requestCount + 1234;
+  assert.ok(model.verdict.facts.includes(`${all.toLocaleString("en-US")} requests`), model.verdict.facts.join());
+  const scopes = `; of them ${all.toLocaleString("en-US")} measured, 8 to warm up, 3 before, between or after what was measured`;
+  assert.ok(linesOf(model, "totals").join().endsWith(scopes), linesOf(model, "totals").join());
+  const inside = modelOf({}, [level], { ...failed, failedCount: 1234 });
+  assert.deepEqual(linesOf(inside, "failures"), []);
 });
 
 test("conversations and their unsent turns are counted", () => {

@@ -42,7 +42,7 @@ test("runs together are a row for each level, with means and intervals; each run
     valuesOf(tableOf(model, "by-run")).map(({ run, level }) => [run, level]),
     [1, 2, 3].map((run) => [`run ${run}`, 128]),
   );
-  assert.deepEqual(model.verdict.facts, ["3 runs", "10.5 s", "3,000 requests"]);
+  assert.deepEqual(model.verdict.facts, ["3 runs", "3.0 s", "3,000 requests"]);
 });
 
 test("an assertion is judged on the mean over runs, and says how many runs meet it", () => {

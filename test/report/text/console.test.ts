@@ -23,7 +23,7 @@ test("progress and warnings are on standard error, the report is on standard out
     "rampart: no metrics from h:1/m: Connection refused.",
     "",
   ]);
-  assert.match(sink.printed.out, /^MEASURED {2}a test: model, 127\.0\.0\.1:8000, http +3\.5 s {3}30 requests\n\n/);
+  assert.match(sink.printed.out, /^MEASURED {2}a test: model, 127\.0\.0\.1:8000, http +1\.0 s {3}30 requests\n\n/);
   assert.match(sink.printed.out, /… 1 more note: -v\n$/);
 });
 
