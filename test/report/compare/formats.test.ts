@@ -67,14 +67,16 @@ test("the model has the verdict with what got worse, the limits, and the rows th
   const [table] = section?.tables ?? [];
   assert.deepEqual(
     table?.rows.map(([name]) => name?.value),
-    ["throughput", "error rate", "average latency"],
+    ["throughput", "error rate", "average latency", "p99 latency"],
+    "what is inconclusive has its row, as the headline counts it",
   );
   assert.deepEqual(
-    table?.rows.map((row) => row.at(-1)),
+    table?.rows.map((row) => row[1]),
     [
       { value: "better", mark: "better" },
       { value: "worse", mark: "worse" },
       { value: "worse", mark: "worse" },
+      { value: "inconclusive" },
     ],
   );
   assert.deepEqual(
@@ -117,9 +119,9 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   }));
   const text = textOf(modelOf({ comparison: { ...comparison, warnings } }));
   assert.match(text, /^FAILED {2}new\.json against base_<1>\.json +3 against 3 runs\n {2}1 of 1 limit broken; 2 worse/);
-  assert.match(text, /\nconcurrency 4\nmetric +base +new +change +95 % interval +verdict\n/);
-  assert.match(text, /^throughput +100 +120 +\+20\.0 % +\+17\.\d to \+22\.\d +better\n/m);
-  assert.match(text, /^error rate +0 % +10 % +\+10\.0 points +\+10\.0 to \+10\.0 +worse\n/m);
+  assert.match(text, /\nconcurrency 4\nmetric +verdict +base +new +change +95 % interval\n/);
+  assert.match(text, /^throughput +better +100 +120 +\+20\.0 % +\+17\.\d to \+22\.\d\n/m);
+  assert.match(text, /^error rate +worse +0 % +10 % +\+10\.0 points +\+10\.0 to \+10\.0\n/m);
   assert.match(text, /\n {2}FAIL {2}avg > \+5% +\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
   assert.equal(text.match(/^ {2}note {2}/gm)?.length, 3);
   assert.match(text, /\n {2}… 3 more notes: -v\n$/);
@@ -127,12 +129,14 @@ test("the console has the verdict first, the changes, the limits and few notes, 
     text.split("\n").filter((line) => line.length > 80),
     [],
   );
-  assert.ok(!text.includes("p99") || !/^ {2}p99/m.test(text));
   const all = textOf(modelOf({ isAll: true }), true);
   assert.match(all, /p75 latency[\s\S]*p99 latency/);
-  assert.match(all, /To say more, runs needed on each side: p99 latency about\s+[\d,]+\.\n/);
+  assert.match(
+    all,
+    /To see whether it changed, runs needed on each side at\s+concurrency\s+4:\s+p99\s+latency\s+more\s+than\s+100\.\n/,
+  );
   assert.match(all, /about 1\s+verdict in 20/);
-  assert.match(all, /^p99 latency .* inconclusive\n/m);
+  assert.match(all, /^p99 latency +inconclusive /m);
 });
 
 test("times that are 0 on both sides are left out, unless all are asked for", () => {
@@ -143,7 +147,7 @@ test("times that are 0 on both sides are left out, unless all are asked for", ()
   });
   const format = (isAll: boolean): string => textOf(modelOf({ comparison: empty, limits: [], isAll }), isAll);
   assert.ok(!format(false).includes("server queue"));
-  assert.match(format(true), /server queue +0 us +0 us/);
+  assert.match(format(true), /server queue +no difference shown +0 us +0 us/);
 });
 
 test("a side with one run has the values and changes of the first screen without verdicts, and how to get them", () => {
@@ -197,6 +201,14 @@ test("a limit at the very change has no number of runs that would decide", () =>
   assert.match(check(0.15), /^unresolved .*; about \d+ runs on each side would decide$/);
 });
 
+test("a percentile that decides in place of another has its row", () => {
+  const limits = judgeLimit({ ...limit, text: "p99 > +5%", metric: findMetric("p99") as never }, comparison);
+  const model = modelOf({ limits });
+  assert.match(model.checks[0]?.measured ?? "", /; use p75$/);
+  const names = model.sections[0]?.tables[0]?.rows.map(([name]) => name?.value);
+  assert.ok(names?.includes("p75 latency"), names?.join());
+});
+
 test("differences of the plans, and levels that one side lacks, are notes that are always shown", () => {
   const differences = Array.from({ length: 12 }, (_, index) => ({ path: `plan.${index}`, base: "a", next: "b" }));
   const onlyInBase = ["concurrency 8"];
@@ -248,9 +260,9 @@ test("Markdown has tables that hold whatever names are", () => {
     .slice(text.indexOf("| metric"))
     .split("\n")
     .filter((line) => line.startsWith("|"));
-  assert.equal(rows.length, 2 + 3);
+  assert.equal(rows.length, 2 + 4);
   for (const row of rows) assert.equal(row.split(/(?<!\\)\|/).length, 8, row);
-  assert.match(text, /\| average latency \| 10\.0 ms \| 12\.0 ms \| \+20\.0 % \| .* \| worse \|/);
+  assert.match(text, /\| average latency \| worse \| 10\.0 ms \| 12\.0 ms \| \+20\.0 % \| .* \|/);
 });
 
 test("HTML is one page without references, and escapes names", () => {
