@@ -17,7 +17,7 @@ export function metricText(metric: MetricPlan): string {
 /** Returns the key of a metric with its statistic, as a column of a report has it: `latency.p99`. */
 export function metricKey({ key, statistic, name, text }: MetricPlan): string {
   const of = text === undefined ? (name ?? key) : `${name}=${text}`;
-  return statistic === undefined ? of : `${of}.${statistic === "average" ? "mean" : statisticText(statistic)}`;
+  return statistic === undefined ? of : `${of}.${statisticText(statistic)}`;
 }
 
 /** Returns a statistic in words: `p99`, `average`. */

@@ -3,7 +3,7 @@ import { type ChangeVerdict, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { formatCount } from "../../plan/units.ts";
-import { formatValue as formatQuantity } from "../model/values.ts";
+import { formatValue as formatQuantity, withSign } from "../model/values.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import type { ChangeLimitVerdict } from "./limits.ts";
 
@@ -64,8 +64,7 @@ function toPct(kind: Change["kind"], value: number): number {
 function signed(pct: number): string {
   const magnitude = Math.abs(pct);
   const digits = magnitude >= 100 ? 0 : magnitude >= 1 ? 1 : 2;
-  const text = Number(magnitude.toFixed(digits)).toLocaleString("en-US", { minimumFractionDigits: digits });
-  return `${Number(magnitude.toFixed(digits)) === 0 ? "±" : pct < 0 ? "-" : "+"}${text}`;
+  return withSign(pct, Number(magnitude.toFixed(digits)).toLocaleString("en-US", { minimumFractionDigits: digits }));
 }
 
 const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(average|p50|p90|p99)$/;

@@ -118,6 +118,11 @@ export function formatInterval({ interval }: Cell, quantity: CellQuantity, unit?
   return high === null ? `at least ${end(low)}` : joinEnds(end(low), end(high));
 }
 
+/** Puts the sign of a value before its size: `-12 %`, `+3.1`; `±0.00` where the size is written as 0. */
+export function withSign(value: number, size: string): string {
+  return `${/[1-9]/.test(size) ? (value < 0 ? "-" : "+") : "±"}${size}`;
+}
+
 /** Joins the ends of an interval, with the unit once when both have it. */
 export function joinEnds(low: string, high: string): string {
   const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";

@@ -66,9 +66,12 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   return found.flatMap(([code, severity, text]) => {
     if (text === undefined) return [];
     const texts = code === "gap" && isOwn ? [text, "look at the server's log of that time"] : [text];
-    return [{ code, severity, texts }];
+    return [{ code, severity, texts, ...(OF_THROUGHPUT.has(code) ? { metric: "throughput" } : {}) }];
   });
 }
+
+/** Codes of findings that are about throughput alone. */
+const OF_THROUGHPUT: ReadonlySet<string> = new Set(["cold-start", "short-level"]);
 
 /** Reports whether the plan asserts or limits a metric of these quantities. */
 function isAsserted({ assertions, limits = [] }: Plan, quantities: readonly Quantity[]): boolean {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { addReading, type GaugeReadings, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import { findEntry, hasStatistic, keysWith, METRIC_KEYS } from "../../../src/measure/metrics/catalogue.ts";
 import type { MeasuredPart, Metric } from "../../../src/measure/metrics/metric.ts";
-import { formatMetric, metricText } from "../../../src/measure/metrics/metric-text.ts";
+import { formatMetric, metricKey, metricText } from "../../../src/measure/metrics/metric-text.ts";
 import { estimateMetric, explainMissing, metricValue } from "../../../src/measure/metrics/read-metric.ts";
 import type { ServerDelta } from "../../../src/measure/server-delta.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
@@ -108,4 +108,10 @@ test("a key has the statistics that its entry lists, and single values have none
   assert.ok(keysWith(undefined).includes("throughput") && !keysWith(undefined).includes("highestLoad"));
   assert.ok(keysWith("max").includes("gpuPower") && !keysWith(99).includes("gpuPower"));
   assert.equal(findEntry("toString"), undefined);
+});
+
+test("a metric with its statistic has the name of its column and of its JSON", () => {
+  const keyOf = (statistic: "average" | "max" | number): string => metricKey({ key: "latency", statistic });
+  assert.deepEqual([keyOf("average"), keyOf("max"), keyOf(99.9)], ["latency.average", "latency.max", "latency.p99.9"]);
+  assert.equal(metricKey({ key: "throughput" }), "throughput");
 });

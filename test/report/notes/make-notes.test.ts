@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Instability } from "../../../src/measure/instability.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
@@ -248,17 +249,28 @@ test("what makes a number wrong comes first, details last", () => {
   assert.match(notes[0]?.text ?? "", /^Not stable: over windows 8 to 10 latency moved by 40 %/);
 });
 
+test("a level that was not stable names its metric where only one moved", () => {
+  const metricOf = (change: Partial<Instability>): string | undefined =>
+    notesOf([makeLevel({ outcome: "unstable", instability: makeInstability(change) })])[0]?.metric;
+  assert.equal(metricOf({}), "latency");
+  assert.equal(metricOf({ throughputRatio: 0.5, latencyRatio: 0 }), "throughput");
+  assert.equal(metricOf({ throughputRatio: 0.5 }), undefined);
+});
+
 const ORDER = ["wrong", "caution", "detail"];
 
 const SIZE = { from: 4, to: 6, startNs: 7.2e9, endNs: 7.5e9, factor: 11.83 };
 const SHAPES = [
   [{ kind: "steady" }, undefined],
   [{ kind: "correlated" }, undefined],
-  [{ kind: "drift", ratio: -0.1234 }, "drift of −12 % from the first to the last fifth"],
-  [{ kind: "burst", ...SIZE }, "one burst 4.2 s after the start, 300 ms long: 12 times the rest"],
-  [{ kind: "burst", from: 4, to: 6, factor: 0.25 }, "one burst: 0.25 times the rest"],
-  [{ kind: "start-up", ...SIZE, startNs: 2.9e9, endNs: 3.1e9 }, "slow start: 12 times the rest in the first 100 ms"],
-  [{ kind: "start-up", from: 0, to: 2, factor: 0.5 }, "fast start: 0.5 times the rest"],
+  [{ kind: "drift", ratio: -0.1234 }, "a drift of -12 % from the first to the last fifth"],
+  [{ kind: "burst", ...SIZE }, "one burst 4.2 s after the start, 300 ms long, of 12 times the rest"],
+  [{ kind: "burst", from: 4, to: 6, factor: 0.25 }, "one burst of 0.25 times the rest"],
+  [
+    { kind: "start-up", ...SIZE, startNs: 2.9e9, endNs: 3.1e9 },
+    "a slow start of 12 times the rest in the first 100 ms",
+  ],
+  [{ kind: "start-up", from: 0, to: 2, factor: 0.5 }, "a fast start of 0.5 times the rest"],
 ] as const;
 for (const [shape, text] of SHAPES)
   test(`a shape is described: ${text ?? shape.kind}`, () => assert.equal(describeShape(shape, 3e9), text));
@@ -268,12 +280,18 @@ test("a burst, a slow start and a drift are named with their size, and no longer
     Array.from({ length: 4000 }, (_, at) => (1e6 + ((at * 617) % 100) * 1000) * (at >= from && at < to ? factor : 1));
   const rising = Array.from({ length: 4000 }, (_, at) => 1e6 + 250 * at);
   for (const [latenciesNs, code, text] of [
-    [around(1984, 2112, 12), "burst", /^Latency: one burst .*12 times the rest\.$/],
-    [around(0, 320, 3), "start-up", /^Latency: slow start: 3 times the rest.* Warm up before: put a warmup\(…\)/],
-    [rising, "drift", /^Latency: drift of \+73 % from the first to the last fifth\. Warm up before/],
+    [around(1984, 2112, 12), "burst", /^Latency had one burst .* of 12 times the rest\.$/],
+    [
+      around(0, 320, 3),
+      "start-up",
+      /^Latency had a slow start of 3 times the rest.* Warm up before: put a warmup\(…\)/,
+    ],
+    [rising, "drift", /^Latency had a drift of \+73 % from the first to the last fifth\. Warm up before/],
   ] as const) {
     const notes = notesOf([makeLevel({ window: makeWindow({ latenciesNs }) })], ASSERTED);
-    assert.match(notes.find((note) => note.code === code)?.text ?? "", text);
+    const note = notes.find((one) => one.code === code);
+    assert.match(note?.text ?? "", text);
+    assert.deepEqual([note?.metric, note?.levels], ["latency", ["concurrency 1"]]);
     assert.ok(
       notes.every(({ text: all }) => !all.includes("Use for")),
       code,
