@@ -54,6 +54,12 @@ export function throughputUnitOf(target: TargetPlan): string {
   return targetKindOf(target).throughputUnit ?? DEFAULT_THROUGHPUT_UNIT;
 }
 
+/** Returns the unit of a target's throughput as tables have it: `req/s`. @param hasTokens whether its responses have tokens */
+export function shownUnitOf(target: TargetPlan, hasTokens: boolean): string {
+  const unit = throughputUnitOf(target).replace("requests/s", "req/s");
+  return hasTokens ? unit.replace(DEFAULT_THROUGHPUT_UNIT, "req/s") : unit;
+}
+
 /** Returns a target's other servers and its TLS settings; none for a server that the run starts itself. */
 export function networkOf(target: ServerTargetPlan): { readonly moreUrls: readonly string[]; readonly tls: TlsPlan } {
   return { moreUrls: fieldOf(target, "moreUrls") ?? [], tls: fieldOf(target, "tls") ?? DEFAULT_TLS };

@@ -34,7 +34,9 @@ function describeLimits(limits: NonNullable<MetricPlan["limits"]>): string {
     .join(", ");
 }
 
-/** Formats a metric's value with its unit. @param throughputUnit of the service */
+const MOST_DECIMALS = 12;
+
+/** Formats a metric's value with its unit and six digits at most. @param throughputUnit of the service */
 export function formatMetric(
   metric: MetricPlan,
   value: number,
@@ -44,7 +46,7 @@ export function formatMetric(
   if (quantity === "time") return formatDurationNs(value);
   if (quantity === "ratio") return formatPct(value, 4);
   const unit = unitOf(metric, throughputUnit);
-  const number = String(Number(value.toPrecision(6)));
+  const number = Number(value.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: MOST_DECIMALS });
   return unit === "" ? number : `${number} ${unit}`;
 }
 

@@ -27,7 +27,7 @@ test("repeated prompts are noted, but no other repetition", () => {
   const json: InputsPlan = { kind: "json", files: ["inputs.json"] };
   const random: InputsPlan = { kind: "random", stringLength: 1, stringData: "" };
   const cases: readonly (readonly [InputsPlan, OutputsPlan["style"], number, number, string | undefined])[] = [
-    [payloads, "rampart", 5, 500, "500 requests were made from 5 prompts"],
+    [payloads, "rampart", 5, 12_416, "12,416 requests were made from 5 prompts"],
     [payloads, "genai-perf", 1, 2, "2 requests were made from 1 prompt:"],
     [payloads, "rampart", 5, 5, undefined],
     [payloads, "rampart", 5, 4, undefined],
