@@ -1,3 +1,4 @@
+import { shortUnit } from "../measure/metrics/metric-text.ts";
 import { fieldOf } from "../plan/defined.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
@@ -56,7 +57,7 @@ export function throughputUnitOf(target: TargetPlan): string {
 
 /** Returns the unit of a target's throughput as tables have it: `req/s`. @param hasTokens whether its responses have tokens */
 export function shownUnitOf(target: TargetPlan, hasTokens: boolean): string {
-  const unit = throughputUnitOf(target).replace("requests/s", "req/s");
+  const unit = shortUnit(throughputUnitOf(target));
   return hasTokens ? unit.replace(DEFAULT_THROUGHPUT_UNIT, "req/s") : unit;
 }
 

@@ -136,7 +136,7 @@ test("reasons are words: what was asserted, what was measured and where", () => 
   const { headline, reasons } = judgeRun(planOf(facts), resultOf(facts));
   assert.equal(headline, "1 of 1 assertions failed");
   assert.deepEqual(reasons, [
-    { state: "fail", code: "assertion", text: "error rate is 0 %: 14.29 % at concurrency 1" },
+    { state: "fail", code: "assertion", text: "error rate = 0 %: 14.3 % (5 of 35)" },
     { state: "unresolved", code: "unstable", text: "not stable: concurrency 1" },
   ]);
 });

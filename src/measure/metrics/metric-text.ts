@@ -47,7 +47,12 @@ export function formatMetric(
   if (quantity === "ratio") return formatPct(value, 4);
   const unit = unitOf(metric, throughputUnit);
   const number = Number(value.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: MOST_DECIMALS });
-  return unit === "" ? number : `${number} ${unit}`;
+  return unit === "" ? number : `${number} ${shortUnit(unit)}`;
+}
+
+/** Returns a unit as values have it: `req/s` for `requests/s`. */
+export function shortUnit(unit: string): string {
+  return unit.replace(/^requests\/s$/, "req/s");
 }
 
 /** Returns the unit of a metric's values other than times: `%`, `infer/s`, `tokens`; empty without one. */

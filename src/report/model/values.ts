@@ -1,5 +1,5 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
+import { formatMetric, shortUnit, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { formatCount, formatPct, nsToUs, secToNs, usToNs } from "../../plan/units.ts";
 import type { Cell, CellQuantity, ModelTable } from "./report-model.ts";
@@ -143,7 +143,7 @@ export function formatMetricValue(metric: MetricPlan, value: number, unit: strin
   const exact = formatMetric(metric, value, unit);
   const quantity = quantityOfMetric(metric);
   if (quantity === "number") return exact;
-  const name = quantity === "time" || quantity === "ratio" ? "" : unitOf(metric, unit);
+  const name = quantity === "time" || quantity === "ratio" ? "" : shortUnit(unitOf(metric, unit));
   const short = (one: number): string => `${formatValue(one, quantity)}${name === "" ? "" : ` ${name}`}`;
   return limit !== undefined && value !== limit && short(value) === short(limit) ? exact : short(value);
 }

@@ -84,7 +84,7 @@ test("a check has its limit as a comparison, the worst value with its level, and
   );
   assert.match(checks[0]?.measured ?? "", /^worst 3\.00 ms at concurrency 4/);
   assert.equal(checks[1]?.measured, "worst 3.00 infer/s at concurrency 4");
-  assert.equal(checks[2]?.measured, "25 % at concurrency 4: 1 of 4");
+  assert.equal(checks[2]?.measured, "25 % at concurrency 4 (1 of 4)");
 });
 
 test("a value that three digits would make equal to its limit has more", () => {

@@ -52,7 +52,7 @@ test("an assertion is judged on the mean over runs, and says how many runs meet 
   };
   assert.deepEqual(check(10, 11, 12), [
     "unresolved",
-    "mean 12.0 ms (9.50 to 14.5 ms), 2 of 3 runs: too close to the limit; add runs",
+    "mean 12.0 ms (9.50 to 14.5 ms), 2 of 3 runs; too close to the limit; add runs",
   ]);
   const [good, ofGood] = check(10, 10, 10.5);
   assert.deepEqual([good, ofGood?.endsWith(", 3 of 3 runs")], ["pass", true]);

@@ -153,7 +153,7 @@ Failures
   failed     requests   for example
   http 503         40   the server is not ready
 
-  pass  error rate ≤ 1 %   0.498 %: 40 of 8,040
+  pass  error rate ≤ 1 %   0.498 % (40 of 8,040)
 `;
 const BUNCHED = `
 MEASURED  a test: model, 127.0.0.1:8000, http            4.0 s   10,000 requests
@@ -187,7 +187,7 @@ Failures
   failed     requests   for example
   http 503         40   the server is not ready
 
-  pass  error rate < 1 %   0.99 % at concurrency 2: 40 of 4,040
+  pass  error rate < 1 %   0.99 % at concurrency 2 (40 of 4,040)
 `;
 const REPEATED = `
 MEASURED  a test: model, 127.0.0.1:8000, http
