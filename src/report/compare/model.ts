@@ -131,7 +131,7 @@ function toSection({ comparison, limits, isAll }: ComparedSides, index: number, 
     .map(({ level, rows }) => toTable(level.label, rows, isJudged));
   const title = isSeveral ? describeSide(comparison.next) : "";
   const charts = shown.flatMap(({ level, rows }) =>
-    levelChanges(level, isJudged ? shownMetrics(level, named, isAll) : rows),
+    levelChanges(level, isJudged ? shownMetrics(level, named, isAll) : rows, shown.length === 1),
   );
   return { id: `changes-${index + 1}`, title, isSummary: true, tables, charts };
 }
@@ -156,17 +156,17 @@ function chooseMetrics(
 }
 
 /**
- * Values of a column have different units, because its rows are different metrics: cells are texts. The verdict is second, where a narrow screen
- * shows it.
+ * Values of a column have different units, because its rows are different metrics: cells are texts. What matters most is on
+ * the left, where a narrow screen shows it.
  */
 const COLUMNS: readonly Column[] = (
   [
     ["metric", "text", 0],
     ["verdict", "text", 0],
-    ["base", "mixed", 0],
-    ["new", "mixed", 0],
     ["change", "mixed", 0],
     ["95 % interval", "mixed", 1],
+    ["base", "mixed", 0],
+    ["new", "mixed", 0],
   ] as const
 ).map(([key, quantity, dropOrder]) => ({ key, title: key, quantity, dropOrder }));
 
@@ -183,11 +183,11 @@ function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[
   return [
     { value: metric.label },
     { value: nameVerdict(verdict), ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}) },
-    { value: formatValue(metric, base.mean) },
-    { value: formatValue(metric, next.mean) },
     { value: formatChange(change) },
     // The unit is that of the change beside it.
     { value: formatInterval(change).replace(/ (%|points)$/, "") || "-" },
+    { value: formatValue(metric, base.mean) },
+    { value: formatValue(metric, next.mean) },
   ];
 }
 
