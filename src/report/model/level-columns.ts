@@ -30,6 +30,8 @@ interface LevelColumn {
   readonly quantity: CellQuantity;
   /** See `Column`; another number where responses have tokens. From {@link DETAIL_DROP_ORDER} on it is a detail. */
   readonly dropOrder: number | readonly [plain: number, withTokens: number];
+  /** Instead, where nothing completed for a time. Default: no difference */
+  readonly gapDropOrder?: number;
   readonly cell: (json: Measured) => Cell | undefined;
   /** The value over several runs, in its base unit. Absent: runs together do not have it. */
   readonly over?: (json: OverRunsJson) => ReadEstimate | undefined;
@@ -41,6 +43,8 @@ export interface LevelWords {
   readonly unit: string;
   /** Whether responses have tokens. Then latency is that of the whole response. */
   readonly hasTokens: boolean;
+  /** Whether nothing completed for a time at some level. Default: false. */
+  readonly hasGaps?: boolean;
 }
 
 /** The columns, from left to right. */
@@ -69,7 +73,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   latencyColumn("p95", 24),
   latencyColumn("p99", [1, 6]),
   latencyColumn("p99.9", 25),
-  latencyColumn("max", [14, 23]),
+  { ...latencyColumn("max", [14, 23]), gapDropOrder: 2 },
   metricColumn("scheduledLatency", "p99", "scheduled p99", 2),
   {
     key: "serverLatency.average",
@@ -139,17 +143,20 @@ function isCut(key: string, bunched: ReadEstimate | undefined): boolean {
 }
 
 /** A column as it is shown. */
-interface ShownColumn extends Omit<LevelColumn, "title" | "dropOrder"> {
+interface ShownColumn extends Omit<LevelColumn, "title" | "dropOrder" | "gapDropOrder"> {
   readonly title: string;
   readonly dropOrder: number;
 }
 
 function shownColumns(words: LevelWords): ShownColumn[] {
-  return LEVEL_COLUMNS.map(({ title, dropOrder, ...rest }) => ({
-    ...rest,
-    title: typeof title === "string" ? title : title(words),
-    dropOrder: typeof dropOrder === "number" ? dropOrder : dropOrder[words.hasTokens ? 1 : 0],
-  }));
+  return LEVEL_COLUMNS.map(({ title, dropOrder, gapDropOrder, ...rest }) => {
+    const usual = typeof dropOrder === "number" ? dropOrder : dropOrder[words.hasTokens ? 1 : 0];
+    return {
+      ...rest,
+      title: typeof title === "string" ? title : title(words),
+      dropOrder: words.hasGaps === true ? (gapDropOrder ?? usual) : usual,
+    };
+  });
 }
 
 /** Names of the states of limits. */

@@ -42,7 +42,8 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
     ofRun.map((level) => ({ run, name: nameLevel(plan, level), json: level })),
   );
   const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.requests > 0);
-  const words = { unit: shownUnitOf(plan.target, hasTokens), hasTokens };
+  const hasGaps = levels.some(({ json: { gaps } }) => gaps !== undefined);
+  const words = { unit: shownUnitOf(plan.target, hasTokens), hasTokens, hasGaps };
   return { plan, json, runs, levels, words, unit: throughputUnitOf(plan.target) };
 }
 

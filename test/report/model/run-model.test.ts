@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { CompletionGap } from "../../../src/measure/completion-gaps.ts";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
 import { addReading, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
@@ -33,6 +34,17 @@ test("columns without a value are left out, and no cell has an interval and a ma
   for (const { tables } of model.sections)
     for (const row of tables.flatMap(cellsOf))
       for (const cell of Object.values(row)) assert.ok(cell.interval === undefined || cell.mark !== "uncertain");
+});
+
+test("the longest latency keeps its column where nothing completed for a time", () => {
+  const orderOf = (key: string, gaps: readonly CompletionGap[] = []): number => {
+    const window = makeWindow(gaps.length === 0 ? {} : { gaps });
+    const { columns } = tableOf(modelOf({}, [makeLevel(), makeLevel({ level: 2, window })]), "levels");
+    return columns.find((column) => column.key === key)?.dropOrder ?? Number.NaN;
+  };
+  const gap = { startNs: 1e8, endNs: 26e8, typicalNs: 1e6 };
+  assert.ok(orderOf("latency.max") > orderOf("latency.average"), "it is dropped first");
+  assert.ok(orderOf("latency.max", [gap]) < orderOf("latency.p50", [gap]), "it is dropped after these");
 });
 
 test("scheduled loads have what was sent, and the latency from the due time", () => {
