@@ -84,14 +84,14 @@ class RunningSweep<Point extends MeasuredPoint> {
   private readonly task: SweepTask<Point>;
   private readonly points: Point[] = [];
   private readonly failed: FailedPoint[] = [];
-  private readonly responses: SearchSummary[] = [];
+  private readonly answers: SearchSummary[] = [];
   private readonly brokenLimits = new Map<string, readonly string[]>();
   readonly sweep: SweepSummary<Point>;
 
   constructor(task: SweepTask<Point>) {
-    const { points, failed, responses, brokenLimits } = this;
+    const { points, failed, answers, brokenLimits } = this;
     this.task = task;
-    const search = task.search && { limits: task.search.limits, responses };
+    const search = task.search && { limits: task.search.limits, answers };
     this.sweep = { points, failed, search, brokenLimits };
   }
 
@@ -131,7 +131,7 @@ class RunningSweep<Point extends MeasuredPoint> {
       search.add(value, this.judge(outcome, parameters, task) ? "kept" : "broken");
     }
     const { highest, broken } = search.ends;
-    this.responses.push({
+    this.answers.push({
       parameter,
       fixed,
       highest: highest ?? null,

@@ -263,13 +263,14 @@ function hasPath({ url = "" }: Answers): boolean {
   return /^(?:https?:\/\/)?[^/?]*[/?]./.test(url);
 }
 
-/** Lists the targets for the help of `--target`. */
+/** Lists the goals for the help of `--goal`. */
 function describeGoals(): string {
   return Object.entries(GOALS)
     .map(([name, { label }]) => `${name} (${label})`)
     .join(", ");
 }
 
+/** Lists the targets for the help of `--target`. */
 function describeTargets(): string {
   return Object.entries(WIZARD_TARGETS)
     .map(([name, { label }]) => `${name} (${label})`)

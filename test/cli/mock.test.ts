@@ -69,7 +69,7 @@ describe("rampart mock", () => {
     assert.deepEqual([code, err], [0, ""]);
   });
 
-  test("--error-rate responses that share with errors, and counts them", async () => {
+  test("--error-rate answers that share with errors, and counts them", async () => {
     await withMock(["--error-rate", "30%"], async ({ http }) => {
       let failed = 0;
       for (let index = 0; index < 300; index++) {

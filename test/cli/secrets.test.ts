@@ -50,7 +50,7 @@ const servers = {
   failing: await listen((request, response) => {
     response.writeHead(400, { "Content-Type": "application/json" }).end(JSON.stringify({ error: said(request) }));
   }),
-  /** Responses with the key as the model's words. */
+  /** Answers with the key as the model's words. */
   talking: await listen((request, response) => {
     const content = said(request);
     const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
