@@ -271,10 +271,10 @@ const CASES: readonly Case[] = [
     files: { "x.ts": target(talking, `, endpoint: "custom", path: "${query}\\r\\nX-Evil: 1"`) },
     isSent: false,
   },
-  { what: "wizard", args: ["init", "--yes", "--no-run", "--url", login(failing), "--out", "w.ts"], isSent: false },
+  { what: "wizard", args: ["init", "--yes", "--no-run", "--url", login(failing), "--save", "w.ts"], isSent: false },
   {
     what: "wizard, language model",
-    args: ["init", "--yes", "--no-run", "--target", "openai", "--url", login(failing), "--out", "w.ts"],
+    args: ["init", "--yes", "--no-run", "--target", "openai", "--url", login(failing), "--save", "w.ts"],
     isSent: false,
   },
   { what: "mock", args: ["mock", "--host", login("h"), "--http-port", "0", "--grpc-port", "x"], isSent: false },

@@ -115,7 +115,7 @@ describe("rampart k8s manifest", LIMIT, () => {
     assert.deepEqual(securityContext, security);
     const mounted = (volumeMounts as { readonly mountPath: string }[]).map(({ mountPath }) => mountPath);
     assert.deepEqual(mounted, ["/rampart", "/dev/shm", "/tmp"]);
-    const first = ["k8s", "pod", "/rampart/files/load.ts", "--bus=$(BUS_URL)", "--agents=3", "--agents-wait=5min"];
+    const first = ["k8s", "pod", "/rampart/files/load.ts", "--bus=$(BUS_URL)", "--agents=3", "--agents-wait=300s"];
     assert.deepEqual(args, [...first, "--seed=7", "--quiet"]);
   });
 
