@@ -1,6 +1,6 @@
+import type { Tags } from "../plan/groups/tags.ts";
 import type { Text } from "../plan/messages.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import type { Tags } from "../plan/split/tags.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { TensorSpec } from "../service/tensor.ts";
 import type { StepTensor } from "./dataset.ts";

@@ -3,11 +3,11 @@ import { assertionSchema, derivedSchema, type MetricPlan, precisionSchema } from
 import { behaviourSchema } from "./behaviour.ts";
 import { cancellationSchema } from "./cancellation.ts";
 import { functionSchema } from "./functions.ts";
+import { tagsSchema } from "./groups/tags.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { PlanOf, Schema } from "./schema.ts";
 import { sequencesSchema } from "./sequences.ts";
-import { tagsSchema } from "./split/tags.ts";
 import { telemetrySchema } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { canJoin, LIMIT_NAMES } from "../measure/good-requests.ts";
+import { memberPlanOf } from "../plan/groups/mix.ts";
 import { type BusPlan, busSchema, type Plan, planRestSchema } from "../plan/plan.ts";
 import { movePath, type Problem, problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
-import { memberPlanOf } from "../plan/split/mix.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { findConflicts } from "./conflicts.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";

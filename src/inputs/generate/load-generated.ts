@@ -1,7 +1,7 @@
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
+import type { Tags } from "../../plan/groups/tags.ts";
 import { UserError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
-import type { Tags } from "../../plan/split/tags.ts";
 import { createRandomFor } from "../../runtime/random.ts";
 import { createPayload, type PayloadFormat } from "../../service/openai/payload.ts";
 import type { ModelInfo } from "../../service/service.ts";

@@ -2,7 +2,7 @@ import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, metricText } from "../../measure/metrics/metric-text.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { describeTags } from "../../plan/split/tags.ts";
+import { describeTags } from "../../plan/groups/tags.ts";
 import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/units.ts";
 import { inBaseUnit } from "../schema/read-metrics.ts";
 import type { AssertionJson } from "../schema/report-schema.ts";
