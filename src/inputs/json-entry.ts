@@ -78,7 +78,8 @@ export class EntryReader {
     const field = (entry as Entry | null)?.[TAGS_FIELD];
     if (field === undefined || this.model.inputs.some(({ name }) => name === TAGS_FIELD)) return undefined;
     const tags = readTags(field);
-    if (tags === undefined) this.report(`${place}.${TAGS_FIELD}`, "are no tags", TAGS_HINT);
+    if (tags === undefined)
+      this.report(`${place}.${TAGS_FIELD}`, "must be an object of texts, numbers or booleans", TAGS_HINT);
     return tags;
   }
 

@@ -19,7 +19,7 @@ import { givenTagsSchema, toTexts } from "./tags.ts";
 
 /** Checks assertions of untyped callers, and converts assertions to those of plans. */
 
-/** The message for what is no assertion. */
+/** The message for a value that is not an assertion. */
 export const ASSERTION_RULE = "must be an assertion such as ";
 /** The message for a name that no metric has. */
 export const METRIC_RULE = "there is no metric of this name";

@@ -95,7 +95,7 @@ export const PLACEHOLDERS: Readonly<Record<Kind, string | undefined>> = {
   text: "TEXT",
 };
 
-/** Returns the key of an option's file in a plan; undefined if its value is no output file. */
+/** Returns the key of an option's file in a plan; undefined if its value is not an output file. */
 export function fileKeyOf({ kind, setting }: SharedOption): keyof OutputFilesPlan | undefined {
   return kind === "file" ? (setting?.split(".").at(-1) as keyof OutputFilesPlan | undefined) : undefined;
 }

@@ -201,7 +201,9 @@ export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
   const single = sharedOptions(door).flatMap((option) => {
     const key = fileKeyOf(option);
     if (key === undefined || !flags.has(option.name) || key in FORMATS) return [];
-    return [problem("conflict", `--${option.name}`, "has room for one point only", "Leave it out, or run one point.")];
+    return [
+      problem("conflict", `--${option.name}`, "cannot hold more than one point", "Leave it out, or run one point."),
+    ];
   });
   return [...problems, ...single];
 }

@@ -141,7 +141,8 @@ function tagsOf(made: unknown, place: string): { tags?: Tags } {
   const { tags: given } = made as { tags?: unknown };
   if (given === undefined) return {};
   const tags = readTags(given);
-  if (tags === undefined) throw wrong(place, "has tags that are no tags", TAGS_HINT, given);
+  if (tags === undefined)
+    throw wrong(place, "has tags that are not an object of texts, numbers or booleans", TAGS_HINT, given);
   return { tags };
 }
 

@@ -52,7 +52,7 @@ function confidence({ object }: Parts) {
     object({
       low: described(end(), "Null where the number is not certain."),
       high: end(),
-      effectiveCount: described(v.number(), "Number of independent samples that stand behind it."),
+      effectiveCount: described(v.number(), "Number of independent samples that it is computed from."),
       isReliable: described(v.boolean(), "False: too few samples."),
       isDecided: v.exactOptional(described(v.boolean(), "An assertion or a limit on it is certain at this level.")),
       neededCount: described(count(), "Number of samples that would be enough."),
