@@ -3,13 +3,13 @@ import { metricOf, needsOf, needsTokens } from "../measure/metrics/catalogue.ts"
 import type { Need } from "../measure/metrics/metric.ts";
 import { TARGET_TAG, type Tags, type TagsPlan, unknownTags } from "../plan/groups/tags.ts";
 import type { Text } from "../plan/messages.ts";
-import type { Plan } from "../plan/plan.ts";
+import { clientsOf, type Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import type { RequestForm } from "../service/service.ts";
+import { checkDerived, customMetricsOf } from "./custom-metrics.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { loadModeOf } from "./load-modes.ts";
 import { membersOf, tokensPlanOf } from "./mix.ts";
-import { checkDerived, ownMetricsOf } from "./own-metrics.ts";
 import { targetKindOf, urlsOf } from "./service-kinds.ts";
 
 /**
@@ -20,7 +20,7 @@ export function findConflicts(plan: Plan): Problem[] {
   return [
     ...(targetKindOf(plan.target).check?.(plan.target, plan) ?? []),
     ...checkInputs(plan),
-    ...checkOwnMetrics(plan),
+    ...checkCustomMetrics(plan),
     ...checkDerived(plan),
     ...checkTags(plan),
     ...checkServerMetrics(plan),
@@ -91,11 +91,11 @@ export function checkClientProtocols(
   kind: Plan["client"]["kind"],
   protocols: readonly Plan["target"]["protocol"][],
 ): Problem[] {
-  if (kind === "undici" && protocols.includes("grpc"))
-    return [problem("conflict", at, "undici speaks HTTP only, and the target gRPC", "Use own or grpc-js.", kind)];
-  if (kind === "grpc-js" && protocols.includes("http"))
-    return [problem("conflict", at, "grpc-js speaks gRPC only, and the target HTTP", "Use own or undici.", kind)];
-  return [];
+  const other = protocols.find((protocol) => !clientsOf(protocol).includes(kind));
+  if (other === undefined) return [];
+  const [spoken, needed] = other === "grpc" ? ["HTTP", "gRPC"] : ["gRPC", "HTTP"];
+  const hint = `Use ${clientsOf(other).join(" or ")}.`;
+  return [problem("conflict", at, `${kind} speaks ${spoken} only, and the target ${needed}`, hint, kind)];
 }
 
 /** Returns why a load cannot have a warm-up. @param given the warm-up, by the path that it has at the front door; 0: none */
@@ -156,20 +156,20 @@ function checkLoad(plan: Plan): Problem[] {
 }
 
 /** Returns assertions on metrics that the scenario does not define, and limits that no metric can have. */
-function checkOwnMetrics(plan: Plan): Problem[] {
+function checkCustomMetrics(plan: Plan): Problem[] {
   const { assertions, limits = [], repeat } = plan;
-  const known = ownMetricsOf(plan);
+  const known = customMetricsOf(plan);
   const judged = [
     ...assertions.map((one, index) => ({ ...one, path: `assert.${index}` })),
     ...limits.map((one, index) => ({ ...one, path: `load.where.${index}` })),
     ...(repeat?.until === undefined ? [] : [{ metric: repeat.until.metric, limit: 0, path: "repeat.until" }]),
   ];
   return judged.flatMap(({ metric, limit, path }): Problem[] => {
-    const { isOwn, quantity } = metricOf(metric);
-    const isSigned = isOwn === true && quantity === "number";
+    const { isCustom, quantity } = metricOf(metric);
+    const isSigned = isCustom === true && quantity === "number";
     if (limit < 0 && !isSigned)
       return [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))];
-    if (isOwn !== true) return [];
+    if (isCustom !== true) return [];
     const isDerived = metric.key === "derived";
     const names = (isDerived ? known.derived : known.extracted).map(({ name }) => name);
     if (metric.name !== undefined && names.includes(metric.name)) return [];

@@ -83,11 +83,11 @@ function explainStatistic(key: string, { statistics }: Metric, given: Statistic 
 }
 
 /** The limit of a metric by what it counts. Only numbers that a scenario defines may be negative. */
-function limitSchema({ quantity, isOwn }: Metric): v.GenericSchema {
+function limitSchema({ quantity, isCustom }: Metric): v.GenericSchema {
   if (quantity === "time") return durationSchema();
   if (quantity === "ratio") return shareSchema();
   const number = v.number("must be a number");
-  return quantity === "number" && isOwn === true ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
+  return quantity === "number" && isCustom === true ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
 }
 
 function goodputLimitsSchema(): Schema<GoodputLimits> {

@@ -1,5 +1,5 @@
 import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
-import { BUS_FORM, isAddress, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
+import { BUS_FORM, clientsOf, isAddress, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { COMMANDS, MEASURING, NOT_SHOWN, type SharedOption } from "./shared-option.ts";
 
@@ -32,10 +32,10 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     kind: "choice",
     setting: "client.kind",
     doors: [...COMMANDS, "perf_analyzer"],
-    choices: ["own", "undici", "grpc-js"],
+    choices: clientsOf(),
     default: "own",
     help: "Library that sends the requests: Rampart's own, or a general one to compare with.",
-    differs: { http: { choices: ["own", "undici"] }, llm: { choices: ["own", "undici"] } },
+    differs: { http: { choices: clientsOf("http") }, llm: { choices: clientsOf("http") } },
   },
   {
     name: "stall-timeout",

@@ -31,7 +31,7 @@ export type StatisticOf<K extends MetricKey> = Catalogue[K] extends { readonly s
 /** Keys of metrics that scenarios name by themselves: what a scenario defines and `goodput` need more than a key. */
 export type NamedKey = Exclude<
   MetricKey,
-  KeyWith<{ readonly isOfReports: true }> | KeyWith<{ readonly isOwn: true }> | "goodput"
+  KeyWith<{ readonly isOfReports: true }> | KeyWith<{ readonly isCustom: true }> | "goodput"
 >;
 
 /** Names of metrics that have a statistic. */
@@ -67,7 +67,7 @@ export function metricOf({ key, unit, better }: MetricPlan): Metric {
 export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
   return METRIC_KEYS.flatMap((key) => {
     const entry = findEntry(key) as Metric;
-    return entry.isOwn === true || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
+    return entry.isCustom === true || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
   });
 }
 
@@ -81,7 +81,7 @@ export function hasStatistic({ statistics }: Metric, statistic: Statistic | unde
 export function keysWith(statistic: Statistic | undefined): MetricKey[] {
   return METRIC_KEYS.filter((key) => {
     const metric = findEntry(key);
-    const isNamed = metric !== undefined && metric.isOfReports !== true && metric.isOwn !== true;
+    const isNamed = metric !== undefined && metric.isOfReports !== true && metric.isCustom !== true;
     return isNamed && hasStatistic(metric, statistic);
   });
 }
