@@ -12,9 +12,9 @@ import {
 /** Many runs as one: measures the points of a sweep, or searches the highest load that meets limits. */
 
 /** A varied parameter and its values, in order. */
-export interface SweepAxis {
+export interface SweepAxis<Value = number> {
   readonly name: string;
-  readonly values: readonly number[];
+  readonly values: readonly Value[];
 }
 
 /** Result of a point. */
@@ -60,8 +60,8 @@ export interface SweepTask<Point extends MeasuredPoint> {
 }
 
 /** Returns all combinations of the axes' values. The last axis changes fastest. */
-export function combineAxes(axes: readonly SweepAxis[]): PointParameters[] {
-  return axes.reduce<PointParameters[]>(
+export function combineAxes<Value>(axes: readonly SweepAxis<Value>[]): (readonly (readonly [string, Value])[])[] {
+  return axes.reduce<(readonly (readonly [string, Value])[])[]>(
     (points, { name, values }) => points.flatMap((point) => values.map((value) => [...point, [name, value] as const])),
     [[]],
   );
