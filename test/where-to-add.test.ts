@@ -263,11 +263,11 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       { after: "const SERVER = {", added: 'serverSuccess: { label: "server success", ...timeOf("success") },' },
     ],
   },
-  "a metric of its GPUs": {
-    "measure/metrics/gpu-metrics.ts": [
+  "a gauge of its page of metrics": {
+    "measure/metrics/server-gauges.ts": [
       { after: "export const GAUGES = {", added: 'temperatureC: { of: "gpu", families: ["nv_gpu_temperature"] },' },
       {
-        after: "const GPU = {",
+        after: "const GAUGE_ENTRIES = {",
         added:
           'gpuTemperature: { label: "GPU temperature", quantity: "number", unit: "C", ...readingsOf("temperatureC") },',
       },

@@ -1,8 +1,8 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
-import { GPU_METRICS } from "./gpu-metrics.ts";
 import { jsonNameOf, type Metric, type Need, type Quantity } from "./metric.ts";
 import { OTHER_METRICS, REQUEST_METRICS } from "./request-metrics.ts";
+import { GAUGE_METRICS } from "./server-gauges.ts";
 import { SERVER_METRICS } from "./server-metrics.ts";
 import { GENERATIVE_METRICS } from "./token-metrics.ts";
 
@@ -14,7 +14,7 @@ const CATALOGUE = {
   ...REQUEST_METRICS,
   ...GENERATIVE_METRICS,
   ...SERVER_METRICS,
-  ...GPU_METRICS,
+  ...GAUGE_METRICS,
   ...OTHER_METRICS,
 } as const;
 
