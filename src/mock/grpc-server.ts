@@ -52,13 +52,13 @@ export function createGrpcServer(model: MockModel, methods: Readonly<Record<stri
     const method = Object.hasOwn(methods, path) ? methods[path] : undefined;
     if (method !== undefined) void serveMethod(stream, method, encoding);
     else if (name === "ModelStreamInfer") serveStream(model, stream, encoding);
-    else void serveMethod(stream, (messages) => responseUnary(model, name, messages), encoding);
+    else void serveMethod(stream, (messages) => answerUnary(model, name, messages), encoding);
   });
   server.on("session", (session) => session.on("error", () => {}));
   return server;
 }
 
-async function* responseUnary(
+async function* answerUnary(
   model: MockModel,
   name: string,
   messages: AsyncIterable<Uint8Array>,
@@ -85,7 +85,7 @@ function serveStream(model: MockModel, stream: ServerHttp2Stream, encoding: stri
   openResponse(stream, () => toTrailers(STATUS.ok));
   onMessages(stream, encoding, (read) => {
     pending++;
-    void responseStreamed(model, read).then((response) => {
+    void answerStreamed(model, read).then((response) => {
       pending--;
       if (!stream.destroyed) stream.write(frame(response));
       endIfDone();
@@ -97,7 +97,7 @@ function serveStream(model: MockModel, stream: ServerHttp2Stream, encoding: stri
   });
 }
 
-async function responseStreamed(model: MockModel, read: () => Uint8Array): Promise<Uint8Array> {
+async function answerStreamed(model: MockModel, read: () => Uint8Array): Promise<Uint8Array> {
   let message: Uint8Array = new Uint8Array(0);
   try {
     message = read();

@@ -1,7 +1,8 @@
+import { shortUnit } from "../measure/metrics/metric-text.ts";
 import { fieldOf } from "../plan/defined.ts";
+import type { MixTargetPlan } from "../plan/groups/mix.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
-import type { MixTargetPlan } from "../plan/split/mix.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { grpcKind } from "../service/dynamic-grpc/kind.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
@@ -52,6 +53,12 @@ export function urlsOf(target: TargetPlan): readonly string[] {
 /** Returns the unit of a target's throughput in reports. */
 export function throughputUnitOf(target: TargetPlan): string {
   return targetKindOf(target).throughputUnit ?? DEFAULT_THROUGHPUT_UNIT;
+}
+
+/** Returns the unit of a target's throughput as tables have it: `req/s`. @param hasTokens whether its responses have tokens */
+export function shownUnitOf(target: TargetPlan, hasTokens: boolean): string {
+  const unit = shortUnit(throughputUnitOf(target));
+  return hasTokens ? unit.replace(DEFAULT_THROUGHPUT_UNIT, "req/s") : unit;
 }
 
 /** Returns a target's other servers and its TLS settings; none for a server that the run starts itself. */

@@ -1,4 +1,5 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
+import type { CLIENTS, ClientKind } from "../plan/plan.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import type { OnRecord } from "../result/finished-request.ts";
 import type { CheckResponse } from "../service/scenario-response.ts";
@@ -78,10 +79,9 @@ export type NeededInputs<S extends LoadKind, A extends ResponseType> = [A] exten
   : unknown;
 
 /** The clients for a protocol: Rampart's own, or a general-purpose library. */
-export type ClientOf<P extends Protocol> =
-  | "own"
-  | (P extends "http" ? "undici" : never)
-  | (P extends "grpc" ? "grpc-js" : never);
+export type ClientOf<P extends Protocol> = {
+  [K in ClientKind]: P extends (typeof CLIENTS)[K][number] ? K : never;
+}[ClientKind];
 
 /** What a load carries that has loads for the members of a mix: their names, as in `target: a`. Any names where they are not known. */
 export type TargetsOf<X extends string> =

@@ -10,7 +10,8 @@ import { registerHeaders, registerUrl } from "../plan/secrets.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE } from "../plan/telemetry.ts";
 import { checkPlan } from "../registry/check-plan.ts";
-import { hasMeasuredSchedule, levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
+import { checkClientProtocols, checkWarmUp } from "../registry/conflicts.ts";
+import { hasMeasuredSchedule, levelUnitOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../telemetry/metrics-url.ts";
 import { toAssertionPlan } from "./assertion-schema.ts";
@@ -239,18 +240,8 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     (part) => part.target.options.protocol ?? targetBuilderOf(part.target).protocol ?? "http",
   );
   const client = overrides.client ?? definition.client ?? "own";
-  const [path, other]: readonly [Text, string] =
-    overrides.client === undefined
-      ? ["client", "the scenario"]
-      : [{ setting: "overrides.client" }, "the scenario's target"];
-  if (client === "undici" && protocols.includes("grpc"))
-    problems.push(
-      problem("conflict", path, `undici speaks HTTP only, and ${other} uses gRPC`, "Use own or grpc-js.", client),
-    );
-  if (client === "grpc-js" && protocols.includes("http"))
-    problems.push(
-      problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
-    );
+  const path: Text = overrides.client === undefined ? "client" : { setting: "overrides.client" };
+  problems.push(...checkClientProtocols(path, client, protocols));
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
   problems.push(...checkRepeat(definition.repeat));
@@ -264,7 +255,6 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
   if (plain !== undefined) problems.push(...plain.checkTargets(targets));
   const { startsServer } = targetBuilderOf(target);
   const call = callOf(targetBuilderOf(target));
-  const mode = loadModeOf(loadPlan);
   const [url] = overrides.urls ?? [];
   if (url !== undefined && startsServer) {
     const message = `the scenario's target is ${call} and has no address`;
@@ -275,12 +265,8 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     const hint = "Remove metrics, or give the url of a server that has metrics.";
     problems.push(problem("conflict", "metrics.url", `the target is ${call}, which has no metrics`, hint));
   }
-  for (const name of ["warmupRequests", "warmupFor"] as const) {
-    const value = definition[name] ?? 0;
-    if (value === 0 || mode.requestCount?.(loadPlan) === undefined) continue;
-    const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
-    problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
-  }
+  const { warmupRequests, warmupFor } = definition;
+  problems.push(...checkWarmUp(loadPlan, { warmupRequests, warmupFor }));
   for (const [index, { metric }] of judged.entries()) {
     if (needsOf(metric).includes("schedule") && !hasMeasuredSchedule(loadPlan)) {
       const message = `${metric.key} needs a load with a schedule`;

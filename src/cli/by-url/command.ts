@@ -34,7 +34,7 @@ import { type Found, makeScenario } from "./to-scenario.ts";
 
 /** Returns the options of one of the commands. */
 export function flagsOf(name: UrlKind["name"]): readonly Flag[] {
-  return commandFlags(name, [...URL_KINDS[name].flags, ...COMMON_FLAGS]);
+  return commandFlags(name, COMMON_FLAGS);
 }
 
 /** Returns one of the commands. */

@@ -106,7 +106,14 @@ function checkFlags(flags: FlagValues): Problem[] {
     const key = fileKeyOf(option);
     const isWritten = key !== undefined && key !== "csv" && key in FORMATS;
     if (key === undefined || isWritten || !flags.has(option.name)) return [];
-    return [problem("conflict", `--${option.name}`, "has room for one run, and ab(…) makes several", "Leave it out.")];
+    return [
+      problem(
+        "conflict",
+        `--${option.name}`,
+        "cannot hold more than one run, and ab(…) makes several",
+        "Leave it out.",
+      ),
+    ];
   });
   if (!flags.has("url")) return files;
   return [...files, problem("conflict", "--url", "ab(…) has two targets", "Give the addresses in the scenario.")];

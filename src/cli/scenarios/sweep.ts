@@ -1,3 +1,4 @@
+import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { describeSpan, estimateAllRuns } from "../../registry/run-time.ts";
@@ -28,12 +29,6 @@ import { routeTextAroundReports, silent } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
 
 /** `--sweep`: the points of a scenario, or of a request, one after the other, in one report. */
-
-/** Something that is varied. */
-interface Axis {
-  readonly name: string;
-  readonly values: readonly string[];
-}
 
 /** What a command does with the points of a sweep. */
 export interface SweepDoor {
@@ -66,7 +61,7 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
       problem("conflict", "--sweep", "processes that were started together run only one", "Give each job one point."),
     );
   if (problems.length > 0) throw new UserError(problems);
-  const points = combine(axes);
+  const points = combineAxes(axes);
   const withoutFiles = flags.without([...outputNames(command.door), "sweep", "dry-run"]);
   const flagsOf = (values: PointValues): FlagValues =>
     values.reduce((given, one) => place(given, one, command), withoutFiles);
@@ -147,13 +142,13 @@ function announce(count: number, plans: readonly (Plan | undefined)[], io: Comma
 }
 
 /** Reads what is varied. @param problems gets all problems */
-function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: Problem[]): Axis[] {
+function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: Problem[]): SweepAxis<string>[] {
   const options = sharedOptions(door).filter(
     ({ kind, setting }) => kind !== "switch" && setting?.startsWith("outputs") !== true,
   );
   const known = [...parameters, ...options.map(({ name }) => name).filter((name) => !NOT_SWEPT.includes(name))];
   const hint = "Write --sweep users=1,8,64.";
-  const axes = flags.texts("sweep").flatMap((text): Axis[] => {
+  const axes = flags.texts("sweep").flatMap((text): SweepAxis<string>[] => {
     const [name = "", ...rest] = text.split("=");
     const values = rest
       .join("=")
@@ -206,7 +201,7 @@ export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
     ...[...single, "save"]
       .filter((name) => flags.has(name))
       .map((name) =>
-        problem("conflict", `--${name}`, "has room for one point only", "Leave it out, or run one point."),
+        problem("conflict", `--${name}`, "cannot hold more than one point", "Leave it out, or run one point."),
       ),
   ];
 }
@@ -236,14 +231,6 @@ export async function showReports({ model, json, flags, door }: JointReport, io:
     const format = FORMATS[key];
     if (format !== undefined) writeReport(path, await format(model, json), `outputs.files.${key}` as never);
   }
-}
-
-/** Returns all combinations. The last one changes fastest. */
-function combine(axes: readonly Axis[]): PointValues[] {
-  return axes.reduce<PointValues[]>(
-    (points, { name, values }) => points.flatMap((point) => values.map((value) => [...point, [name, value] as const])),
-    [[]],
-  );
 }
 
 function place(flags: FlagValues, [name, value]: PointValues[number], { parameters }: SweepDoor): FlagValues {

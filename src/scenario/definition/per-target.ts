@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
-import { TARGET_TAG } from "../../plan/split/tags.ts";
 import { refuseMore } from "../arguments.ts";
 import type { DataForm } from "../form.ts";
 import { type Load, type LoadKind, type LoadList, type LoadPlace, type NamedTargets, pacingOf } from "../loads/load.ts";

@@ -71,12 +71,12 @@ function givenOf(issue: v.BaseIssue<unknown>): unknown {
   return isOfKind(issue) ? issue.path?.at(-1)?.input : issue.input;
 }
 
-/** Whether a value is no builder's at all: what it lacks is its `kind`, which no user writes. */
+/** Whether a value does not come from a builder at all: what it lacks is its `kind`, which no user writes. */
 function isOfKind({ path, type }: v.BaseIssue<unknown>): boolean {
   return type === "variant" && path?.at(-1)?.key === "kind";
 }
 
-/** Returns the options that must be given; those that a builder's own arguments become are no options. */
+/** Returns the options that must be given; those that a builder's own arguments become are not options. */
 function optionsHint({ requirement }: v.BaseIssue<unknown>, [field]: readonly string[]): string {
   if (field === "assert") return 'Write goodput({ timeToFirstToken: "200 ms" }).';
   const names = (Array.isArray(requirement) ? (requirement as string[]) : []).filter((name) => !ARGUMENTS.has(name));

@@ -180,7 +180,7 @@ export const TARGETS: readonly WrongScenario[] = [
   {
     name: "a client of another protocol",
     fields: ["target: embedded()", "load: hold(4)", 'client: "grpc-js"'],
-    says: "6:3, client: grpc-js speaks gRPC only, and the scenario uses HTTP (got grpc-js). Use own or undici.",
+    says: "6:3, client: grpc-js speaks gRPC only, and the target HTTP (got grpc-js). Use own or undici.",
   },
   {
     name: "a bare number of milliseconds",
