@@ -77,10 +77,15 @@ const STATES: Readonly<Record<ChangeLimitState, VerdictState>> = {
   undecidable: "unresolved",
 };
 
+/** Returns what is shown to be so: `p99 > +5%` of a broken limit, and `p99 not > +5%` of one that is kept. */
+function textOf({ limit, state }: ChangeLimitVerdict): string {
+  return state === "kept" ? limit.text.replace(/[<>]/, "not $&") : limit.text;
+}
+
 function toCheck(verdict: ChangeLimitVerdict, side: string): Check {
   return {
     state: STATES[verdict.state],
-    text: `${side}${verdict.limit.text}`,
+    text: `${side}${textOf(verdict)}`,
     measured: measuredOfLimit(verdict),
   };
 }
@@ -90,8 +95,9 @@ function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Ca
   const { comparison, limits } = side;
   if (isStrict && limits.length === 0) return judgeStrictly(side).map((one) => toMetricCase(one, side, isSeveral));
   return limits.map((verdict) => {
-    const { state, text, measured } = toCheck(verdict, isSeveral ? `${comparison.next.name}: ` : "");
-    const own = { name: text, timeSec: 0, kind: verdict.state };
+    const { state, measured } = toCheck(verdict, "");
+    const name = `${isSeveral ? `${comparison.next.name}: ` : ""}${verdict.limit.text}`;
+    const own = { name, timeSec: 0, kind: verdict.state };
     if (verdict.state !== "unresolved") return { ...own, state, message: measured };
     return { ...own, state: isStrict ? state : "pass", message: `unresolved: ${measured}` };
   });
