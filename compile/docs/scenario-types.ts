@@ -190,6 +190,11 @@ export class ScenarioTypes {
         return `${this.format(value as DocType)}[]`;
       case "union":
         return join(value as readonly DocType[], " | ");
+      case "conditional": {
+        const { trueType, falseType } = value as { readonly trueType: DocType; readonly falseType: DocType };
+        const either = [trueType, falseType].map((one) => this.format(one));
+        return either.includes("boolean") ? "boolean" : [...new Set(either)].join(" | ");
+      }
       case "fnOrConstructor":
         return "function";
       case "parenthesized": {
@@ -275,6 +280,6 @@ function toLine(doc: string): string {
     .replace(/\n\s*(\n|@)[\s\S]*/, "")
     .replace(/\s+/g, " ")
     .replace(/ @(param|example|returns|throws).*/, "")
-    .replace(/\{@link (\w+)\}/g, "`$1`")
+    .replace(/\{@link (?:\w+\.)*(\w+)\}/g, "`$1`")
     .trim();
 }

@@ -81,6 +81,11 @@ describe("every guide", () => {
     });
   }
 
+  test("has no empty code and no links of doc comments", () => {
+    const found = GUIDES.filter((guide) => /\| `` \||\{@link/.test(read(guide)));
+    assert.deepEqual(found, []);
+  });
+
   for (const [guide, most] of [
     ["README.md", 150],
     ["scenarios/README.md", 200],

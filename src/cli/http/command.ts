@@ -22,7 +22,7 @@ import { toScenario } from "./to-scenario.ts";
 
 /** `rampart http URL`: measures any HTTP server without a scenario. */
 
-/** The options of `rampart http`. Names and letters are those of curl, hey and oha where they agree. */
+/** The options of `rampart http`. Options that curl, hey and oha share have the same names and letters. */
 export const FLAGS: readonly Flag[] = commandFlags("http", [
   { name: "warmup", value: "DURATION", help: "Send requests for this long first, which are not measured." },
   {

@@ -17,7 +17,7 @@ import { rateBuilder, rateRampBuilder, rateStepsBuilder } from "./rates.ts";
 /** Options of `findMax`. */
 export interface FindMaxOptions<S extends LoadKind = LoadKind> {
   /**
-   * The loads to search: `ramp(1, 512)` or `rateRamp(10, 500)` for all between two ends, with a `step` for those that are so far apart, and
+   * The loads to search: `ramp(1, 512)` or `rateRamp(10, 500)` for all between two ends (with a `step`, only those at this distance), and
    * `steps([1, 2, 4])` or `rateSteps([10, 50])` for these only.
    */
   readonly over: Load<S>;
