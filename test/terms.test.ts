@@ -3,15 +3,8 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { FLAGS as CHAT_FLAGS } from "../src/cli/chat/command.ts";
-import { FLAGS as COMPARE_FLAGS } from "../src/cli/compare/command.ts";
-import { FLAGS as DOCTOR_FLAGS } from "../src/cli/doctor/command.ts";
+import { COMMANDS } from "../src/cli/commands.ts";
 import { readDescriptions } from "../src/cli/help/descriptions.ts";
-import { FLAGS as HTTP_FLAGS } from "../src/cli/http/command.ts";
-import { FLAGS as INIT_FLAGS } from "../src/cli/init.ts";
-import { FLAGS as MOCK_FLAGS } from "../src/cli/mock.ts";
-import { FLAGS as REPORT_FLAGS } from "../src/cli/report.ts";
-import { FLAGS as RUN_FLAGS } from "../src/cli/run.ts";
 import * as api from "../src/index.ts";
 import { METRIC_KEYS, reportedMetrics } from "../src/measure/metrics/catalogue.ts";
 import { scenarioJsonSchema } from "../src/scenario/data/json-schema.ts";
@@ -59,11 +52,18 @@ function listNames(): ReadonlySet<string> {
 
 const NAMES = listNames();
 
+/** The compatible modes have the words of their originals. */
+const OF_ORIGINALS = ["perf_analyzer", "genai-perf"];
+
+/** The options of all of Rampart's own commands. */
 const OPTIONS: ReadonlySet<string> = new Set(
-  [
-    ...[RUN_FLAGS, HTTP_FLAGS, CHAT_FLAGS, COMPARE_FLAGS],
-    ...[DOCTOR_FLAGS, INIT_FLAGS, MOCK_FLAGS, REPORT_FLAGS],
-  ].flatMap((flags) => flags.map(({ name }) => name)),
+  (
+    await Promise.all(
+      COMMANDS.filter(({ name }) => !OF_ORIGINALS.includes(name)).map(async ({ load }) => (await load()).usage()),
+    )
+  )
+    .flatMap(({ options, subcommands = [] }) => [options, ...subcommands.map((one) => one.options)].flat())
+    .flatMap(({ names }) => names.map((name) => name.replace(/^--/, ""))),
 );
 
 function toOption(name: string): string {
@@ -72,6 +72,8 @@ function toOption(name: string): string {
 
 test("the table has terms, each of the language and, where it says so, of the options", () => {
   assert.ok(TERMS.length >= 10);
+  // Of `run`, `llm`, `triton` and `k8s`.
+  for (const name of ["dry-run", "isl", "shapes", "image"]) assert.ok(OPTIONS.has(name), `--${name} is not found`);
   for (const { name, option } of TERMS) {
     assert.ok(NAMES.has(name), `${name} is no name of the language`);
     if (option !== "") assert.ok(OPTIONS.has(option), `--${option} is no option`);

@@ -5,6 +5,8 @@ import { WorkerCalls, WorkerError } from "../runtime/worker-calls.ts";
 import { startWorker } from "../runtime/workers.ts";
 
 const START_TIMEOUT_MS = 10_000;
+const TOO_BUSY =
+  "This host may be too busy: try again when other programs leave it a core. Otherwise report this as a bug.";
 
 /** Where an embedded target listens. */
 export interface EmbeddedPorts {
@@ -30,10 +32,10 @@ export interface EmbeddedStart {
 /** Starts the mock in its own thread on free loopback ports, and waits until it is warm and listens. @throws RunError, and UserError for its tokenizer */
 export async function startEmbedded(start: EmbeddedStart): Promise<EmbeddedServer> {
   const worker = startWorker({ role: "mock", data: undefined });
-  const fail = (reason: string): RunError =>
-    new RunError("internal", `the embedded target did not start: ${reason}`, "Report this as a bug.");
+  const fail = (reason: string, hint = "Report this as a bug."): RunError =>
+    new RunError("internal", `the embedded target did not start: ${reason}`, hint);
   const calls = new WorkerCalls(worker, ERROR_FORM);
-  const late = (): void => calls.fail(fail(`no response within ${START_TIMEOUT_MS} ms`));
+  const late = (): void => calls.fail(fail(`no response within ${START_TIMEOUT_MS} ms`, TOO_BUSY));
   // To fetch a tokenizer takes longer, and has a separate limit.
   const timer = start.plan.llm?.tokenizer === undefined ? setTimeout(late, START_TIMEOUT_MS) : undefined;
   const ports = await calls
