@@ -211,7 +211,8 @@ function findMeant(rawName: string, flags: readonly Flag[]): Flag | undefined {
 /** The command says where its help is. */
 function unknownFlag(rawName: string, near: Flag | undefined): Problem {
   const use = near?.meantAs?.[rawName];
-  const known = near && (rawName.startsWith("--") ? `--${near.name}` : spell(near));
+  const short = near?.short === undefined || rawName.startsWith("--") ? "" : `-${near.short} or `;
+  const known = near && `${short}--${near.name}`;
   const hint = known === undefined ? "Leave it out." : use === undefined ? `Did you mean ${known}?` : `Write ${use}.`;
   return problem("unknown-name", rawName, "is not a flag of this command", hint);
 }

@@ -190,7 +190,7 @@ describe("rampart http exits with", () => {
       "64 for names of other tools",
       ["-m", "PUT", "--vus", "3"],
       64,
-      /-m: .* Did you mean --method\?\n.*--vus: .* Did you mean --users\?\n/,
+      /-m: .* Did you mean -X or --method\?\n.*--vus: .* Did you mean --users\?\n/,
     ],
     ["64 for a header given twice", ["-H", "A: 1", "-H", "a: 2"], 64, /--header: gives a twice \(got a: 2\)/],
   ] as const)
