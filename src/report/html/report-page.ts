@@ -252,6 +252,9 @@ function formatLegend(plot: Plot): string {
 /** Longer texts wrap. */
 const LONGEST_LINE = 24;
 
+/** Tables with more columns have less room between them, so that a screen shows the last ones. */
+const MOST_WIDE_COLUMNS = 14;
+
 /** Formats a table in a panel, which scrolls when the table is wider than the page. Each column has one unit, which its heading has. */
 function formatTable({ title, columns, rows }: ModelTable): string {
   if (rows.length === 0) return "";
@@ -261,7 +264,7 @@ function formatTable({ title, columns, rows }: ModelTable): string {
     (row) => `<tr>${columns.map((column, at) => formatValue(row[at] ?? {}, column, units[at], at)).join("")}</tr>`,
   );
   const heading = title === "" ? "" : `<h3>${escapeHtml(title)}</h3>`;
-  return `<div class="panel">${heading}<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div></div>`;
+  return `<div class="panel">${heading}<div class="scroll"><table${columns.length > MOST_WIDE_COLUMNS ? ' class="dense"' : ""}><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div></div>`;
 }
 
 function formatHeading({ title, quantity }: Column, unit: TimeUnit | undefined): string {

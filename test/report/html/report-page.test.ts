@@ -85,6 +85,18 @@ test("every number of a table is the model's, in one unit a column, with its int
   );
 });
 
+test("a table with many columns has less room between them, so that a screen shows the last ones", () => {
+  const wideOf = (count: number): boolean => {
+    const keys = Array.from({ length: count }, (_, index) => `column ${index}`);
+    const columns = keys.map((key) => ({ key, title: key, quantity: "count" as const, dropOrder: 0 }));
+    const table = { title: "", columns, rows: [keys.map((_, value) => ({ value }))] };
+    return formatReportPage({ ...EMPTY, sections: [sectionOf({ tables: [table] })] }, PARTS).includes(
+      '<table class="dense">',
+    );
+  };
+  assert.deepEqual([wideOf(14), wideOf(18)], [false, true]);
+});
+
 const MARKUP = ["<script>x</script>", '"><img src=x onerror=alert(1)>', "</td></table>", "&lt;b&gt;", "a\nb <!-- c"];
 const words = fc
   .tuple(fc.string({ maxLength: 6 }), fc.constantFrom(...MARKUP), fc.string({ maxLength: 6 }))
