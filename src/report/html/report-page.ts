@@ -1,8 +1,8 @@
 import { VERSION } from "../../runtime/version.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
-import { hasContent } from "../model/tables.ts";
-import { formatCell, formatInterval, type TimeUnit, unitsOf } from "../model/values.ts";
+import { explainMark, hasContent } from "../model/tables.ts";
+import { formatCell, formatInterval, MARK, type TimeUnit, unitsOf } from "../model/values.ts";
 import { createModelFile } from "../model-report.ts";
 import type { Plot } from "../plot.ts";
 import { readChartLibrary, type SvgPainter } from "../plots/chart-library.ts";
@@ -191,8 +191,9 @@ function formatSection(
 /** Explains what is in some cell of the tables besides values. */
 function explainMarks(tables: readonly ModelTable[]): string {
   const cells = tables.flatMap(({ rows }) => rows.flat());
+  const why = explainMark(tables);
   return [
-    ...(cells.some(({ mark }) => mark === "uncertain") ? ["* too few samples to trust."] : []),
+    ...(why === undefined ? [] : [`${MARK} ${why}.`]),
     ...(cells.some(({ interval }) => interval !== undefined) ? ["Small: 95 % intervals."] : []),
   ].join(" ");
 }
