@@ -6,7 +6,7 @@ import { formatRunError, type Problem, problem, UserError } from "../plan/proble
 import { registerArguments } from "../plan/secrets.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
-import { judgeRun } from "../report/judge-run.ts";
+import { describeOnlyFailures, judgeRun } from "../report/judge-run.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.ts";
 import type { RunResult } from "../result/run-result.ts";
@@ -213,7 +213,7 @@ async function concludeRun(
 ): Promise<number> {
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
-    io.err(`rampart: ${describeOnlyFailures(plan, result)}\n`);
+    io.err(`rampart: ${explainOnlyFailures(plan, result)}\n`);
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
@@ -221,12 +221,10 @@ async function concludeRun(
   return exitCode === EXIT.passed && outputError !== undefined ? EXIT.output : exitCode;
 }
 
-function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunResult): string {
-  const { kind, example = "" } = failures[0] ?? {};
-  const isUnreached = kind === "connect" && failures.length === 1;
-  return isUnreached
-    ? `cannot connect to ${urlsOf(target).join(", ")} (${example})`
-    : `all ${failedCount} requests failed: ${example}`;
+function explainOnlyFailures({ target }: Plan, result: RunResult): string {
+  const { kind, example = "" } = result.failures[0] ?? {};
+  const isUnreached = kind === "connect" && result.failures.length === 1;
+  return isUnreached ? `cannot connect to ${urlsOf(target).join(", ")} (${example})` : describeOnlyFailures([result]);
 }
 
 /** What flags change in a plan. */

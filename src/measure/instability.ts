@@ -45,6 +45,8 @@ type Remedy = "less-load" | "longer-windows" | "more-trials" | "wider-tolerance"
 interface InstabilityReport {
   /** What varied, by how much, over which windows. */
   readonly moved: string;
+  /** The key of the only metric that varied; absent when several did, or none. */
+  readonly metric?: string;
   /** The likely cause, and whether it was the client. */
   readonly cause: string;
   readonly remedy: Remedy;
@@ -65,33 +67,41 @@ export function explainInstability(
   asked: AskedRate | undefined,
   unit = DEFAULT_THROUGHPUT_UNIT,
 ): InstabilityReport {
+  const [metric, ...others] = movedMetrics(instability);
+  return {
+    moved: describeMovement(instability, unit),
+    ...(metric === undefined || others.length > 0 ? {} : { metric }),
+    ...explainCause(instability, window, asked),
+  };
+}
+
+function explainCause(
+  instability: Instability,
+  window: Measurement,
+  asked: AskedRate | undefined,
+): Pick<InstabilityReport, "cause" | "remedy"> {
   const { windows, toleranceRatio } = instability;
-  const moved = describeMovement(instability, unit);
   const saturation = saturationReason(window);
   if (saturation !== undefined)
-    return { moved, cause: `the client may have been the limit, not the server: ${saturation}`, remedy: "less-load" };
+    return { cause: `the client may have been the limit, not the server: ${saturation}`, remedy: "less-load" };
   const idle = `the client was not the limit (${Math.round(window.health.cpuRatio * 100)} % of a core)`;
   const answeredPerSec = window.requestCount / nsToSec(window.durationNs);
   if (asked !== undefined && isRateMissed(answeredPerSec, asked, window.durationNs, MISSED_RATE_RATIO))
     return {
-      moved,
       cause: `${idle}; the server answered ${answeredPerSec.toFixed(1)} of ${asked.perSec} requests per second`,
       remedy: "less-load",
     };
   const fewest = Math.min(...windows.map(({ requestCount }) => requestCount));
   if (fewest < FEW_REQUESTS)
     return {
-      moved,
       cause: `${idle}; a window held as few as ${fewest} ${fewest === 1 ? "request" : "requests"}`,
       remedy: "longer-windows",
     };
   const values = windows.map((one) => (isThroughputWorse(instability) ? one.inferPerSec : one.latencyNs));
-  if (isMonotone(values))
-    return { moved, cause: `${idle}; the values kept moving in one direction`, remedy: "more-trials" };
+  if (isMonotone(values)) return { cause: `${idle}; the values kept moving in one direction`, remedy: "more-trials" };
   const worst = Math.max(instability.throughputRatio, instability.isThroughputOnly ? 0 : instability.latencyRatio);
-  if (worst <= 2 * toleranceRatio)
-    return { moved, cause: `${idle}; the values went up and down`, remedy: "wider-tolerance" };
-  return { moved, cause: `${idle}; the values went up and down`, remedy: "longer-windows" };
+  if (worst <= 2 * toleranceRatio) return { cause: `${idle}; the values went up and down`, remedy: "wider-tolerance" };
+  return { cause: `${idle}; the values went up and down`, remedy: "longer-windows" };
 }
 
 /** What to change so that the level becomes stable; a sentence without a full stop. */
@@ -118,15 +128,22 @@ function isThroughputWorse({ throughputRatio, latencyRatio, isThroughputOnly }: 
   return isThroughputOnly || throughputRatio >= latencyRatio;
 }
 
+function movedMetrics({ throughputRatio, latencyRatio, toleranceRatio, isThroughputOnly }: Instability): string[] {
+  return [
+    ...(throughputRatio > toleranceRatio ? ["throughput"] : []),
+    ...(latencyRatio > toleranceRatio && !isThroughputOnly ? ["latency"] : []),
+  ];
+}
+
 function describeMovement(instability: Instability, unit: string): string {
-  const { throughputRatio, latencyRatio, toleranceRatio, trials, windows, isThroughputOnly } = instability;
+  const { throughputRatio, latencyRatio, toleranceRatio, trials, windows } = instability;
+  const moved = movedMetrics(instability);
   const throughputs = windows.map(({ inferPerSec }) => Number(inferPerSec.toPrecision(5))).join(", ");
   const latencies = windows.map(({ latencyNs }) => formatDurationNs(latencyNs)).join(", ");
   const parts: string[] = [];
-  if (throughputRatio > toleranceRatio)
+  if (moved.includes("throughput"))
     parts.push(`throughput moved by ${formatPct(throughputRatio)} (${throughputs} ${unit})`);
-  if (latencyRatio > toleranceRatio && !isThroughputOnly)
-    parts.push(`latency moved by ${formatPct(latencyRatio)} (${latencies})`);
+  if (moved.includes("latency")) parts.push(`latency moved by ${formatPct(latencyRatio)} (${latencies})`);
   const first = trials - windows.length + 1;
   // Stability needs a minimum number of windows.
   if (parts.length === 0) parts.push("there were too few windows to compare");

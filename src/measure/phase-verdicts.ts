@@ -4,6 +4,7 @@ import { welchFreedom } from "./compare/change.ts";
 import { certaintyOf } from "./intervals/certainty.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
 import { meanOfRuns } from "./intervals/over-runs.ts";
+import { NOTHING_COMPLETED } from "./limits/judge-part.ts";
 import { roundUp, timesToDecide } from "./limits/requests-needed.ts";
 import type { Measurement } from "./measurement.ts";
 import { percentileAt } from "./sketch.ts";
@@ -123,9 +124,7 @@ function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omi
   const parts = [judgePart(latency, "at-most", maxRatio), judgePart(throughput, "at-least", -maxRatio)];
   const state = worstState([isInterrupted ? "unresolved" : "pass", ...parts.map((part) => part.state)]);
   const times = Math.max(...parts.filter((part) => part.state === "unresolved").map((part) => part.times));
-  const why = isInterrupted
-    ? "nothing completed for a time"
-    : `too uncertain; ${adviseHold(times, level.window.durationNs)}`;
+  const why = isInterrupted ? NOTHING_COMPLETED : `too uncertain; ${adviseHold(times, level.window.durationNs)}`;
   const open = state === "unresolved" ? `: ${why}` : "";
   const measured = `latency ${describeChange(latency)}, throughput ${describeChange(throughput)}${open}`;
   return { state, text, measured, drift };

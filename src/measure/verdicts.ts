@@ -32,7 +32,7 @@ export interface Verdict {
   readonly needed?: PartVerdict["needed"];
   /** Whether it ended the run early. Then `measured` is the value over its last `abortAfterMs`. Default: false */
   readonly endedRun?: true;
-  /** The assertion as text: `p99 latency below 25 ms`. */
+  /** The assertion as text: `p99 latency < 25 ms`. */
   readonly text: string;
 }
 
@@ -159,15 +159,20 @@ function distanceBeyondLimit({ comparison, limit }: AssertionPlan, value: number
   return isUpperLimit(comparison) ? value - limit : limit - value;
 }
 
-const COMPARISON_TEXT: Readonly<Record<AssertionPlan["comparison"], string>> = {
-  below: "below",
-  "at-most": "at most",
-  above: "above",
-  "at-least": "at least",
-  is: "is",
+const SIGNS: Readonly<Record<AssertionPlan["comparison"], string>> = {
+  below: "<",
+  "at-most": "≤",
+  above: ">",
+  "at-least": "≥",
+  is: "=",
 };
 
 function describe({ metric, comparison, limit, where }: AssertionPlan, unit: string): string {
   const part = where === undefined ? "" : ` where ${describeTags(where)}`;
-  return `${metricText(metric)}${part} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
+  const name = metricText(metric);
+  // "output tokens/s > 20": the name has the unit.
+  const text = formatMetric(metric, limit, unit).replace(/ (\S+\/s)$/, (all, own: string) =>
+    name.endsWith(own) ? "" : all,
+  );
+  return `${name}${part} ${SIGNS[comparison]} ${text}`;
 }

@@ -1,3 +1,4 @@
+import { shortUnit } from "../measure/metrics/metric-text.ts";
 import { fieldOf } from "../plan/defined.ts";
 import type { MixTargetPlan } from "../plan/groups/mix.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
@@ -52,6 +53,12 @@ export function urlsOf(target: TargetPlan): readonly string[] {
 /** Returns the unit of a target's throughput in reports. */
 export function throughputUnitOf(target: TargetPlan): string {
   return targetKindOf(target).throughputUnit ?? DEFAULT_THROUGHPUT_UNIT;
+}
+
+/** Returns the unit of a target's throughput as tables have it: `req/s`. @param hasTokens whether its responses have tokens */
+export function shownUnitOf(target: TargetPlan, hasTokens: boolean): string {
+  const unit = shortUnit(throughputUnitOf(target));
+  return hasTokens ? unit.replace(DEFAULT_THROUGHPUT_UNIT, "req/s") : unit;
 }
 
 /** Returns a target's other servers and its TLS settings; none for a server that the run starts itself. */

@@ -1,21 +1,18 @@
-import { certaintyOf } from "../measure/intervals/certainty.ts";
-import { metricOf } from "../measure/metrics/catalogue.ts";
-import { formatMetric } from "../measure/metrics/metric-text.ts";
 import { judgePhases, type PhaseVerdict } from "../measure/phase-verdicts.ts";
 import { judge, judgeRuns, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
-import { throughputUnitOf } from "../registry/service-kinds.ts";
 import { EXIT, exitCodeOf, hasOnlyFailures } from "../result/exit-codes.ts";
 import { isFarBehind, judgedInRuns, judgedLevels, measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../result/repeated-result.ts";
 import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
+import { describeAssertion, unitOfRuns } from "./assertion-text.ts";
 import { highestOverRuns } from "./json/over-runs.ts";
 import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
-import { joinEnds } from "./model/values.ts";
+import { describeUnmeasured } from "./model/values.ts";
 import { UNSENT_LOAD } from "./notes/load-delivery.ts";
 import type { ReasonJson } from "./schema/report-schema.ts";
 
@@ -54,7 +51,10 @@ export function judgeRun(plan: Plan, whole: RunResult | RepeatedResult): WholeVe
   const { runs } = repeated;
   const assertions = "runs" in whole ? judgeRepeated(plan, whole) : judgeAssertions(plan, whole);
   const judged = [
-    ...assertions.map((verdict) => ({ state: verdict.state, text: reasonOf(plan, verdict) })),
+    ...assertions.map((verdict) => ({
+      state: verdict.state,
+      text: `${verdict.text}: ${describeAssertion(plan, verdict, runs).measured}`,
+    })),
     ...judgeChecks(plan, runs).map(({ state, text, measured }) => ({ state, text: `${text}: ${measured}` })),
   ];
   const findings = [
@@ -131,12 +131,21 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
       headline: isBroken ? messages : early,
     });
   } else if (only.length > 0) {
-    const failed = only.reduce((sum, { failedCount }) => sum + failedCount, 0);
-    const example = only[0]?.failures[0]?.example ?? "";
-    const headline = `all ${formatCount(failed)} requests failed${example === "" ? "" : `: ${example}`}`;
-    findings.push({ state: "fail", code: "only-failures", headline });
+    findings.push({ state: "fail", code: "only-failures", headline: describeOnlyFailures(only) });
   }
   return findings;
+}
+
+/** Describes runs in which all requests failed, those outside the measured time included. */
+export function describeOnlyFailures(runs: readonly RunResult[]): string {
+  const failed = runs.reduce((sum, { failedCount }) => sum + failedCount, 0);
+  const windows = runs.flatMap(({ levels }) => levels.map(({ window }) => window));
+  const outside = describeUnmeasured(
+    failed,
+    windows.reduce((sum, { failedCount }) => sum + failedCount, 0),
+  );
+  const example = runs[0]?.failures[0]?.example ?? "";
+  return `all ${formatCount(failed)} requests failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
 }
 
 /** Returns the answer of a search as a list of one sentence; undefined for other loads. */
@@ -195,46 +204,15 @@ function findLoad(plan: Plan, runs: readonly RunResult[]): Finding[] {
   ];
 }
 
-/** An assertion in words. */
-interface DescribedAssertion {
-  /** `31.2 ms at concurrency 8`, and why it is unresolved. */
-  readonly measured: string;
-  /** The limit with its unit. */
-  readonly limit: string;
-}
-
-/** Describes what an assertion measured. */
-export function describeAssertion(plan: Plan, verdict: Verdict | RunsVerdict): DescribedAssertion {
-  const { assertion, measured, reason, level, phaseIndex, endedRun } = verdict;
-  const unit = throughputUnitOf(plan.target);
-  const format = (value: number): string => formatMetric(assertion.metric, value, unit);
-  const limit = format(assertion.limit);
-  const where = level === undefined ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;
-  if (measured === undefined) return { measured: `${reason ?? "nothing measured"}${where}`, limit };
-  const { low, high, over } =
-    "runCount" in verdict
-      ? { low: verdict.low, high: verdict.high, over: `, ${verdict.metCount} of ${verdict.runCount} runs` }
-      : { low: null, high: null, over: "" };
-  const isRatio = metricOf(assertion.metric).quantity === "ratio";
-  const found = certaintyOf({ value: measured, low, high, isRatio });
-  const range = found.isCertain ? ` (${joinEnds(format(found.low), format(found.high))})` : "";
-  const ended = endedRun === true ? ", which ended the run" : "";
-  const why = reason === undefined ? "" : `: ${reason}`;
-  return { measured: `${format(measured)}${range}${where}${over}${ended}${why}`, limit };
-}
-
-function reasonOf(plan: Plan, verdict: Verdict | RunsVerdict): string {
-  return `${verdict.text}: ${describeAssertion(plan, verdict).measured}`;
-}
-
 /** The assertions and checks of a plan's runs. */
 
 /** Judges the assertions of a run. */
 export function judgeAssertions(plan: Plan, result: RunResult): Verdict[] {
   const { target, assertions } = plan;
   const unjudged = whyUnjudged(result);
+  const unit = unitOfRuns(plan, [result]);
   return assertions.map((assertion, index) => {
-    const verdict = judge(assertion, judgedLevels(result), target.batchSize, throughputUnitOf(target));
+    const verdict = judge(assertion, judgedLevels(result), target.batchSize, unit);
     if (unjudged !== undefined)
       return { ...verdict, state: "unresolved", measured: undefined, reason: unjudged, needed: undefined };
     return withEarlyEnd(verdict, index, [result]);
@@ -244,7 +222,7 @@ export function judgeAssertions(plan: Plan, result: RunResult): Verdict[] {
 /** Judges the assertions of a repeated plan on the mean over its complete runs. Without a complete run, all are unresolved. */
 export function judgeRepeated(plan: Plan, repeated: RepeatedResult): RunsVerdict[] {
   const { runs, identify } = judgedInRuns(completeRuns(repeated));
-  const unit = throughputUnitOf(plan.target);
+  const unit = unitOfRuns(plan, repeated.runs);
   return plan.assertions.map((assertion, index) =>
     withEarlyEnd(judgeRuns(assertion, runs, plan.target.batchSize, unit, identify), index, repeated.runs),
   );

@@ -99,7 +99,7 @@ describe("rampart run exits with", () => {
       assert: "[throughput().above(1e9), errorRate().is(0)]",
     });
     assert.equal(code, 65, out);
-    assert.match(out, /^ {2}FAIL +throughput > 1000000000 infer\/s/m);
+    assert.match(out, /^ {2}FAIL +throughput > 1,000,000,000 infer\/s/m);
     assert.match(out, /^ {2}pass +error rate = 0 %/m);
   });
 

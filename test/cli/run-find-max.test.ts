@@ -67,7 +67,7 @@ describe("findMax", () => {
     assert.equal(code, 0, out);
     assert.deepEqual(report.findMax, {
       unit: "concurrency",
-      limits: ["error rate below 5 %"],
+      limits: ["error rate < 5 %"],
       highest: CAPACITY,
       next: CAPACITY + 1,
       isResolved: true,

@@ -40,7 +40,7 @@ describe("rampart run of a language model", () => {
         code === 0,
         "the exit code says whether this machine kept the limits",
       );
-      assert.ok(assertions.some(({ text, isMet }) => text === "error rate is 0 %" && isMet));
+      assert.ok(assertions.some(({ text, isMet }) => text === "error rate = 0 %" && isMet));
     });
   });
 

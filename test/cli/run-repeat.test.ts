@@ -110,7 +110,7 @@ describe("a repeated run", LIMIT, () => {
       assert: "[throughput().above(1e9)]",
     });
     assert.equal(code, 65, out);
-    assert.match(out, /^ {2}FAIL +throughput > 1000000000 infer\/s\s.*, 0 of 2 runs$/m);
+    assert.match(out, /^ {2}FAIL +throughput > 1,000,000,000 infer\/s\s.*, 0 of 2 runs$/m);
   });
 
   test("of several phases is judged by each phase, and each run by the checks of its load", async () => {

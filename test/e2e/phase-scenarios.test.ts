@@ -105,7 +105,7 @@ describe("scenarios/soak.ts", () => {
     assert.equal(code, 65, `${stdout}\n${stderr}`);
     assert.equal(report.error?.code, "assertion-failed");
     checkSums(report);
-    assert.match(stderr, /the run ended early: "p99 latency below 1 us" did not hold over the last 1 s, with /);
+    assert.match(stderr, /the run ended early: "p99 latency < 1 us" did not hold over the last 1 s, with /);
     assert.match(stdout, /FAIL\s+p99 latency < 1 us/);
     assert.match(stdout, /over the last 1 s, which\s+ended the run/);
   });

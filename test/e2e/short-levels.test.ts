@@ -13,7 +13,7 @@ import { runRampart } from "./command.ts";
  */
 
 const MOST_LEVELS = 5;
-const COMPILATION = /slow\s+start|drift\s+of\s+−/;
+const COMPILATION = /slow\s+start|drift\s+of\s+-/;
 
 const folder = mkdtempSync(join(tmpdir(), "rampart-short-levels-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -24,16 +24,16 @@ const comparisons: readonly (readonly [
   state: VerdictState,
   said: string,
 ])[] = [
-  ["below", 2.001, "pass", "below"],
-  ["below", 2, "fail", "below"],
-  ["at-most", 2, "pass", "at most"],
-  ["at-most", 1.999, "fail", "at most"],
-  ["above", 1.999, "pass", "above"],
-  ["above", 2, "fail", "above"],
-  ["at-least", 2, "pass", "at least"],
-  ["at-least", 2.001, "fail", "at least"],
-  ["is", 2, "pass", "is"],
-  ["is", 2.001, "fail", "is"],
+  ["below", 2.001, "pass", "<"],
+  ["below", 2, "fail", "<"],
+  ["at-most", 2, "pass", "≤"],
+  ["at-most", 1.999, "fail", "≤"],
+  ["above", 1.999, "pass", ">"],
+  ["above", 2, "fail", ">"],
+  ["at-least", 2, "pass", "≥"],
+  ["at-least", 2.001, "fail", "≥"],
+  ["is", 2, "pass", "="],
+  ["is", 2.001, "fail", "="],
 ];
 
 for (const [comparison, limitMs, state, said] of comparisons) {
@@ -47,12 +47,12 @@ for (const [comparison, limitMs, state, said] of comparisons) {
 }
 
 const metrics: readonly (readonly [metric: MetricPlan, value: number, text: string])[] = [
-  [{ key: "latency", statistic: 50 }, 2e6, "p50 latency is 2 ms"],
-  [{ key: "scheduledLatency", statistic: 50 }, 7e6, "p50 scheduled latency is 7 ms"],
-  [{ key: "latency", statistic: "average" }, 2e6, "average latency is 2 ms"],
-  [{ key: "scheduledLatency", statistic: "average" }, 7e6, "average scheduled latency is 7 ms"],
-  [{ key: "throughput" }, 12, "throughput is 12 infer/s"],
-  [{ key: "errorRate" }, 0.25, "error rate is 25 %"],
+  [{ key: "latency", statistic: 50 }, 2e6, "p50 latency = 2 ms"],
+  [{ key: "scheduledLatency", statistic: 50 }, 7e6, "p50 scheduled latency = 7 ms"],
+  [{ key: "latency", statistic: "average" }, 2e6, "average latency = 2 ms"],
+  [{ key: "scheduledLatency", statistic: "average" }, 7e6, "average scheduled latency = 7 ms"],
+  [{ key: "throughput" }, 12, "throughput = 12 infer/s"],
+  [{ key: "errorRate" }, 0.25, "error rate = 25 %"],
 ];
 
 for (const [metric, value, text] of metrics) {
@@ -60,7 +60,7 @@ for (const [metric, value, text] of metrics) {
     const window = makeWindow({ latenciesNs: [2e6, 2e6, 2e6], scheduledNs: [7e6, 7e6, 7e6], failedCount: 1 });
     const verdict = judge({ metric, comparison: "is", limit: value }, [{ level: 3, window }], 4);
     assert.deepEqual([verdict.state, verdict.measured, verdict.text], ["pass", value, text]);
-    assert.equal(`${text.split(" is ")[1]}`, formatMetric(metric, value));
+    assert.equal(`${text.split(" = ")[1]}`, formatMetric(metric, value));
   });
 }
 
@@ -171,7 +171,7 @@ test("an assertion on tags is judged by the requests that have them, and not met
   const verdict = judge(long, levels, 1);
   assert.deepEqual(
     [verdict.state, verdict.level, verdict.measured, verdict.text],
-    ["pass", 2, 7e6, "p99 latency where length is long below 8 ms"],
+    ["pass", 2, 7e6, "p99 latency where length is long < 8 ms"],
   );
   const absent = judge(long, [...levels, levelOf(3, { short: 1 })], 1);
   assert.deepEqual([absent.state, absent.reason], ["unresolved", "no request had these tags"]);

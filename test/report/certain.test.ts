@@ -98,7 +98,7 @@ test("40 requests are too few for p99, and 299 decide it without a mark, althoug
       [levelOf(1, { count, seed: 3, correlation: 0, spread: 0.05 })],
     );
   const few = at(40);
-  assert.match(few.checks[0]?.measured ?? "", /: p99 needs 299 requests, has 40$/);
+  assert.match(few.checks[0]?.measured ?? "", /; p99 needs 299 requests, has 40$/);
   assert.deepEqual(
     few.notes.filter(({ code }) => code === "short-sample").map(({ text }) => text.replace(/^.*: /, "")),
     ["299."],

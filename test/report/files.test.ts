@@ -186,12 +186,12 @@ test("the JSON report contains the plan, every level and every verdict", async (
     assert.equal(json["startedAt"], "2023-11-14T22:13:20.000Z");
     assert.deepEqual(json["assertions"], [
       {
-        text: "throughput above 31 infer/s",
+        text: "throughput > 31 infer/s",
         state: "fail",
         isMet: false,
         level: 2,
         measured: { value: 1, unit: "perSec" },
-        measuredText: "1 infer/s at concurrency 2",
+        measuredText: "worst 1.00 infer/s at concurrency 2",
         limit: { value: 31, unit: "perSec" },
         limitText: "31 infer/s",
       },

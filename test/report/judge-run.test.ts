@@ -136,9 +136,18 @@ test("reasons are words: what was asserted, what was measured and where", () => 
   const { headline, reasons } = judgeRun(planOf(facts), resultOf(facts));
   assert.equal(headline, "1 of 1 assertions failed");
   assert.deepEqual(reasons, [
-    { state: "fail", code: "assertion", text: "error rate is 0 %: 14.29 % at concurrency 1" },
+    { state: "fail", code: "assertion", text: "error rate = 0 %: 14.3 % (5 of 35)" },
     { state: "unresolved", code: "unstable", text: "not stable: concurrency 1" },
   ]);
+});
+
+test("that all requests failed has those outside the measured time", () => {
+  const plan = makePlan({ outputs: { style: "rampart" } });
+  const window = makeWindow({ latenciesNs: [], failedCount: 21_543 });
+  const failures = [{ kind: "http", count: 38_311, example: "no luck", status: 500 }] as const;
+  const whole = { completedCount: 0, failedCount: 38_311, failures };
+  const { headline } = judgeRun(plan, makeResult(plan, [makeLevel({ window })], whole));
+  assert.equal(headline, "all 38,311 requests failed, 16,768 of them outside the measured time: no luck");
 });
 
 test("perf_analyzer and genai-perf have exit codes of their own, so that JSON names none", () => {

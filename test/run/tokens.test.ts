@@ -184,7 +184,7 @@ describe("a run of a language model", () => {
       verdicts.map(({ state }) => state),
       ["fail", "pass", "pass", "fail", "pass", "pass"],
     );
-    assert.equal(verdicts[0]?.text, "p50 time to first token below 1 ms");
+    assert.equal(verdicts[0]?.text, "p50 time to first token < 1 ms");
     assert.equal(verdicts[3]?.measured, 0);
   });
 
@@ -354,7 +354,7 @@ describe("an assertion on tokens that may end the run", () => {
   test("does so while the level is measured, and its tokens are in the report", LIMIT, async () => {
     const { error, aborted, levels } = await early([keeps, slow.abortAfter("200 ms")]);
     assert.deepEqual([error?.code, aborted?.assertionIndex], ["assertion-failed", 1]);
-    assert.match(error?.message ?? "", /"p99 time to first token below 1 ms" did not hold over the last 200 ms, with/);
+    assert.match(error?.message ?? "", /"p99 time to first token < 1 ms" did not hold over the last 200 ms, with/);
     assert.ok((aborted?.measured ?? 0) >= 20e6);
     assert.equal(levels[0]?.outcome, "partial");
     assert.ok(tokensOf(levels[0]).count > 0);

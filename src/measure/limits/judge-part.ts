@@ -29,6 +29,8 @@ export interface PartVerdict {
   readonly needed?: RequestsNeeded | undefined;
 }
 
+/** Why a result is open in which a gap hides, and where its cause is found. */
+export const NOTHING_COMPLETED = "nothing completed for a time; look at the server's log of that time";
 const TOO_CLOSE = "too close to the limit; measure longer";
 
 /**
@@ -42,7 +44,7 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
   const value = metricValue(metric, part, batchSize);
   if (value === undefined) return unresolved(undefined, explainMissing(metric, part, batchSize));
   const state = judgeMetric(assertion, part, value);
-  if (state === "pass" && hidesGaps(assertion, part, value)) return unresolved(value, "nothing completed for a time");
+  if (state === "pass" && hidesGaps(assertion, part, value)) return unresolved(value, NOTHING_COMPLETED);
   // Where values decide, a percentile of a few of them decides nothing.
   const isFew = !isEstimate(assertion, part) && findFew(assertion, sampleCountOf(assertion, part)) !== undefined;
   if (state !== "unresolved" && !isFew) return { state, value };

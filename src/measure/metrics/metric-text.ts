@@ -17,7 +17,7 @@ export function metricText(metric: MetricPlan): string {
 /** Returns the key of a metric with its statistic, as a column of a report has it: `latency.p99`. */
 export function metricKey({ key, statistic, name, text }: MetricPlan): string {
   const of = text === undefined ? (name ?? key) : `${name}=${text}`;
-  return statistic === undefined ? of : `${of}.${statistic === "average" ? "mean" : statisticText(statistic)}`;
+  return statistic === undefined ? of : `${of}.${statisticText(statistic)}`;
 }
 
 /** Returns a statistic in words: `p99`, `average`. */
@@ -34,7 +34,9 @@ function describeLimits(limits: NonNullable<MetricPlan["limits"]>): string {
     .join(", ");
 }
 
-/** Formats a metric's value with its unit. @param throughputUnit of the service */
+const MOST_DECIMALS = 12;
+
+/** Formats a metric's value with its unit and six digits at most. @param throughputUnit of the service */
 export function formatMetric(
   metric: MetricPlan,
   value: number,
@@ -44,8 +46,13 @@ export function formatMetric(
   if (quantity === "time") return formatDurationNs(value);
   if (quantity === "ratio") return formatPct(value, 4);
   const unit = unitOf(metric, throughputUnit);
-  const number = String(Number(value.toPrecision(6)));
-  return unit === "" ? number : `${number} ${unit}`;
+  const number = Number(value.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: MOST_DECIMALS });
+  return unit === "" ? number : `${number} ${shortUnit(unit)}`;
+}
+
+/** Returns a unit as values have it: `req/s` for `requests/s`. */
+export function shortUnit(unit: string): string {
+  return unit.replace(/^requests\/s$/, "req/s");
 }
 
 /** Returns the unit of a metric's values other than times: `%`, `infer/s`, `tokens`; empty without one. */

@@ -62,7 +62,7 @@ const BIASED_RATIO = 0.05;
 /** Explains why responses have no token times although streams were requested; undefined if all were streamed. */
 export function explainUnstreamed({ unstreamedCount, count }: ResponseCounts): string | undefined {
   if (unstreamedCount === 0) return undefined;
-  return `${unstreamedCount} of ${count} responses were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
+  return `${formatCount(unstreamedCount)} of ${formatCount(count)} responses were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
 }
 
 /** Explains why there are no rates of tokens per user although responses were streamed; undefined if there are. */
@@ -103,14 +103,15 @@ function explainUsage(tokens: TokenMeasurement, what: "input" | "output"): strin
   const sums = tokens[`${what}Twice`];
   if (!isDifferent(sums)) return undefined;
   const { client, server } = tokens.tokenizers;
+  const [own, counted] = [formatCount(sums.own), formatCount(sums.server)];
   if (client !== undefined && server !== undefined && client !== server)
-    return `the server counts ${sums.server} ${what} tokens with ${server}, and the client ${sums.own} with ${client}: give both the same tokenizer`;
+    return `the server counts ${counted} ${what} tokens with ${server}, and the client ${own} with ${client}: give both the same tokenizer`;
   const cause = [
     ...(what === "input" && sums.server > sums.own ? ["its chat template adds tokens"] : []),
     ...(server === undefined ? [`it uses another tokenizer${client === undefined ? "" : ` than ${client}`}`] : []),
     ...(what === "output" && sums.server > sums.own ? ["the responses have tokens without text"] : []),
   ].join(", or ");
-  const found = `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}`;
+  const found = `the server counts ${counted} ${what} tokens where the client counts ${own}`;
   return cause === "" ? found : `${found}: ${cause}`;
 }
 
@@ -121,12 +122,12 @@ function explainLength({ lengths: { count, asked, got, otherCount } }: TokenMeas
     got < asked
       ? "the model ended them before; ignore_eos or min_tokens in the body prevent that, where the server knows them"
       : "the server does not keep to the limit, or counts tokens differently";
-  return `${otherCount} of ${count} responses do not have the requested length, with ${(got / count).toFixed(1)} tokens on average instead of ${(asked / count).toFixed(1)}: ${cause}`;
+  return `${formatCount(otherCount)} of ${formatCount(count)} responses do not have the requested length, with ${(got / count).toFixed(1)} tokens on average instead of ${(asked / count).toFixed(1)}: ${cause}`;
 }
 
 function explainReasoning({ reasoningFirstCount, count }: TokenMeasurement): string | undefined {
   if (reasoningFirstCount === 0) return undefined;
-  return `${reasoningFirstCount} of ${count} responses began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
+  return `${formatCount(reasoningFirstCount)} of ${formatCount(count)} responses began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
 }
 
 /** Describes streams that ended without the end mark of their protocol; undefined without such streams. */
@@ -140,20 +141,20 @@ function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } 
     markedCount > 0
       ? "their responses were cut short, and they count as failed"
       : "their responses may be cut short; no stream of this server had one, so they are still in the statistics";
-  return `${unmarkedCount} of ${markedCount + unmarkedCount} streams ended without their end mark (${mark}): ${meaning}`;
+  return `${formatCount(unmarkedCount)} of ${formatCount(markedCount + unmarkedCount)} streams ended without their end mark (${mark}): ${meaning}`;
 }
 
 function explainMissing(counts: ResponseCounts): string | undefined {
   const { failedCount, emptyCount, toolCallCount, count, failureExample } = counts;
   const total = failedCount + emptyCount + count;
   if (failedCount + emptyCount === 0) return undefined;
-  const calls = toolCallCount === 0 ? "" : `, ${toolCallCount} of which only call tools`;
+  const calls = toolCallCount === 0 ? "" : `, ${formatCount(toolCallCount)} of which only call tools`;
   const example = failureExample === undefined ? "" : `; the first that is not valid: ${failureExample}`;
-  return `of ${total} responses, ${failedCount} are not valid and ${emptyCount} have no content${calls}; only ${count} are in the statistics${example}`;
+  return `of ${formatCount(total)} responses, ${formatCount(failedCount)} are not valid and ${formatCount(emptyCount)} have no content${calls}; only ${formatCount(count)} are in the statistics${example}`;
 }
 
 /** Explains why there is nothing to measure when all responses are valid but have no text; otherwise undefined. */
 export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: ResponseCounts): string | undefined {
   if (count + failedCount > 0 || toolCallCount === 0 || toolCallCount < emptyCount) return undefined;
-  return `all ${emptyCount} responses only call tools, so there is no text to measure: leave the tools out of the requests`;
+  return `all ${formatCount(emptyCount)} responses only call tools, so there is no text to measure: leave the tools out of the requests`;
 }

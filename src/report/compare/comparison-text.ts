@@ -3,7 +3,7 @@ import { type ChangeVerdict, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { formatCount } from "../../plan/units.ts";
-import { formatValue as formatQuantity } from "../model/values.ts";
+import { formatValue as formatQuantity, withSign } from "../model/values.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import type { ChangeLimitVerdict } from "./limits.ts";
 
@@ -64,8 +64,7 @@ function toPct(kind: Change["kind"], value: number): number {
 function signed(pct: number): string {
   const magnitude = Math.abs(pct);
   const digits = magnitude >= 100 ? 0 : magnitude >= 1 ? 1 : 2;
-  const text = Number(magnitude.toFixed(digits)).toLocaleString("en-US", { minimumFractionDigits: digits });
-  return `${Number(magnitude.toFixed(digits)) === 0 ? "±" : pct < 0 ? "-" : "+"}${text}`;
+  return withSign(pct, Number(magnitude.toFixed(digits)).toLocaleString("en-US", { minimumFractionDigits: digits }));
 }
 
 const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(average|p50|p90|p99)$/;
@@ -75,6 +74,11 @@ function isShown({ name, better }: NamedMetric): boolean {
   if (!/\.(average|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
   if (better === undefined) return name.endsWith(".average");
   return SHOWN_OF_LATENCY.test(name) || /\.(average|p99)$/.test(name);
+}
+
+/** Returns the names of metrics that limits are about, and of those that decide in their place. */
+export function namedMetrics(limits: readonly ChangeLimitVerdict[]): ReadonlySet<string> {
+  return new Set(limits.flatMap(({ limit, decidedBy }) => [limit.metric.name, ...(decidedBy ? [decidedBy.name] : [])]));
 }
 
 /** Returns the metrics of a level to show. @param named metrics that are shown in any case, by name */
@@ -108,17 +112,22 @@ export function describeSide({ name, runs }: Comparison["base"]): string {
 /** More runs than this on each side would not help. */
 const MOST_RUNS = 100;
 
-/** Describes what verdicts without a result need, metric by metric; nothing when all have one. */
-export function describeNeeds(metrics: readonly MetricComparison[]): string[] {
+/** Describes a number of runs on each side: `about 19`, `more than 100`. @param needed absent: too many to be known */
+export function describeRuns(needed: number | undefined): string {
+  return isFeasible(needed) ? `about ${formatCount(needed)}` : `more than ${MOST_RUNS}`;
+}
+
+function isFeasible(needed: number | undefined): needed is number {
+  return needed !== undefined && needed <= MOST_RUNS;
+}
+
+/** Describes what verdicts without a result need, metric by metric; nothing when all have one. @param place ` at concurrency 4`. Default: none */
+export function describeNeeds(metrics: readonly MetricComparison[], place = ""): string[] {
   const open = metrics.filter(({ verdict }) => verdict === "inconclusive");
   const counted = open.filter(({ change, runsNeeded }) => change.basis === "runs" || runsNeeded !== undefined);
   if (counted.length === 0) return [];
-  const texts = counted.map(({ metric, runsNeeded }) =>
-    runsNeeded === undefined
-      ? `${metric.label} more than ${MOST_RUNS}`
-      : `${metric.label} about ${formatCount(runsNeeded)}`,
-  );
-  return [`To say more, runs needed on each side: ${texts.join(", ")}`];
+  const texts = counted.map(({ metric, runsNeeded }) => `${metric.label} ${describeRuns(runsNeeded)}`);
+  return [`To see whether it changed, runs needed on each side${place}: ${texts.join(", ")}`];
 }
 
 /** Whether metrics can have verdicts: both sides have several runs, or intervals within their runs are accepted and there are some. */
@@ -154,24 +163,20 @@ export function measuredOfLimit(verdict: ChangeLimitVerdict): string {
         ? "no value"
         : formatChange(change);
   const bounds = range === undefined || range === "" ? "" : ` (${range})`;
-  const isPossible = runsNeeded !== undefined && runsNeeded <= MOST_RUNS;
-  const isTooClose = state === "unresolved" && !isPossible && decidedBy === undefined && change?.basis === "runs";
+  const isTooClose =
+    state === "unresolved" && !isFeasible(runsNeeded) && decidedBy === undefined && change?.basis === "runs";
   const needs = isTooClose
     ? `; it is so close to the limit that ${MOST_RUNS} runs on each side would not decide`
     : describeWhatDecides(verdict);
   return `${measured}${bounds} at ${level}${reason === undefined ? "" : `: ${reason}`}${needs}`;
 }
 
-/** Describes what would decide a limit: `; use p90, or about 19 runs on each side`; empty when that is not known. */
+/** Describes what would decide a limit: `; use p90, or about 19 runs on each side for this limit`; empty when that is not known. */
 function describeWhatDecides({ runsNeeded, decidedBy }: ChangeLimitVerdict): string {
-  const ways = [
-    ...(decidedBy === undefined ? [] : [`use ${decidedBy.name.replace(/^latency\./, "")}`]),
-    ...(runsNeeded === undefined || runsNeeded > MOST_RUNS
-      ? []
-      : [`about ${formatCount(runsNeeded)} runs on each side`]),
-  ];
-  if (decidedBy === undefined) return ways.length === 0 ? "" : `; ${ways.join("")} would decide`;
-  return `; ${ways.join(", or ")}`;
+  const runs = isFeasible(runsNeeded) ? `${describeRuns(runsNeeded)} runs on each side` : undefined;
+  if (decidedBy === undefined) return runs === undefined ? "" : `; ${runs} would decide`;
+  const lower = `; use ${decidedBy.name.replace(/^latency\./, "")}`;
+  return runs === undefined ? lower : `${lower}, or ${runs} for this limit`;
 }
 
 /** Describes what verdicts are worth. */

@@ -15,6 +15,7 @@ import type { Comparison, LevelComparison, MetricComparison } from "./comparison
 import {
   CONFIDENCE_NOTE,
   describeNeeds,
+  describeRuns,
   describeSide,
   describeTooFewRuns,
   formatChange,
@@ -22,6 +23,7 @@ import {
   formatValue,
   hasVerdicts,
   measuredOfLimit,
+  namedMetrics,
   nameVerdict,
   shownMetrics,
 } from "./comparison-text.ts";
@@ -97,7 +99,8 @@ function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Ca
 
 /** A metric of a strict comparison without limits. */
 function toMetricCase({ level, metric, state }: StrictMetric, { comparison }: ComparedSides, isSeveral: boolean): Case {
-  const needed = metric.runsNeeded === undefined ? "" : `; about ${metric.runsNeeded} runs on each side would decide`;
+  const needed =
+    metric.runsNeeded === undefined ? "" : `; ${describeRuns(metric.runsNeeded)} runs on each side would decide`;
   const few = describeTooFewRuns(comparison);
   return {
     name: `${isSeveral ? `${comparison.next.name}: ` : ""}${metric.metric.label} at ${level}`,
@@ -120,7 +123,7 @@ function toCurves({ comparison }: ComparedSides, index: number): Section {
 }
 
 function toSection({ comparison, limits, isAll }: ComparedSides, index: number, isSeveral: boolean): Section {
-  const named = new Set(limits.map(({ limit }) => limit.metric.name));
+  const named = namedMetrics(limits);
   const isJudged = hasVerdicts(comparison);
   const shown = comparison.levels.map((level) => ({ level, rows: chooseMetrics(level, named, { isAll, isJudged }) }));
   const tables = shown
@@ -128,14 +131,14 @@ function toSection({ comparison, limits, isAll }: ComparedSides, index: number, 
     .map(({ level, rows }) => toTable(level.label, rows, isJudged));
   const title = isSeveral ? describeSide(comparison.next) : "";
   const charts = shown.flatMap(({ level, rows }) =>
-    levelChanges(level, isJudged ? shownMetrics(level, named, isAll) : rows),
+    levelChanges(level, isJudged ? shownMetrics(level, named, isAll) : rows, shown.length === 1),
   );
   return { id: `changes-${index + 1}`, title, isSummary: true, tables, charts };
 }
 
 /**
- * Chooses the rows of a level: what is limited, and what changed; without verdicts what the first screen of a run has. Where that is nothing,
- * and where nothing is certain, it is all usual metrics, so that the differences at hand are seen.
+ * Chooses the rows of a level: what is limited, what changed, and what cannot be said of; without verdicts what the first screen of a run has.
+ * Where that is nothing, it is all usual metrics, so that the differences at hand are seen.
  */
 function chooseMetrics(
   level: LevelComparison,
@@ -143,44 +146,48 @@ function chooseMetrics(
   { isAll, isJudged }: { readonly isAll: boolean; readonly isJudged: boolean },
 ): readonly MetricComparison[] {
   const usual = shownMetrics(level, named, isAll);
-  if (isAll || (isJudged && usual.every(({ verdict }) => verdict === "inconclusive"))) return usual;
+  if (isAll) return usual;
   const hasTokens = level.metrics.some(({ metric }) => metric.name === "outputTokensPerSec");
   const first = firstScreenMetrics(hasTokens);
   const isNews = ({ metric: { name }, verdict }: MetricComparison): boolean =>
-    isJudged ? verdict === "worse" || verdict === "better" || verdict === "changed" : first.has(name);
+    isJudged ? verdict !== "no-difference" : first.has(name);
   const chosen = usual.filter((one) => named.has(one.metric.name) || isNews(one));
   return chosen.length === 0 ? usual : chosen;
 }
 
-/** Values of a column have different units, because its rows are different metrics: cells are texts. */
+/**
+ * Values of a column have different units, because its rows are different metrics: cells are texts. What matters most is on
+ * the left, where a narrow screen shows it.
+ */
 const COLUMNS: readonly Column[] = (
   [
     ["metric", "text", 0],
-    ["base", "mixed", 0],
-    ["new", "mixed", 0],
+    ["verdict", "text", 0],
     ["change", "mixed", 0],
     ["95 % interval", "mixed", 1],
-    ["verdict", "text", 0],
+    ["base", "mixed", 0],
+    ["new", "mixed", 0],
   ] as const
 ).map(([key, quantity, dropOrder]) => ({ key, title: key, quantity, dropOrder }));
 
-/** The columns of metrics without verdicts: without an interval either. */
-const UNJUDGED_COLUMNS = COLUMNS.slice(0, 4);
+/** Without verdicts there is no interval either. */
+const JUDGED_KEYS: ReadonlySet<string> = new Set(["verdict", "95 % interval"]);
 
 function toTable(label: string, metrics: readonly MetricComparison[], isJudged: boolean): ModelTable {
-  const columns = isJudged ? COLUMNS : UNJUDGED_COLUMNS;
-  return { title: label, columns, rows: metrics.map((metric) => toRow(metric).slice(0, columns.length)) };
+  const isShown = (_: unknown, index: number): boolean => isJudged || !JUDGED_KEYS.has(COLUMNS[index]?.key ?? "");
+  const rows = metrics.map((metric) => toRow(metric).filter(isShown));
+  return { title: label, columns: COLUMNS.filter(isShown), rows };
 }
 
 function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[] {
   return [
     { value: metric.label },
-    { value: formatValue(metric, base.mean) },
-    { value: formatValue(metric, next.mean) },
+    { value: nameVerdict(verdict), ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}) },
     { value: formatChange(change) },
     // The unit is that of the change beside it.
     { value: formatInterval(change).replace(/ (%|points)$/, "") || "-" },
-    { value: nameVerdict(verdict), ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}) },
+    { value: formatValue(metric, base.mean) },
+    { value: formatValue(metric, next.mean) },
   ];
 }
 
@@ -193,9 +200,11 @@ export function notesOfSides(sides: readonly ComparedSides[]): Note[] {
 function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
   const few = describeTooFewRuns(comparison);
   const { differences, warnings, levels, acceptsWithinRuns } = comparison;
-  const named = new Set(limits.map(({ limit }) => limit.metric.name));
+  const named = namedMetrics(limits);
   const needs = levels.flatMap((level) =>
-    describeNeeds(shownMetrics(level, named, isAll)).map((text) => note("runs-needed", "detail", text, [level.label])),
+    describeNeeds(shownMetrics(level, named, isAll), ` at ${level.label}`).map((text) =>
+      note("runs-needed", "detail", text, [level.label]),
+    ),
   );
   return [
     ...(few === undefined ? [] : [note("too-few-runs", "caution", few)]),
@@ -213,8 +222,7 @@ function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
 function note(code: string, severity: Note["severity"], text: string, levels: string[] = []): Note {
   // A note that begins with the name of a file keeps it.
   const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
-  const place = levels.length === 0 ? "" : `${levels.join(", ")}: `;
-  return { code, severity, levels, text: `${place}${start}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}` };
+  return { code, severity, levels, text: `${start}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}` };
 }
 
 /** Equal notes of several candidates are one, and those that matter are first. */

@@ -58,8 +58,12 @@ const MOST_REACH_PCT = 100;
 const ROW_PX = 26;
 const AXIS_PX = 90;
 
-/** Draws the changes of a level; nothing without any. @param metrics shown ones */
-export function levelChanges({ label }: LevelComparison, metrics: readonly MetricComparison[]): Plot[] {
+/** Draws the changes of a level; nothing without any. @param metrics shown ones @param isOnly whether it needs no name, as its table has it */
+export function levelChanges(
+  { label }: LevelComparison,
+  metrics: readonly MetricComparison[],
+  isOnly: boolean,
+): Plot[] {
   const rows = metrics.map(({ metric, change, verdict }) => {
     const pct = (end: number | null): number | null =>
       end === null ? null : roundForPlot(100 * (end - noneOf(change)));
@@ -78,7 +82,13 @@ export function levelChanges({ label }: LevelComparison, metrics: readonly Metri
     [value, low, high].flatMap((end) => (end === null ? [] : [Math.abs(end)])),
   );
   const reach = niceReach(Math.min(MOST_REACH_PCT, Math.max(LEAST_REACH_PCT, ...ends)));
-  const frame = { title: label, xLabel: "Change (%), points for ratios", yLabel: "", group: "", notes: [] };
+  const frame = {
+    title: isOnly ? "Changes" : `Changes at ${label}`,
+    xLabel: "Change (%), points for ratios",
+    yLabel: "",
+    group: "",
+    notes: [],
+  };
   return [{ kind: "changes", ...frame, heightPx: AXIS_PX + ROW_PX * rows.length, reach, rows }];
 }
 

@@ -2,7 +2,14 @@ import type { VerdictState } from "../../measure/verdict-state.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import type { MetricComparison } from "./comparison.ts";
-import { describeNeeds, formatChange, hasVerdicts, shownMetrics, summarizeVerdicts } from "./comparison-text.ts";
+import {
+  describeNeeds,
+  formatChange,
+  hasVerdicts,
+  namedMetrics,
+  shownMetrics,
+  summarizeVerdicts,
+} from "./comparison-text.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 
 /** How a comparison ended. The exit code, JSON and all reports take it from here. */
@@ -88,7 +95,7 @@ function describeChanges(sides: readonly ComparedSides[]): string {
   const isCompared = sides.some(({ comparison }) => comparison.levels.some(({ metrics }) => metrics.length > 0));
   if (judged.length === 0 && isCompared) return "values and changes without verdicts, because a side has one run";
   const metrics = judged.flatMap(({ comparison, limits, isAll }) => {
-    const named = new Set(limits.map(({ limit }) => limit.metric.name));
+    const named = namedMetrics(limits);
     return comparison.levels.flatMap((level) =>
       shownMetrics(level, named, isAll).map((metric): Placed => ({ level: level.label, metric })),
     );

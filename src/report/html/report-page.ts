@@ -31,7 +31,7 @@ export async function formatPage(model: ReportModel): Promise<string> {
 
 /** Formats a page without scripts. @param paint draws charts without a background */
 export function formatPicturePage(model: ReportModel, paint: SvgPainter): string {
-  return formatReportPage(model, { library: "", draw: (plot) => formatPicture(plot, paint) });
+  return formatReportPage(model, { library: "", draw: (plot, isSummary) => formatPicture(plot, isSummary, paint) });
 }
 
 /** How a page gets its charts. */
@@ -39,7 +39,7 @@ interface PageParts {
   /** ECharts' code; empty for a page without scripts. */
   readonly library: string;
   /** Draws a chart into a page without scripts. Default: the page's script draws it. */
-  readonly draw?: (plot: Plot) => string;
+  readonly draw?: (plot: Plot, isSummary: boolean) => string;
 }
 
 /** What the script of a report does besides drawing its charts. */
@@ -88,7 +88,7 @@ export function formatReportPage(model: ReportModel, { library, draw }: PagePart
   const { verdict, origin, plan } = model;
   const plots = model.sections.flatMap(({ charts }) => charts);
   const place = (plot: Plot, isSummary: boolean): string =>
-    draw?.(plot) ?? formatPlace(plot, plots.indexOf(plot), heightOf(plot, isSummary));
+    draw?.(plot, isSummary) ?? formatPlace(plot, plots.indexOf(plot), heightOf(plot, isSummary));
   const [first, ...rest] = model.sections.filter(hasContent);
   const shown = [
     ...(first === undefined ? [] : [formatSection(first, place)]),
@@ -220,17 +220,19 @@ function heightOf(plot: Plot, isSummary: boolean): number | undefined {
   return plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : undefined));
 }
 
-/** Widths of pictures: on a screen or paper, and on a phone. */
+/** Widths of pictures: on a screen or paper, and on a phone; and of one that is alone in the summary, on a wide screen. */
 const PICTURES = [
   ["wide", 580],
   ["narrow", 340],
 ] as const;
+const FULL_PICTURE = ["full", 1120] as const;
 const PICTURE_PX = 320;
 
-/** Draws a chart as a picture, once for a screen and once for a phone. Its colors of axes and texts are those of the page. */
-function formatPicture(plot: Plot, paint: SvgPainter): string {
+/** Draws a chart as a picture, once for each width. Its colors of axes and texts are those of the page. */
+function formatPicture(plot: Plot, isSummary: boolean, paint: SvgPainter): string {
   const option = toChartOption(plot, { isAlone: false, isPicture: true });
-  const pictures = PICTURES.map(([name, widthPx]) => {
+  const widths = isSummary ? [FULL_PICTURE, ...PICTURES] : PICTURES;
+  const pictures = widths.map(([name, widthPx]) => {
     const svg = paint(option, widthPx, plot.heightPx ?? PICTURE_PX)
       .replace(/^<\?xml.*\?>\n/, "")
       .trim();

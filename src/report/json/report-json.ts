@@ -9,7 +9,8 @@ import { completeRuns, type RepeatedResult } from "../../result/repeated-result.
 import type { LevelResult, PhasesResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
 import { VERSION } from "../../runtime/version.ts";
-import { describeAssertion, judgeAssertions, judgeRepeated, judgeRun, verdictsOfPhases } from "../judge-run.ts";
+import { describeAssertion } from "../assertion-text.ts";
+import { judgeAssertions, judgeRepeated, judgeRun, verdictsOfPhases } from "../judge-run.ts";
 import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
@@ -77,7 +78,7 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: Re
     }),
     runs: runs.map((run, index) => toRunJson(plan, run, options.overTime?.[index])),
     combination: toCombinationJson(plan, repeated),
-    assertions: judgeRepeated(plan, repeated).map((verdict) => toAssertionJson(plan, verdict)),
+    assertions: judgeRepeated(plan, repeated).map((verdict) => toAssertionJson(plan, verdict, repeated.runs)),
     plan: { ...withoutSecrets(plan) },
   };
 }
@@ -153,7 +154,7 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
     server: result.server,
     ...(phased === undefined ? {} : toPhasesJson(plan, phased, levels)),
     ...toAnswersJson(plan, levels, findMax),
-    assertions: judgeAssertions(plan, result).map((verdict) => toAssertionJson(plan, verdict)),
+    assertions: judgeAssertions(plan, result).map((verdict) => toAssertionJson(plan, verdict, [result])),
   });
 }
 
@@ -163,10 +164,10 @@ function toAnswersJson(plan: Plan, measured: readonly LevelResult[], found: RunR
   return { findMax, knee: toKneeJson(plan, levels), capacity: toCapacityJson(plan, { levels, findMax }), levels };
 }
 
-function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict): AssertionJson {
+function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict, runs: readonly RunResult[]): AssertionJson {
   const { text, state, level, phaseIndex, measured, reason, endedRun, assertion } = verdict;
   const ends = "runCount" in verdict ? { low: verdict.low, high: verdict.high } : {};
-  const inWords = describeAssertion(plan, verdict);
+  const inWords = describeAssertion(plan, verdict, runs);
   return defined({
     ...{ text, state, isMet: state === "pass", level, phase: phaseIndex, endedRun },
     ...("runCount" in verdict ? { runs: verdict.runCount, runsMet: verdict.metCount } : {}),

@@ -26,7 +26,7 @@ import {
 } from "./level-sections.ts";
 import { mlperfSection } from "./mlperf-section.ts";
 import type { ModelVerdict, ReportModel, Section } from "./report-model.ts";
-import { type ReportView, viewReport } from "./report-view.ts";
+import { countMeasured, type ReportView, viewReport } from "./report-view.ts";
 import { byRunSection, pointsSection, resultSection } from "./result-sections.ts";
 import {
   failureSection,
@@ -199,12 +199,14 @@ function verdictOf(view: ReportView): ModelVerdict {
   return { name, headline: name === "passed" || name === "measured" ? "" : headline, facts: factsOf(view) };
 }
 
+/** Returns what was measured and for how long, of all levels; of whole runs where there is no level. What was sent besides is in the totals. */
 function factsOf({ json, runs, levels }: ReportView): string[] {
-  const measured = levels.reduce((sum, { json: { requests, failed } }) => sum + requests + failed, 0);
+  const measured = countMeasured(levels.map((level) => level.json));
   const sent = measured > 0 ? measured : runs.reduce((sum, { json: run }) => sum + run.requests.sent, 0);
+  const measuredSec = levels.reduce((sum, { json: { durationSec } }) => sum + durationSec, 0);
   return [
     ...(runs.length > 1 ? [`${runs.length} runs`] : []),
-    formatSeconds(json.durationSec),
+    formatSeconds(measured > 0 ? measuredSec : json.durationSec),
     `${formatCount(sent)} ${sent === 1 ? "request" : "requests"}`,
   ];
 }

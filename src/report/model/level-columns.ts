@@ -1,6 +1,7 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import type { MeasuredJson } from "../schema/level.ts";
+import type { MetricsJson, OverMetricsJson } from "../schema/metrics.ts";
 import { findSpread, type ReadEstimate, readMetric, readOver, type StatisticName } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
@@ -29,6 +30,8 @@ interface LevelColumn {
   readonly quantity: CellQuantity;
   /** See `Column`; another number where responses have tokens. From {@link DETAIL_DROP_ORDER} on it is a detail. */
   readonly dropOrder: number | readonly [plain: number, withTokens: number];
+  /** Instead, where nothing completed for a time. Default: no difference */
+  readonly gapDropOrder?: number;
   readonly cell: (json: Measured) => Cell | undefined;
   /** The value over several runs, in its base unit. Absent: runs together do not have it. */
   readonly over?: (json: OverRunsJson) => ReadEstimate | undefined;
@@ -40,6 +43,8 @@ export interface LevelWords {
   readonly unit: string;
   /** Whether responses have tokens. Then latency is that of the whole response. */
   readonly hasTokens: boolean;
+  /** Whether nothing completed for a time at some level. Default: false. */
+  readonly hasGaps?: boolean;
 }
 
 /** The columns, from left to right. */
@@ -68,7 +73,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   latencyColumn("p95", 24),
   latencyColumn("p99", [1, 6]),
   latencyColumn("p99.9", 25),
-  latencyColumn("max", [14, 23]),
+  { ...latencyColumn("max", [14, 23]), gapDropOrder: 2 },
   metricColumn("scheduledLatency", "p99", "scheduled p99", 2),
   {
     key: "serverLatency.average",
@@ -116,32 +121,42 @@ function metricColumn(
     title,
     quantity,
     dropOrder,
-    cell: ({ metrics }) =>
-      isCut(key, readMetric(metrics, BUNCHED, "average")) ? undefined : cellOf(readMetric(metrics, key, statistic)),
-    over: ({ metrics }) =>
-      isCut(key, readOver(metrics, BUNCHED, "average")) ? undefined : readOver(metrics, key, statistic),
+    cell: ({ metrics }) => (isCutAt(metrics, key) ? undefined : cellOf(readMetric(metrics, key, statistic))),
+    over: ({ metrics }) => (isCutOver(metrics, key) ? undefined : readOver(metrics, key, statistic)),
   };
 }
 
 const BUNCHED = "bunchedRatio";
 
-/** Whether a metric shows how responses were cut, not how fast tokens were made. */
+/** Whether a metric of a level shows how responses were cut, not how fast tokens were made. Tables and charts then leave it out. */
+export function isCutAt(metrics: MetricsJson, key: string): boolean {
+  return isCut(key, readMetric(metrics, BUNCHED, "average"));
+}
+
+/** Like {@link isCutAt}, of several runs together. */
+export function isCutOver(metrics: OverMetricsJson, key: string): boolean {
+  return isCut(key, readOver(metrics, BUNCHED, "average"));
+}
+
 function isCut(key: string, bunched: ReadEstimate | undefined): boolean {
   return key === "interTokenLatency" && bunched !== undefined && bunched.value >= BUNCHED_RATIO;
 }
 
 /** A column as it is shown. */
-interface ShownColumn extends Omit<LevelColumn, "title" | "dropOrder"> {
+interface ShownColumn extends Omit<LevelColumn, "title" | "dropOrder" | "gapDropOrder"> {
   readonly title: string;
   readonly dropOrder: number;
 }
 
 function shownColumns(words: LevelWords): ShownColumn[] {
-  return LEVEL_COLUMNS.map(({ title, dropOrder, ...rest }) => ({
-    ...rest,
-    title: typeof title === "string" ? title : title(words),
-    dropOrder: typeof dropOrder === "number" ? dropOrder : dropOrder[words.hasTokens ? 1 : 0],
-  }));
+  return LEVEL_COLUMNS.map(({ title, dropOrder, gapDropOrder, ...rest }) => {
+    const usual = typeof dropOrder === "number" ? dropOrder : dropOrder[words.hasTokens ? 1 : 0];
+    return {
+      ...rest,
+      title: typeof title === "string" ? title : title(words),
+      dropOrder: words.hasGaps === true ? (gapDropOrder ?? usual) : usual,
+    };
+  });
 }
 
 /** Names of the states of limits. */

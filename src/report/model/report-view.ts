@@ -1,7 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-import { throughputUnitOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf, throughputUnitOf } from "../../registry/service-kinds.ts";
 import type { GroupJson } from "../schema/level.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
@@ -41,11 +41,10 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
   const levels = runs.flatMap(({ name: run, json: { levels: ofRun } }) =>
     ofRun.map((level) => ({ run, name: nameLevel(plan, level), json: level })),
   );
-  const unit = throughputUnitOf(plan.target);
-  const short = unit.replace("requests/s", "req/s");
   const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.requests > 0);
-  const words = { unit: hasTokens ? short.replace("infer/s", "req/s") : short, hasTokens };
-  return { plan, json, runs, levels, words, unit };
+  const hasGaps = levels.some(({ json: { gaps } }) => gaps !== undefined);
+  const words = { unit: shownUnitOf(plan.target, hasTokens), hasTokens, hasGaps };
+  return { plan, json, runs, levels, words, unit: throughputUnitOf(plan.target) };
 }
 
 /** Returns a name with that of its run, where there are several: `run 2, concurrency 4`. */
@@ -56,6 +55,11 @@ export function nameInRun(run: string, name: string): string {
 /** Returns a text about a run, with the name of the run where there are several: `run 2: 8 conversations`. */
 export function ofRun(run: string, text: string): string {
   return run === "" ? text : `${run}: ${text}`;
+}
+
+/** Returns the number of requests that ended while levels were measured. */
+export function countMeasured(levels: readonly Pick<LevelJson, "requests" | "failed">[]): number {
+  return levels.reduce((sum, { requests, failed }) => sum + requests + failed, 0);
 }
 
 /** Returns the name of a level, with its phase. */

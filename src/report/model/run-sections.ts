@@ -2,9 +2,9 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { formatCount, msToNs, secToNs } from "../../plan/units.ts";
 import type { RunJson } from "../schema/report-schema.ts";
 import type { ModelTable, Section } from "./report-model.ts";
-import { ofRun, type ReportView } from "./report-view.ts";
+import { countMeasured, ofRun, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, detail, makeTable, markedIf, RUN_COLUMN, summary } from "./tables.ts";
-import { formatBytes, formatTime } from "./values.ts";
+import { describeUnmeasured, formatBytes, formatTime } from "./values.ts";
 
 /** Sections of whole runs: phases, hosts, conversations, failures, counts. */
 
@@ -80,7 +80,15 @@ export function failureSection({ runs }: ReportView): Section | undefined {
     makeTable("", specs, rows),
     ...(responses.length === 0 ? [] : [makeTable("", wrong, responses)]),
   ];
-  return { ...summary("failures", "Failures"), tables };
+  const lines = runs.flatMap(({ name, json: { requests, levels } }) => {
+    const outside = describeUnmeasured(requests.failed, countFailed(levels));
+    return outside === "" ? [] : [ofRun(name, `${formatCount(requests.failed)} requests failed, ${outside}`)];
+  });
+  return { ...summary("failures", "Failures"), tables, lines };
+}
+
+function countFailed(levels: RunJson["levels"]): number {
+  return levels.reduce((sum, { failed }) => sum + failed, 0);
 }
 
 /** More hosts are one line on the first screen. */
@@ -151,7 +159,7 @@ export function receivedSection({ runs: [run, ...others] }: ReportView): Section
 /** Makes the section of the counts of whole runs. */
 export function totalsSection({ runs }: ReportView): Section {
   const lines = runs.map(({ name, json }) => {
-    const { requests, connections, durationSec, server, servers = [], warmup } = json;
+    const { requests, connections, durationSec, server, servers = [] } = json;
     const sent = `sent ${formatCount(requests.sent)} ${requests.sent === 1 ? "request" : "requests"}`;
     // A target in process has none, and none was opened to one that is not there.
     const over = connections === 0 ? "" : ` over ${connections} ${connections === 1 ? "connection" : "connections"}`;
@@ -160,15 +168,30 @@ export function totalsSection({ runs }: ReportView): Section {
       `${formatCount(requests.failed)} failed`,
       ...(requests.cancelled === undefined ? [] : [`${formatCount(requests.cancelled)} cancelled`]),
       ...(requests.resent === undefined ? [] : [`${formatCount(requests.resent)} sent again`]),
-      ...(warmup === undefined ? [] : [`${formatCount(warmup.sent)} of them to warm up`]),
     ].join(", ");
+    const scopes = describeScopes(json);
     const shares = servers.map(
       (one) => `; ${one.name}: ${formatCount(one.sent)} sent, ${formatCount(one.failed)} failed`,
     );
     const counted = server === undefined ? "" : describeServerCounts(server, json);
-    return ofRun(name, `${sent}${over} in ${formatTime(secToNs(durationSec))}: ${counts}${shares.join("")}${counted}`);
+    return ofRun(
+      name,
+      `${sent}${over} in ${formatTime(secToNs(durationSec))}: ${counts}${scopes}${shares.join("")}${counted}`,
+    );
   });
   return { ...detail("totals", "Requests", []), lines };
+}
+
+/** Says how many of the requests were measured, how many warmed up, and how many neither. Empty where all were measured. */
+function describeScopes({ requests: { sent }, levels, warmup }: RunJson): string {
+  const measured = countMeasured(levels);
+  const rest = sent - measured - (warmup?.sent ?? 0);
+  const parts = [
+    ...(measured === 0 || measured === sent ? [] : [`${formatCount(measured)} measured`]),
+    ...(warmup === undefined ? [] : [`${formatCount(warmup.sent)} to warm up`]),
+    ...(measured === 0 || rest <= 0 ? [] : [`${formatCount(rest)} before, between or after what was measured`]),
+  ];
+  return parts.length === 0 ? "" : `; of them ${parts.join(", ")}`;
 }
 
 function describeServerCounts(

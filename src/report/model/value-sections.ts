@@ -4,6 +4,7 @@ import { formatCount } from "../../plan/units.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName, scaleOf } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
+import { isCutAt } from "./level-columns.ts";
 import { MOST_SUMMARY_ROWS } from "./level-sections.ts";
 import type { Cell, CellQuantity, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
@@ -58,7 +59,7 @@ const TOKEN_TABLES: readonly (readonly [quantity: CellQuantity, title: string])[
   ["ratio", "ratios"],
 ];
 
-/** Makes the section of token metrics; undefined when none are measured. Reasoning is left out where there was none. */
+/** Makes the section of token metrics; undefined when none are measured. Reasoning is left out where there was none, and times where they show how a response was cut. */
 export function tokenSection(view: ReportView): Section | undefined {
   const parts = partsOf(view);
   const tables = TOKEN_TABLES.map(([quantity, title]) => {
@@ -66,7 +67,7 @@ export function tokenSection(view: ReportView): Section | undefined {
     const rows = parts.flatMap((part) =>
       metrics.flatMap(({ key, entry }): SpreadRow[] => {
         const found = findSpread(part.values.metrics, key);
-        const isNothing = quantity === "count" && found?.max === 0;
+        const isNothing = (quantity === "count" && found?.max === 0) || isCutAt(part.values.metrics, key);
         return found === undefined || isNothing ? [] : [{ ...part, metric: entry.label, found, scale: scaleOf(key) }];
       }),
     );

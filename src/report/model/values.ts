@@ -1,7 +1,7 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
+import { formatMetric, shortUnit, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { formatPct, nsToUs, secToNs, usToNs } from "../../plan/units.ts";
+import { formatCount, formatPct, nsToUs, secToNs, usToNs } from "../../plan/units.ts";
 import type { Cell, CellQuantity, ModelTable } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
@@ -71,6 +71,11 @@ export function formatSeconds(seconds: number): string {
   return seconds >= 1 && seconds < 120 ? `${seconds.toFixed(1)} s` : formatTime(secToNs(seconds));
 }
 
+/** Says how many of all requests were not measured: `2 of them outside the measured time`. Empty where all were, and where nothing was measured. */
+export function describeUnmeasured(all: number, measured: number): string {
+  return measured === 0 || all <= measured ? "" : `${formatCount(all - measured)} of them outside the measured time`;
+}
+
 const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
 
 /** Formats a number of bytes: `8.75 MB`. */
@@ -113,6 +118,11 @@ export function formatInterval({ interval }: Cell, quantity: CellQuantity, unit?
   return high === null ? `at least ${end(low)}` : joinEnds(end(low), end(high));
 }
 
+/** Puts the sign of a value before its size: `-12 %`, `+3.1`; `±0.00` where the size is written as 0. */
+export function withSign(value: number, size: string): string {
+  return `${/[1-9]/.test(size) ? (value < 0 ? "-" : "+") : "±"}${size}`;
+}
+
 /** Joins the ends of an interval, with the unit once when both have it. */
 export function joinEnds(low: string, high: string): string {
   const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
@@ -133,7 +143,7 @@ export function formatMetricValue(metric: MetricPlan, value: number, unit: strin
   const exact = formatMetric(metric, value, unit);
   const quantity = quantityOfMetric(metric);
   if (quantity === "number") return exact;
-  const name = quantity === "time" || quantity === "ratio" ? "" : unitOf(metric, unit);
+  const name = quantity === "time" || quantity === "ratio" ? "" : shortUnit(unitOf(metric, unit));
   const short = (one: number): string => `${formatValue(one, quantity)}${name === "" ? "" : ` ${name}`}`;
   return limit !== undefined && value !== limit && short(value) === short(limit) ? exact : short(value);
 }

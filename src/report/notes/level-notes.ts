@@ -116,10 +116,11 @@ function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding<
   const { repeats, isLatencyUnstable } = result;
   const why = whyUnstable(plan, result, throughputUnitOf(whole.target));
   const texts = why === undefined ? [] : [`not stable: ${why.moved}`, why.cause, why.advice];
+  const metric = why?.metric === undefined ? {} : { metric: why.metric };
   return [
-    ...(why === undefined ? [] : [{ code: "not-stable", severity: "wrong", texts } as const]),
+    ...(why === undefined ? [] : [{ code: "not-stable", severity: "wrong", texts, ...metric } as const]),
     ...(repeats === undefined ? [] : [finding("measured-again", "detail", describeRepeats(whole, repeats))]),
-    ...(isLatencyUnstable ? [finding("latency-not-stable", "caution", ONLY_THROUGHPUT)] : []),
+    ...(isLatencyUnstable ? [{ ...finding("latency-not-stable", "caution", ONLY_THROUGHPUT), metric: "latency" }] : []),
   ];
 }
 
@@ -169,7 +170,7 @@ function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, i
   const { late, cause, bound } = shortfall;
   const why = bound === "client" && isClientKnown ? [] : [cause];
   const texts = [...(late === undefined ? [] : [`${late}: look at "scheduled p99"`]), ...why];
-  return texts.length === 0 ? [] : [{ code: "sent-late", severity: "caution", texts }];
+  return texts.length === 0 ? [] : [{ code: "sent-late", severity: "caution", metric: "scheduledLatency", texts }];
 }
 
 /** A smaller part of the time is noise. */

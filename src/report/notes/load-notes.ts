@@ -66,9 +66,12 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   return found.flatMap(([code, severity, text]) => {
     if (text === undefined) return [];
     const texts = code === "gap" && isOwn ? [text, "look at the server's log of that time"] : [text];
-    return [{ code, severity, texts }];
+    return [{ code, severity, texts, ...(OF_THROUGHPUT.has(code) ? { metric: "throughput" } : {}) }];
   });
 }
+
+/** Codes of findings that are about throughput alone. */
+const OF_THROUGHPUT: ReadonlySet<string> = new Set(["cold-start", "short-level"]);
 
 /** Reports whether the plan asserts or limits a metric of these quantities. */
 function isAsserted({ assertions, limits = [] }: Plan, quantities: readonly Quantity[]): boolean {
@@ -129,8 +132,8 @@ export function describeRepeats({
     !hasNoPrompts && (makes === "payloads" || (dataset.isFromJson && plan.outputs.style === "genai-perf"));
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
-  const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
-  return `${sentCount} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
+  const prompts = promptCount === 1 ? "1 prompt" : `${formatCount(promptCount)} prompts`;
+  return `${formatCount(sentCount)} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
 }
 
 /** Reports requests that were due and not sent within the level; undefined when they are few. */
@@ -150,7 +153,7 @@ function describeGaps({ window: { gaps } }: LevelResult): string | undefined {
   const shown = gaps.slice(0, MOST_GAPS).map(({ startNs, endNs }) => {
     return `from ${inSec(startNs)} to ${inSec(endNs)} (${inSec(endNs - startNs)})`;
   });
-  const more = gaps.length > MOST_GAPS ? ` and ${gaps.length - MOST_GAPS} times more` : "";
+  const more = gaps.length > MOST_GAPS ? ` and ${formatCount(gaps.length - MOST_GAPS)} times more` : "";
   return `nothing completed ${shown.join(", ")}${more} of the run; a typical gap is ${formatDurationNs(first.typicalNs)}`;
 }
 
@@ -159,7 +162,7 @@ function describeDelayed({ load }: Plan, { delayedByLimit }: LevelResult): strin
   const maxOutstanding = loadModeOf(load).maxOutstanding?.(load);
   if (maxOutstanding === undefined || delayedByLimit === undefined || delayedByLimit.longestNs <= 0) return undefined;
   const { count, longestNs } = delayedByLimit;
-  return `${count} requests were due while ${maxOutstanding} were outstanding, and were delayed by ${formatDurationNs(longestNs)} at most`;
+  return `${formatCount(count)} requests were due while ${formatCount(maxOutstanding)} were outstanding, and were delayed by ${formatDurationNs(longestNs)} at most`;
 }
 
 /** Reports that the load never reached the requested one; undefined when it did. */
@@ -179,7 +182,7 @@ export function describeCutSessions(sessions: RunResult["sessions"]): string | u
   if (sessions === undefined || sessions.cutCount === 0) return undefined;
   const { cutCount, sessionCount, unsentCount, unreadReason } = sessions;
   const first = unreadReason === undefined ? "" : ` (the first response that could not be continued: ${unreadReason})`;
-  return `${cutCount} of ${sessionCount} sessions ended early, because a turn failed or its response could not be read${first}; ${unsentCount} turns were not sent`;
+  return `${formatCount(cutCount)} of ${formatCount(sessionCount)} sessions ended early, because a turn failed or its response could not be read${first}; ${formatCount(unsentCount)} turns were not sent`;
 }
 
 type Counts = Pick<RunResult, "resendCount" | "sentCount">;
@@ -191,7 +194,7 @@ const MANY_RESENT = 0.001;
 export function describeResends({ resendCount }: Pick<Counts, "resendCount">): string | undefined {
   if (resendCount === 0) return undefined;
   const [requests, them] =
-    resendCount === 1 ? ["1 request was", "it"] : [`${resendCount.toLocaleString("en-US")} requests were`, "them"];
+    resendCount === 1 ? ["1 request was", "it"] : [`${formatCount(resendCount)} requests were`, "them"];
   return `${requests} sent again, because the server closed the kept connection before it answered ${them}; each counts once, and its time runs from the first send`;
 }
 

@@ -6,7 +6,7 @@ import { judge, type Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
 import type { LevelResult } from "../../result/run-result.ts";
-import { quantityOfMetric } from "../model/values.ts";
+import { quantityOfMetric, withSign } from "../model/values.ts";
 import type { Finding } from "./load-notes.ts";
 
 /** Notes on samples that are too small to decide what was asserted of them, with how long to measure instead. */
@@ -78,28 +78,25 @@ function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undef
   return {
     code: shape.kind,
     severity: isInDoubt ? "caution" : "detail",
-    texts: [`latency: ${text}`, ...remedy],
+    metric: "latency",
+    texts: [`latency had ${text}`, ...remedy],
   };
 }
 
-/** Describes a burst, a slow start or a drift, with its size and time; undefined without one. @param startNs start of what was measured */
+/** Describes a burst, a slow start or a drift, with its size and time: `one burst of 12 times the rest`; undefined without one. @param startNs start of what was measured */
 export function describeShape(shape: SeriesShape, startNs: number): string | undefined {
   if (shape.kind === "steady" || shape.kind === "correlated") return undefined;
-  if (shape.kind === "drift") return `drift of ${formatChange(shape.ratio)} from the first to the last fifth`;
+  if (shape.kind === "drift")
+    return `a drift of ${withSign(shape.ratio, formatPct(Math.abs(shape.ratio), 2))} from the first to the last fifth`;
   const { factor, startNs: fromNs, endNs: toNs } = shape;
   const size = `${Number(factor.toPrecision(2))} times the rest`;
   const [from, to] = [fromNs, toNs].map((ns) => (ns === undefined ? undefined : Math.max(0, ns - startNs)));
   const isKnown = from !== undefined && to !== undefined;
   if (shape.kind === "start-up") {
     const time = isKnown ? ` in the first ${formatDurationNs(to)}` : "";
-    return `${factor > 1 ? "slow" : "fast"} start: ${size}${time}`;
+    return `a ${factor > 1 ? "slow" : "fast"} start of ${size}${time}`;
   }
-  return `one burst${isKnown ? ` ${formatDurationNs(from)} after the start, ${formatDurationNs(to - from)} long` : ""}: ${size}`;
-}
-
-/** Formats a change with its sign: `−12 %`. */
-function formatChange(ratio: number): string {
-  return `${ratio < 0 ? "−" : "+"}${formatPct(Math.abs(ratio), 2)}`;
+  return `one burst${isKnown ? ` ${formatDurationNs(from)} after the start, ${formatDurationNs(to - from)} long,` : ""} of ${size}`;
 }
 
 /** Formats a duration, with tenths of seconds. */

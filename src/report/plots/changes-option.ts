@@ -1,11 +1,15 @@
 import type { EChartsOption } from "echarts";
 import type { ChangesPlot } from "../plot.ts";
-import { axisName, gridAt } from "./axes.ts";
+import { axisName } from "./axes.ts";
 import { MEANING_COLORS } from "./themes.ts";
 
 /** Changes with their intervals, one below the other, around the line of no change. */
 
-const LONGEST_NAME_PX = 150;
+/** Longer names are cut. */
+const LONGEST_NAME_PX = 130;
+/** Fonts of browsers are up to this factor wider than the library knows. */
+const WIDER_RATIO = 1.15;
+const CHARACTER_PX = 6.2;
 
 /** @param topPx minimum top of the axes */
 export function drawChanges({ rows, xLabel, reach }: ChangesPlot, topPx: number): EChartsOption {
@@ -14,7 +18,7 @@ export function drawChanges({ rows, xLabel, reach }: ChangesPlot, topPx: number)
   const colorOf = ({ mark }: ChangesPlot["rows"][number]): string =>
     mark === "worse" ? MEANING_COLORS.failed : mark === "better" ? MEANING_COLORS.passed : MEANING_COLORS.base;
   return {
-    grid: gridAt(topPx),
+    grid: gridWithNames(rows, topPx),
     xAxis: {
       type: "value",
       min: -reach,
@@ -73,4 +77,11 @@ export function drawChanges({ rows, xLabel, reach }: ChangesPlot, topPx: number)
       },
     ],
   };
+}
+
+/** Returns axes with room for their names on the left, whatever font the browser has. */
+function gridWithNames(rows: ChangesPlot["rows"], topPx: number): object {
+  const longest = Math.max(...rows.map(({ name }) => name.length));
+  const left = 16 + WIDER_RATIO * Math.min(LONGEST_NAME_PX, CHARACTER_PX * longest);
+  return { left, right: 24, top: topPx, bottom: 46, outerBoundsMode: "none" };
 }

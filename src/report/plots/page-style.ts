@@ -67,7 +67,7 @@ figcaption:has(+ .legend) { max-width: none; }
 .legend button { all: unset; cursor: pointer; font-size: .78rem; color: var(--text); } .legend button:focus-visible { outline: 2px solid var(--faint); }
 .legend button[aria-pressed="false"] { color: var(--faint); text-decoration: line-through; }
 .legend i { display: inline-block; width: 1.1rem; border-top: 3px solid; margin-right: .35rem; vertical-align: middle; }
-.picture svg { display: block; width: 100%; max-width: 46rem; height: auto; margin: 0 auto; } .picture.narrow { display: none; }
+.picture svg { display: block; width: 100%; max-width: 46rem; height: auto; margin: 0 auto; } .picture.narrow, .picture.full { display: none; }
 .summary figure:not(:only-child) .narrow { display: block; } .summary figure:not(:only-child) .wide { display: none; }
 .picture [fill="#1d2433"] { fill: var(--text); } .picture [fill="#5b6575"] { fill: var(--faint); } .picture [stroke="#5b6575"] { stroke: var(--faint); } .picture [stroke="#e3e7ee"] { stroke: var(--line); }
 .scroll { overflow-x: auto; background: linear-gradient(to right, var(--panel) 30%, transparent) left / 2.5rem 100% no-repeat local,
@@ -89,8 +89,10 @@ footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
 @media (max-width: 600px) {
   .picture.narrow { display: block; } .picture.wide { display: none; }
   .checks .measured { display: block; padding: 0; }
-  tbody th:first-child { position: sticky; left: 0; background: var(--panel); padding-right: .6rem; min-width: 6rem; max-width: 40vw; white-space: normal; overflow-wrap: break-word; }
+  table { font-size: .8rem; } th, td { padding-right: .45rem; }
+  tbody th:first-child { position: sticky; left: 0; background: var(--panel); padding-right: .45rem; min-width: 5rem; max-width: 40vw; white-space: normal; overflow-wrap: break-word; }
 }
+@media (min-width: 1100px) { .summary figure:only-child .full { display: block; } .summary figure:only-child .full svg { max-width: none; } .summary figure:only-child .wide { display: none; } }
 [data-print] body { max-width: 700px; padding: 0; } [data-print] figcaption, [data-print] .legend { max-width: none; } [data-print] .cards { grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); } [data-print] header button, [data-print] nav, [data-print] .plan { display: none; }
 @page { margin: 12mm; }
 @media print {

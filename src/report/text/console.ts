@@ -6,7 +6,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
-import { throughputUnitOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { PreparedRun, RunResult } from "../../result/run-result.ts";
@@ -60,9 +60,8 @@ class RampartConsole implements Report {
     const { target, outputs } = this.plan;
     if (outputs.verbosity === 0) return;
     const throughput = formatCount(inferPerSec(window, target.batchSize));
-    this.showProgress(
-      `    window ${trial}: ${throughput} ${throughputUnitOf(target)}, ${formatDurationNs(latencyNs)}\n`,
-    );
+    const unit = shownUnitOf(target, (window.tokens?.count ?? 0) > 0);
+    this.showProgress(`    window ${trial}: ${throughput} ${unit}, ${formatDurationNs(latencyNs)}\n`);
   }
 
   onEmptyWindow(trial: number): void {

@@ -1,4 +1,5 @@
 import { nsToMs } from "../../plan/units.ts";
+import { arrivalNs } from "../../runtime/arrival.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type Socket } from "../../runtime/socket.ts";
 import type { Call, ClientOptions, ReceivedCounts } from "../client.ts";
@@ -183,7 +184,7 @@ export class Connection {
   private received(bytes: Uint8Array, socket: Socket): void {
     if (socket !== this.socket) return;
     const call = this.call;
-    const readNs = nowNs();
+    const readNs = arrivalNs(nowNs(), call.sendEndNs, bytes.length);
     this.lastActivityNs = readNs;
     this.response.readNs = readNs;
     if (!call.isActive) {

@@ -326,7 +326,7 @@ test("a limit that is not decided says which percentile decides, or how many run
     assert.equal(code, 0, text);
     assert.match(
       text,
-      /unresolved {2}p99 > \+5%\s.* at concurrency 1; use\s+p50,\s+or\s+about\s+\d+\s+runs\s+on\s+each\s+side$/m,
+      /unresolved {2}p99 > \+5%\s.* at concurrency 1; use\s+p50,\s+or\s+about\s+\d+\s+runs\s+on\s+each\s+side\s+for\s+this\s+limit$/m,
     );
     assert.equal((await runInFolder(folder, [...args, "--strict"])).code, 66);
   });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { addReading, type GaugeReadings, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import { findEntry, hasStatistic, keysWith, METRIC_KEYS } from "../../../src/measure/metrics/catalogue.ts";
 import type { MeasuredPart, Metric } from "../../../src/measure/metrics/metric.ts";
-import { formatMetric, metricText } from "../../../src/measure/metrics/metric-text.ts";
+import { formatMetric, metricKey, metricText } from "../../../src/measure/metrics/metric-text.ts";
 import { estimateMetric, explainMissing, metricValue } from "../../../src/measure/metrics/read-metric.ts";
 import type { ServerDelta } from "../../../src/measure/server-delta.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
@@ -58,7 +58,7 @@ const VALUES: readonly (readonly [metric: MetricPlan, value: number, text: strin
   [{ key: "gpuUtilization", statistic: "max" }, 0.9, "max GPU utilization", "90 %"],
   [{ key: "kvCacheUsage", statistic: "max" }, 0.7, "max KV cache usage", "70 %"],
   [{ key: "gpuPower", statistic: "max" }, 90, "max GPU power", "90 W"],
-  [{ key: "gpuMemoryUsed", statistic: "max" }, 3000, "max GPU memory used", "3000 MB"],
+  [{ key: "gpuMemoryUsed", statistic: "max" }, 3000, "max GPU memory used", "3,000 MB"],
   [{ key: "gpuEnergy" }, 4, "GPU energy", "4 J"],
 ];
 
@@ -108,4 +108,15 @@ test("a key has the statistics that its entry lists, and single values have none
   assert.ok(keysWith(undefined).includes("throughput") && !keysWith(undefined).includes("highestLoad"));
   assert.ok(keysWith("max").includes("gpuPower") && !keysWith(99).includes("gpuPower"));
   assert.equal(findEntry("toString"), undefined);
+});
+
+test("values have groups of digits, and six digits at most", () => {
+  const shown = [1990, 19.88694, 1_234_567.8, 0.0000123456].map((value) => formatMetric({ key: "throughput" }, value));
+  assert.deepEqual(shown, ["1,990 infer/s", "19.8869 infer/s", "1,234,570 infer/s", "0.0000123456 infer/s"]);
+});
+
+test("a metric with its statistic has the name of its column and of its JSON", () => {
+  const keyOf = (statistic: "average" | "max" | number): string => metricKey({ key: "latency", statistic });
+  assert.deepEqual([keyOf("average"), keyOf("max"), keyOf(99.9)], ["latency.average", "latency.max", "latency.p99.9"]);
+  assert.equal(metricKey({ key: "throughput" }), "throughput");
 });

@@ -67,14 +67,16 @@ test("the model has the verdict with what got worse, the limits, and the rows th
   const [table] = section?.tables ?? [];
   assert.deepEqual(
     table?.rows.map(([name]) => name?.value),
-    ["throughput", "error rate", "average latency"],
+    ["throughput", "error rate", "average latency", "p99 latency"],
+    "what is inconclusive has its row, as the headline counts it",
   );
   assert.deepEqual(
-    table?.rows.map((row) => row.at(-1)),
+    table?.rows.map((row) => row[1]),
     [
       { value: "better", mark: "better" },
       { value: "worse", mark: "worse" },
       { value: "worse", mark: "worse" },
+      { value: "inconclusive" },
     ],
   );
   assert.deepEqual(
@@ -117,9 +119,9 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   }));
   const text = textOf(modelOf({ comparison: { ...comparison, warnings } }));
   assert.match(text, /^FAILED {2}new\.json against base_<1>\.json +3 against 3 runs\n {2}1 of 1 limit broken; 2 worse/);
-  assert.match(text, /\nconcurrency 4\nmetric +base +new +change +95 % interval +verdict\n/);
-  assert.match(text, /^throughput +100 +120 +\+20\.0 % +\+17\.\d to \+22\.\d +better\n/m);
-  assert.match(text, /^error rate +0 % +10 % +\+10\.0 points +\+10\.0 to \+10\.0 +worse\n/m);
+  assert.match(text, /\nconcurrency 4\nmetric +verdict +change +95 % interval +base +new\n/);
+  assert.match(text, /^throughput +better +\+20\.0 % +\+17\.\d to \+22\.\d +100 +120\n/m);
+  assert.match(text, /^error rate +worse +\+10\.0 points +\+10\.0 to \+10\.0 +0 % +10 %\n/m);
   assert.match(text, /\n {2}FAIL {2}avg > \+5% +\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
   assert.equal(text.match(/^ {2}note {2}/gm)?.length, 3);
   assert.match(text, /\n {2}… 3 more notes: -v\n$/);
@@ -127,12 +129,14 @@ test("the console has the verdict first, the changes, the limits and few notes, 
     text.split("\n").filter((line) => line.length > 80),
     [],
   );
-  assert.ok(!text.includes("p99") || !/^ {2}p99/m.test(text));
   const all = textOf(modelOf({ isAll: true }), true);
   assert.match(all, /p75 latency[\s\S]*p99 latency/);
-  assert.match(all, /To say more, runs needed on each side: p99 latency about\s+[\d,]+\.\n/);
+  assert.match(
+    all,
+    /To see whether it changed, runs needed on each side at\s+concurrency\s+4:\s+p99\s+latency\s+more\s+than\s+100\.\n/,
+  );
   assert.match(all, /about 1\s+verdict in 20/);
-  assert.match(all, /^p99 latency .* inconclusive\n/m);
+  assert.match(all, /^p99 latency +inconclusive /m);
 });
 
 test("times that are 0 on both sides are left out, unless all are asked for", () => {
@@ -143,7 +147,7 @@ test("times that are 0 on both sides are left out, unless all are asked for", ()
   });
   const format = (isAll: boolean): string => textOf(modelOf({ comparison: empty, limits: [], isAll }), isAll);
   assert.ok(!format(false).includes("server queue"));
-  assert.match(format(true), /server queue +0 us +0 us/);
+  assert.match(format(true), /server queue +no difference shown +±0\.00 % +±0\.00 to ±0\.00 +0 us +0 us/);
 });
 
 test("a side with one run has the values and changes of the first screen without verdicts, and how to get them", () => {
@@ -164,9 +168,9 @@ test("a side with one run has the values and changes of the first screen without
   values and changes without verdicts, because a side has one run
 
 concurrency 1
-metric            base   new    change
-throughput           1     2    +100 %
-output tokens/s      1     1   ±0.00 %
+metric             change   base   new
+throughput         +100 %      1     2
+output tokens/s   ±0.00 %      1     1
 
   note  Each side has one run, which cannot say whether a change is more than
         chance: for verdicts give 2 runs on each side at least, better 5 (repeat
@@ -174,9 +178,9 @@ output tokens/s      1     1   ±0.00 %
   … 1 more note: -v
 `,
   );
-  assert.match(textOf(modelOf({ comparison: single, limits: [], isAll: true }), true), /^average latency .* \+100 %$/m);
+  assert.match(textOf(modelOf({ comparison: single, limits: [], isAll: true }), true), /^average latency +\+100 % /m);
   const limits = judgeLimit({ ...limit, metric: findMetric("p99") as never }, single);
-  assert.match(textOf(modelOf({ comparison: single, limits })), /^throughput +1 +2 /m, "beside a limit too");
+  assert.match(textOf(modelOf({ comparison: single, limits })), /^throughput +\+100 % +1 +2$/m, "beside a limit too");
 });
 
 test("a limit at the very change has no number of runs that would decide", () => {
@@ -195,6 +199,14 @@ test("a limit at the very change has no number of runs that would decide", () =>
   };
   assert.match(check(0.05), /^unresolved .*; it is so close to the limit that 100 runs on each side would not decide/);
   assert.match(check(0.15), /^unresolved .*; about \d+ runs on each side would decide$/);
+});
+
+test("a percentile that decides in place of another has its row", () => {
+  const limits = judgeLimit({ ...limit, text: "p99 > +5%", metric: findMetric("p99") as never }, comparison);
+  const model = modelOf({ limits });
+  assert.match(model.checks[0]?.measured ?? "", /; use p75$/);
+  const names = model.sections[0]?.tables[0]?.rows.map(([name]) => name?.value);
+  assert.ok(names?.includes("p75 latency"), names?.join());
 });
 
 test("differences of the plans, and levels that one side lacks, are notes that are always shown", () => {
@@ -248,9 +260,9 @@ test("Markdown has tables that hold whatever names are", () => {
     .slice(text.indexOf("| metric"))
     .split("\n")
     .filter((line) => line.startsWith("|"));
-  assert.equal(rows.length, 2 + 3);
+  assert.equal(rows.length, 2 + 4);
   for (const row of rows) assert.equal(row.split(/(?<!\\)\|/).length, 8, row);
-  assert.match(text, /\| average latency \| 10\.0 ms \| 12\.0 ms \| \+20\.0 % \| .* \| worse \|/);
+  assert.match(text, /\| average latency \| worse \| \+20\.0 % \| .* \| 10\.0 ms \| 12\.0 ms \|/);
 });
 
 test("HTML is one page without references, and escapes names", () => {
@@ -261,7 +273,11 @@ test("HTML is one page without references, and escapes names", () => {
   assert.ok(text.includes("base_&lt;1&gt;.json") && !text.includes("<1>"));
   assert.match(text, /prefers-color-scheme: dark/);
   assert.match(text, /<td class="worse">worse<\/td>/);
-  assert.equal(text.match(/<svg/g)?.length, 2 * 2, "the changes and all runs, for a screen and for a phone");
+  assert.equal(
+    text.match(/<svg/g)?.length,
+    2 * 2 + 1,
+    "the changes and all runs, for a screen and for a phone, and the changes for a wide screen",
+  );
   for (const tag of ["section", "table", "tbody", "tr", "td", "li", "ul", "p", "svg"])
     assert.equal(
       text.match(new RegExp(`<${tag}[ >]`, "g"))?.length,
@@ -336,8 +352,10 @@ test("the charts have all runs of both sides and all changes, at their values", 
   assert.equal(curves.isFromZero, false, "points of one level would all be in a corner");
   const [level] = comparison.levels;
   const metrics = level?.metrics ?? [];
-  const [changes] = levelChanges(level as LevelComparison, metrics);
+  const [changes] = levelChanges(level as LevelComparison, metrics, true);
   assert.ok(changes?.kind === "changes");
+  assert.equal(changes.title, "Changes", "its table has the name of the only level");
+  assert.equal(levelChanges(level as LevelComparison, metrics, false)[0]?.title, "Changes at concurrency 4");
   for (const [index, { metric, change, verdict }] of metrics.entries()) {
     const row: (typeof changes.rows)[number] | undefined = changes.rows[index];
     assert.equal(row?.name, metric.label);

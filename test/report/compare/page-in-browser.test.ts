@@ -13,10 +13,17 @@ import { makeRunSet } from "./make-runs.ts";
 
 /** The page of a comparison in a real browser. */
 
+/** The picture of the changes that is shown. */
+const SHOWN = "[...document.querySelectorAll('#changes-1 svg')].filter((svg) => svg.getBoundingClientRect().width > 0)";
+/** The texts of the picture that begin or end outside of it. */
+const CUT = `${SHOWN}.flatMap((svg) => [...svg.querySelectorAll('text')].filter((text) => text.getBoundingClientRect().left < svg.getBoundingClientRect().left || text.getBoundingClientRect().right > svg.getBoundingClientRect().right).map((text) => text.textContent))`;
+const FILLED = `${SHOWN}[0].getBoundingClientRect().width / document.querySelector('#changes-1 figure').clientWidth`;
+
 test("the page fits desktop and phone in light and dark, and needs nothing", { timeout: 300_000 }, async () => {
   const metrics = (factor: number) => ({
     throughput: [100 * factor, 101 * factor, 99 * factor],
     "latency.p99": [20e6 / factor, 28e6 / factor, 14e6 / factor],
+    serverComputeInfer: [20e6 / factor, 21e6 / factor, 19e6 / factor],
   });
   const [base, next] = [makeRunSet("base.json", metrics(1)), makeRunSet("new.json", metrics(1.2))];
   const paint = createSvgPainter(await readChartLibrary(), "transparent");
@@ -35,6 +42,12 @@ test("the page fits desktop and phone in light and dark, and needs nothing", { t
         const drawn =
           "Math.max(...[...document.querySelectorAll('#runs-1 svg')].map((svg) => svg.getBoundingClientRect().width))";
         assert.ok((await page.evaluate<number>(drawn)) > 250, "the runs are drawn");
+        assert.deepEqual(await page.evaluate(CUT), [], `names of the changes are cut at ${width} px`);
+        assert.ok((await page.evaluate<number>(FILLED)) > 0.9, `the changes fill their panel at ${width} px`);
+        for (const column of ["verdict", "change", "95 % interval"]) {
+          const right = `Math.max(...[...document.querySelectorAll('thead th')].filter((head) => head.textContent === '${column}').map((head) => head.getBoundingClientRect().right))`;
+          assert.ok((await page.evaluate<number>(right)) < width, `${column} is seen at ${width} px`);
+        }
       }
     assert.deepEqual([page.messages, page.requests], [[], []]);
   } finally {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import * as fc from "fast-check";
+import { BUNCHED_RATIO } from "../../../src/measure/tokens/metrics.ts";
 import { formatReportPage } from "../../../src/report/html/report-page.ts";
 import { escapeHtml } from "../../../src/report/markup.ts";
 import type { Cell, ModelTable, Note, ReportModel, Section } from "../../../src/report/model/report-model.ts";
@@ -287,9 +288,11 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
     pointsOf(first.series[2] as DrawnSeries),
     levels.map((level) => [level.level, digits(timeOf(level) / per)]),
   );
-  assert.deepEqual([...charts.keys()].slice(0, 3), [
+  // A busy machine makes tokens arrive together.
+  const isUncut = levels.some((level) => (spreadIn(level, "bunchedRatio")?.average ?? 0) < BUNCHED_RATIO);
+  assert.deepEqual([...charts.keys()].slice(0, isUncut ? 3 : 2), [
     "Time to first token over load",
-    "Inter-token latency over load",
+    ...(isUncut ? ["Inter-token latency over load"] : []),
     "Output tokens per second",
   ]);
 });

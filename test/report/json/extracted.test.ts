@@ -47,9 +47,9 @@ test("an assertion judges a statistic of extracted numbers", () => {
   const verdictOf = (metric: object, comparison: AssertionPlan["comparison"], limit: number) =>
     judge({ metric: { key: "extracted", ...metric }, comparison, limit } as AssertionPlan, [{ level: 1, window }], 1);
   const average = verdictOf({ name: "tokens", statistic: "average" }, "above", 5);
-  assert.deepEqual([average.state, average.measured, average.text], ["pass", 5.5, "average tokens above 5"]);
+  assert.deepEqual([average.state, average.measured, average.text], ["pass", 5.5, "average tokens > 5"]);
   const p90 = verdictOf({ name: "tokens", statistic: 90 }, "below", 9);
-  assert.deepEqual([p90.state, p90.measured, p90.text], ["unresolved", 9, "p90 tokens below 9"]);
+  assert.deepEqual([p90.state, p90.measured, p90.text], ["unresolved", 9, "p90 tokens < 9"]);
   assert.equal(p90.reason, "p90 needs 29 requests, has 10");
   const label = verdictOf({ name: "label", statistic: "max" }, "below", 9);
   assert.deepEqual(

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { CompletionGap } from "../../../src/measure/completion-gaps.ts";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
 import { addReading, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
@@ -35,6 +36,17 @@ test("columns without a value are left out, and no cell has an interval and a ma
       for (const cell of Object.values(row)) assert.ok(cell.interval === undefined || cell.mark !== "uncertain");
 });
 
+test("the longest latency keeps its column where nothing completed for a time", () => {
+  const orderOf = (key: string, gaps: readonly CompletionGap[] = []): number => {
+    const window = makeWindow(gaps.length === 0 ? {} : { gaps });
+    const { columns } = tableOf(modelOf({}, [makeLevel(), makeLevel({ level: 2, window })]), "levels");
+    return columns.find((column) => column.key === key)?.dropOrder ?? Number.NaN;
+  };
+  const gap = { startNs: 1e8, endNs: 26e8, typicalNs: 1e6 };
+  assert.ok(orderOf("latency.max") > orderOf("latency.average"), "it is dropped first");
+  assert.ok(orderOf("latency.max", [gap]) < orderOf("latency.p50", [gap]), "it is dropped after these");
+});
+
 test("scheduled loads have what was sent, and the latency from the due time", () => {
   const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6], delayedCount: 2 });
   const [row] = valuesOf(tableOf(modelOf({}, [makeLevel({ unit: "request-rate", level: 50, window })]), "levels"));
@@ -60,7 +72,7 @@ describe("the verdict", () => {
     test(`is ${name}${headline.source === "^$" ? "" : `: ${headline.source}`}`, () => {
       assert.equal(verdict.name, name);
       assert.match(verdict.headline, headline);
-      assert.match(verdict.facts.join(), /^3\.5 s,[\d,]+ requests$/);
+      assert.match(verdict.facts.join(), /^1\.0 s,[\d,]+ requests$/);
     });
 });
 
@@ -84,7 +96,7 @@ test("a check has its limit as a comparison, the worst value with its level, and
   );
   assert.match(checks[0]?.measured ?? "", /^worst 3\.00 ms at concurrency 4/);
   assert.equal(checks[1]?.measured, "worst 3.00 infer/s at concurrency 4");
-  assert.equal(checks[2]?.measured, "25 % at concurrency 4: 1 of 4");
+  assert.equal(checks[2]?.measured, "25 % at concurrency 4 (1 of 4)");
 });
 
 test("a value that three digits would make equal to its limit has more", () => {
@@ -141,6 +153,21 @@ test("failures are on the first screen, with an example and the responses that c
   assert.equal(model.sections.find(({ id }) => id === "failures")?.isSummary, true);
   assert.deepEqual(valuesOf(tableOf(model, "failures"))[0], { kind: "http 500", count: 4, example: "no luck" });
   assert.deepEqual(valuesOf(tableOf(model, "failures", 1)), [{ reason: "no cat", response: "(an empty response)" }]);
+});
+
+test("counts of a whole run say how many requests were outside the measured time", () => {
+  const failed = { failures: [{ kind: "http", count: 1236, example: "no luck", status: 500 }] } as const;
+  const level = makeLevel({ window: makeWindow({ failedCount: 1234 }) });
+  const { requestCount } = level.window;
+  const whole = { sentCount: requestCount + 1245, completedCount: requestCount + 9, failedCount: 1236, ...failed };
+  const model = modelOf({}, [level], { ...whole, warmup: { sentCount: 8, failedCount: 0 } });
+  assert.deepEqual(linesOf(model, "failures"), ["1,236 requests failed, 2 of them outside the measured time"]);
+  const all = requestCount + 1234;
+  assert.ok(model.verdict.facts.includes(`${all.toLocaleString("en-US")} requests`), model.verdict.facts.join());
+  const scopes = `; of them ${all.toLocaleString("en-US")} measured, 8 to warm up, 3 before, between or after what was measured`;
+  assert.ok(linesOf(model, "totals").join().endsWith(scopes), linesOf(model, "totals").join());
+  const inside = modelOf({}, [level], { ...failed, failedCount: 1234 });
+  assert.deepEqual(linesOf(inside, "failures"), []);
 });
 
 test("conversations and their unsent turns are counted", () => {

@@ -42,7 +42,7 @@ test("runs together are a row for each level, with means and intervals; each run
     valuesOf(tableOf(model, "by-run")).map(({ run, level }) => [run, level]),
     [1, 2, 3].map((run) => [`run ${run}`, 128]),
   );
-  assert.deepEqual(model.verdict.facts, ["3 runs", "10.5 s", "3,000 requests"]);
+  assert.deepEqual(model.verdict.facts, ["3 runs", "3.0 s", "3,000 requests"]);
 });
 
 test("an assertion is judged on the mean over runs, and says how many runs meet it", () => {
@@ -52,7 +52,7 @@ test("an assertion is judged on the mean over runs, and says how many runs meet 
   };
   assert.deepEqual(check(10, 11, 12), [
     "unresolved",
-    "mean 12.0 ms (9.50 to 14.5 ms), 2 of 3 runs: too close to the limit; add runs",
+    "mean 12.0 ms (9.50 to 14.5 ms), 2 of 3 runs; too close to the limit; add runs",
   ]);
   const [good, ofGood] = check(10, 10, 10.5);
   assert.deepEqual([good, ofGood?.endsWith(", 3 of 3 runs")], ["pass", true]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import type { InputsPlan, OutputsPlan } from "../../../src/plan/plan.ts";
-import { describeLoadNotes, describeRepeats } from "../../../src/report/notes/load-notes.ts";
+import { describeLoadNotes, describeRepeats, findLoad } from "../../../src/report/notes/load-notes.ts";
 import { makeWindow, type WindowParts } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeDataset } from "../../run/send/fake-client.ts";
@@ -27,7 +27,7 @@ test("repeated prompts are noted, but no other repetition", () => {
   const json: InputsPlan = { kind: "json", files: ["inputs.json"] };
   const random: InputsPlan = { kind: "random", stringLength: 1, stringData: "" };
   const cases: readonly (readonly [InputsPlan, OutputsPlan["style"], number, number, string | undefined])[] = [
-    [payloads, "rampart", 5, 500, "500 requests were made from 5 prompts"],
+    [payloads, "rampart", 5, 12_416, "12,416 requests were made from 5 prompts"],
     [payloads, "genai-perf", 1, 2, "2 requests were made from 1 prompt:"],
     [payloads, "rampart", 5, 5, undefined],
     [payloads, "rampart", 5, 4, undefined],
@@ -102,6 +102,8 @@ for (const [name, load, unit, parts, note] of STARTS)
     const notes = describeLoadNotes(makePlan({ load }), level);
     if (note === undefined) assert.deepEqual(notes, []);
     else assert.match(notes.join("\n"), note);
+    for (const { texts, metric } of findLoad(makePlan({ load }), level))
+      if (note !== undefined && texts.some((text) => note.test(text))) assert.equal(metric, "throughput");
     const compatible = describeLoadNotes(makePlan({ load, behaviour: { measuresFromNothing: true } }), level);
     const partial = describeLoadNotes(makePlan({ load }), { ...level, outcome: "partial" });
     for (const other of [compatible, partial]) assert.ok(other.every((text) => !notes.includes(text)));

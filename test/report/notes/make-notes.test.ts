@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Instability } from "../../../src/measure/instability.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import { makeNotes } from "../../../src/report/notes/make-notes.ts";
 import { describeShape } from "../../../src/report/notes/short-samples.ts";
+import type { XySeries } from "../../../src/report/plot.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
-import { modelOf, tableOf } from "../model/make-model.ts";
+import { cellsOf, modelOf, tableOf, valuesOf } from "../model/make-model.ts";
 
 /** Notes: made once of the results, merged, most severe first. */
 
@@ -183,21 +185,39 @@ test("numbers of tokens that mislead have a note on the first screen", () => {
 test("a few bunched streams hide the rate per user, and are a detail; many hide inter-token latency too", () => {
   const single = { times: makeTimes([10, 20, 30, 40, 50, 60]), omitsBunchedRate: true };
   const paired = { times: makeTimes([10, 20, 30], { outputTokens: 6, eventCount: 6 }), omitsBunchedRate: true };
-  const found = (bunched: number) => {
+  const levelOf = (level: number, bunched: number): LevelResult => {
     const columns = makeColumns(...new Array(20).fill(single).fill(paired, 0, bunched));
-    const level = makeLevel({ window: makeWindow({ tokens: measureColumns(columns) }) });
-    const note = notesOf([level]).find(({ code }) => code === "bunched-tokens");
+    return makeLevel({ level, window: makeWindow({ tokens: measureColumns(columns) }) });
+  };
+  const found = (bunched: number) => {
+    const levels = [levelOf(1, bunched), levelOf(2, bunched), levelOf(4, 0)];
+    const note = notesOf(levels).find(({ code }) => code === "bunched-tokens");
     const model = modelOf(
       { measurement: { tokens: { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } } },
-      [level],
+      levels,
     );
-    const keys = tableOf(model, "levels").columns.map(({ key }) => key);
-    return [note?.severity, note?.metric, keys.includes("interTokenLatency.p50")];
+    const rows = cellsOf(tableOf(model, "levels")).filter((row) => "interTokenLatency.p50" in row);
+    const details = valuesOf(tableOf(model, "tokens")).filter(({ metric }) => metric === "inter-token latency");
+    const plots = model.sections.flatMap(({ charts }) => charts);
+    const drawn = (title: string): readonly XySeries[] => {
+      const plot = plots.find((one) => one.title === title);
+      return plot?.kind === "xy" ? plot.series : [];
+    };
+    return {
+      note: [note?.severity, note?.metric],
+      shown: [rows.length, details.length],
+      overLoad: drawn("Inter-token latency over load")[0]?.points.map(([load]) => load),
+      curves: drawn("Inter-token latency by percentile").map(({ name }) => name),
+    };
   };
-  assert.deepEqual(found(1), [undefined, undefined, true]);
-  assert.deepEqual(found(3), ["detail", "outputTokensPerSecPerUser", true]);
-  assert.deepEqual(found(9), ["caution", "interTokenLatency", false]);
-  assert.deepEqual(found(20), ["caution", "interTokenLatency", false]);
+  const everywhere = {
+    ...{ shown: [3, 3], overLoad: [1, 2, 4] },
+    curves: ["1 user", "2 users", "4 users"],
+  };
+  const uncut = { shown: [1, 1], overLoad: [4], curves: ["4 users"] };
+  assert.deepEqual(found(1), { note: [undefined, undefined], ...everywhere });
+  assert.deepEqual(found(3), { note: ["detail", "outputTokensPerSecPerUser"], ...everywhere });
+  for (const bunched of [9, 20]) assert.deepEqual(found(bunched), { note: ["caution", "interTokenLatency"], ...uncut });
 });
 
 test("what differs by more than numbers is not called the same", () => {
@@ -229,17 +249,28 @@ test("what makes a number wrong comes first, details last", () => {
   assert.match(notes[0]?.text ?? "", /^Not stable: over windows 8 to 10 latency moved by 40 %/);
 });
 
+test("a level that was not stable names its metric where only one moved", () => {
+  const metricOf = (change: Partial<Instability>): string | undefined =>
+    notesOf([makeLevel({ outcome: "unstable", instability: makeInstability(change) })])[0]?.metric;
+  assert.equal(metricOf({}), "latency");
+  assert.equal(metricOf({ throughputRatio: 0.5, latencyRatio: 0 }), "throughput");
+  assert.equal(metricOf({ throughputRatio: 0.5 }), undefined);
+});
+
 const ORDER = ["wrong", "caution", "detail"];
 
 const SIZE = { from: 4, to: 6, startNs: 7.2e9, endNs: 7.5e9, factor: 11.83 };
 const SHAPES = [
   [{ kind: "steady" }, undefined],
   [{ kind: "correlated" }, undefined],
-  [{ kind: "drift", ratio: -0.1234 }, "drift of −12 % from the first to the last fifth"],
-  [{ kind: "burst", ...SIZE }, "one burst 4.2 s after the start, 300 ms long: 12 times the rest"],
-  [{ kind: "burst", from: 4, to: 6, factor: 0.25 }, "one burst: 0.25 times the rest"],
-  [{ kind: "start-up", ...SIZE, startNs: 2.9e9, endNs: 3.1e9 }, "slow start: 12 times the rest in the first 100 ms"],
-  [{ kind: "start-up", from: 0, to: 2, factor: 0.5 }, "fast start: 0.5 times the rest"],
+  [{ kind: "drift", ratio: -0.1234 }, "a drift of -12 % from the first to the last fifth"],
+  [{ kind: "burst", ...SIZE }, "one burst 4.2 s after the start, 300 ms long, of 12 times the rest"],
+  [{ kind: "burst", from: 4, to: 6, factor: 0.25 }, "one burst of 0.25 times the rest"],
+  [
+    { kind: "start-up", ...SIZE, startNs: 2.9e9, endNs: 3.1e9 },
+    "a slow start of 12 times the rest in the first 100 ms",
+  ],
+  [{ kind: "start-up", from: 0, to: 2, factor: 0.5 }, "a fast start of 0.5 times the rest"],
 ] as const;
 for (const [shape, text] of SHAPES)
   test(`a shape is described: ${text ?? shape.kind}`, () => assert.equal(describeShape(shape, 3e9), text));
@@ -249,12 +280,18 @@ test("a burst, a slow start and a drift are named with their size, and no longer
     Array.from({ length: 4000 }, (_, at) => (1e6 + ((at * 617) % 100) * 1000) * (at >= from && at < to ? factor : 1));
   const rising = Array.from({ length: 4000 }, (_, at) => 1e6 + 250 * at);
   for (const [latenciesNs, code, text] of [
-    [around(1984, 2112, 12), "burst", /^Latency: one burst .*12 times the rest\.$/],
-    [around(0, 320, 3), "start-up", /^Latency: slow start: 3 times the rest.* Warm up before: put a warmup\(…\)/],
-    [rising, "drift", /^Latency: drift of \+73 % from the first to the last fifth\. Warm up before/],
+    [around(1984, 2112, 12), "burst", /^Latency had one burst .* of 12 times the rest\.$/],
+    [
+      around(0, 320, 3),
+      "start-up",
+      /^Latency had a slow start of 3 times the rest.* Warm up before: put a warmup\(…\)/,
+    ],
+    [rising, "drift", /^Latency had a drift of \+73 % from the first to the last fifth\. Warm up before/],
   ] as const) {
     const notes = notesOf([makeLevel({ window: makeWindow({ latenciesNs }) })], ASSERTED);
-    assert.match(notes.find((note) => note.code === code)?.text ?? "", text);
+    const note = notes.find((one) => one.code === code);
+    assert.match(note?.text ?? "", text);
+    assert.deepEqual([note?.metric, note?.levels], ["latency", ["concurrency 1"]]);
     assert.ok(
       notes.every(({ text: all }) => !all.includes("Use for")),
       code,

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inScenario } from "../../../src/cli/setting-names.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
+import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { createRampartConsole } from "../../../src/report/text/console.ts";
-import { makeInstability } from "../../measure/make-window.ts";
+import { makeInstability, makeWindow } from "../../measure/make-window.ts";
+import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink } from "../make-result.ts";
 
@@ -23,8 +26,20 @@ test("progress and warnings are on standard error, the report is on standard out
     "rampart: no metrics from h:1/m: Connection refused.",
     "",
   ]);
-  assert.match(sink.printed.out, /^MEASURED {2}a test: model, 127\.0\.0\.1:8000, http +3\.5 s {3}30 requests\n\n/);
+  assert.match(sink.printed.out, /^MEASURED {2}a test: model, 127\.0\.0\.1:8000, http +1\.0 s {3}30 requests\n\n/);
   assert.match(sink.printed.out, /… 1 more note: -v\n$/);
+});
+
+test("-v has the throughput of each window in the unit of the table", () => {
+  const plan = makePlan({ outputs: { style: "rampart", verbosity: 1 } });
+  const lineOf = (window: Measurement): string => {
+    const sink = makeSink();
+    createRampartConsole(plan, sink).onWindow?.(1, window, 5e6);
+    return sink.printed.err;
+  };
+  assert.equal(lineOf(makeWindow()), "    window 1: 3 infer/s, 5 ms\n");
+  const tokens = measureColumns(makeColumns({ times: makeTimes([10, 20]) }));
+  assert.equal(lineOf(makeWindow({ tokens })), "    window 1: 3 req/s, 5 ms\n");
 });
 
 test("-v has all notes, those during the run too", async () => {

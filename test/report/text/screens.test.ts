@@ -134,7 +134,7 @@ test("one request again and again, as rampart http shows it: its load, time and 
 });
 
 const MODEL = `
-PASSED  a test: model, 127.0.0.1:8000, http              3.5 s   10,000 requests
+PASSED  a test: model, 127.0.0.1:8000, http              4.0 s   10,000 requests
 
 users  req/s  tokens/s  TTFT p50  TTFT p99  ITL p50  ITL p99  e2e p99  failed
     1  1,000     5,500    110 ms    120 ms  10.0 ms  10.0 ms   257 ms       0
@@ -153,10 +153,10 @@ Failures
   failed     requests   for example
   http 503         40   the server is not ready
 
-  pass  error rate ≤ 1 %   0.498 %: 40 of 8,040
+  pass  error rate ≤ 1 %   0.498 % (40 of 8,040)
 `;
 const BUNCHED = `
-MEASURED  a test: model, 127.0.0.1:8000, http            3.5 s   10,000 requests
+MEASURED  a test: model, 127.0.0.1:8000, http            4.0 s   10,000 requests
 
 users   req/s   tokens/s   TTFT p50   TTFT p99   e2e p99   failed   requests
     1   1,000      5,500     110 ms     120 ms    257 ms        0      2,000
@@ -166,7 +166,7 @@ users   req/s   tokens/s   TTFT p50   TTFT p99   e2e p99   failed   requests
         latency shows how the stream was cut; use the latency per output token.
 `;
 const QUICK = `
-PASSED  a test: model, 127.0.0.1:8000, http              3.5 s   14,000 requests
+PASSED  a test: model, 127.0.0.1:8000, http              6.0 s   14,000 requests
 
 concurrency   infer/s      mean       p50       p90       p99       max   failed
           1     1,000   1.06 ms   1.02 ms   1.20 ms   1.29 ms   1.30 ms        0
@@ -177,7 +177,7 @@ concurrency   infer/s      mean       p50       p90       p99       max   failed
   pass  error rate = 0 %      0 of 14,000
 `;
 const FAILURES = `
-PASSED  a test: model, 127.0.0.1:8000, http               3.5 s   6,040 requests
+PASSED  a test: model, 127.0.0.1:8000, http               4.0 s   6,040 requests
 
 concurrency   infer/s      mean       p50       p90       p99       max   failed
           1     1,000   1.06 ms   1.02 ms   1.20 ms   1.29 ms   1.30 ms        0
@@ -187,11 +187,11 @@ Failures
   failed     requests   for example
   http 503         40   the server is not ready
 
-  pass  error rate < 1 %   0.99 % at concurrency 2: 40 of 4,040
+  pass  error rate < 1 %   0.99 % at concurrency 2 (40 of 4,040)
 `;
 const REPEATED = `
 MEASURED  a test: model, 127.0.0.1:8000, http
-          3 runs   10.5 s   18,000 requests
+          3 runs   12.0 s   18,000 requests
 
 runs differ by more than one run can show: trust the runs together, not a single
 one
@@ -203,7 +203,7 @@ concurrency  infer/s     mean      p50      p90      p99        errors  runs
                         ±0.53    ±0.51    ±0.59    ±0.64  0 to 0.032 %
 `;
 const SEARCH = `
-PASSED  a test: model, 127.0.0.1:8000, http              3.5 s   14,000 requests
+PASSED  a test: model, 127.0.0.1:8000, http              6.0 s   14,000 requests
 
 highest load that keeps the limits: concurrency 2
   2,000 infer/s, p99 latency 3.30 ms

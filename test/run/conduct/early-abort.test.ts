@@ -55,7 +55,7 @@ describe("an assertion that ends the run", () => {
       check: () => Promise.resolve(),
     }).result;
     assert.deepEqual([error?.code, isInterrupted, aborted?.assertionIndex], ["assertion-failed", false, 0]);
-    assert.match(error?.message ?? "", /"error rate is 0 %" did not hold over the last 60 ms, with [\d.]+ %/);
+    assert.match(error?.message ?? "", /"error rate = 0 %" did not hold over the last 60 ms, with [\d.]+ %/);
     assert.ok((aborted?.measured ?? 0) > 0);
     assert.deepEqual(
       levels.map(({ outcome, phase }) => [outcome, phase?.index]),
@@ -122,7 +122,7 @@ describe("an assertion on extracted values of requests with tags", () => {
     assert.deepEqual([error?.code, aborted], ["assertion-failed", { assertionIndex: 2, measured: 100 }]);
     assert.match(
       error?.message ?? "",
-      /"p50 score where size is large below 50" did not hold over the last 2 s, with 100$/,
+      /"p50 score where size is large < 50" did not hold over the last 2 s, with 100$/,
     );
     assert.deepEqual(
       levels.map(({ outcome }) => outcome),

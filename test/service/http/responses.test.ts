@@ -179,13 +179,13 @@ test("extracted values are in the report, in the records, and in assertions", as
     assert.deepEqual(
       assertions.slice(0, 4).map(({ text, isMet, measured, reason }) => [text, isMet, measured?.value ?? reason]),
       [
-        ["average tokens is 10.5", true, 10.5],
-        ["p50 tokens at most 10", true, 10],
-        ["max tokens below 20", false, 20],
-        ["min none above 0", false, "no response had a number there"],
+        ["average tokens = 10.5", true, 10.5],
+        ["p50 tokens ≤ 10", true, 10],
+        ["max tokens < 20", false, 20],
+        ["min none > 0", false, "no response had a number there"],
       ],
     );
-    assert.match(assertions.at(-1)?.text ?? "", /^throughput above 0\.001 req\/s$/);
+    assert.match(assertions.at(-1)?.text ?? "", /^throughput > 0\.001 req\/s$/);
     const { confidence95, ...numbers } = levels[0]?.extracted["tokens"]?.numbers ?? {};
     assert.deepEqual(Object.keys(confidence95 ?? {}), [
       "average",

@@ -16,6 +16,7 @@ import {
 import { type ReadEstimate, readMetric, readOver } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
+import { isCutAt, isCutOver } from "../level-columns.ts";
 import type { ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";
 import { TOKEN_TIMES, titleOf } from "./percentile-charts.ts";
@@ -204,7 +205,10 @@ function ofLevel({ level, durationSec, failed, metrics }: LevelJson): LoadPoint 
   return {
     load: level,
     failedPerSec: durationSec > 0 ? failed / durationSec : 0,
-    ...pointOf((key, statistic) => readMetric(metrics, key, statistic)),
+    ...pointOf(
+      (key, statistic) => readMetric(metrics, key, statistic),
+      (key) => isCutAt(metrics, key),
+    ),
   };
 }
 
@@ -215,14 +219,19 @@ function ofRuns({ level, metrics }: CombinedLevelJson): LoadPoint {
   };
   const failed = read("errorRate")?.value ?? 0;
   const perSec = read("throughput")?.value ?? 0;
-  return { load: level, failedPerSec: failed >= 1 ? 0 : (perSec * failed) / (1 - failed), ...pointOf(read) };
+  return {
+    load: level,
+    failedPerSec: failed >= 1 ? 0 : (perSec * failed) / (1 - failed),
+    ...pointOf(read, (key) => isCutOver(metrics, key)),
+  };
 }
 
 type Read = (key: string, statistic?: PercentileName) => ReadEstimate | undefined;
 
-function pointOf(read: Read): Omit<LoadPoint, "load" | "failedPerSec"> {
+/** @param isLeftOut whether the tables leave out a metric here */
+function pointOf(read: Read, isLeftOut: (key: string) => boolean): Omit<LoadPoint, "load" | "failedPerSec"> {
   const spread = (key: string): Spread => {
-    const of = (name: PercentileName): ReadEstimate | undefined => inUs(read(key, name));
+    const of = (name: PercentileName): ReadEstimate | undefined => (isLeftOut(key) ? undefined : inUs(read(key, name)));
     return { p50: of("p50"), p90: of("p90"), p99: of("p99") };
   };
   return {

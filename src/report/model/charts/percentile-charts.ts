@@ -4,6 +4,7 @@ import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { type Plot, pickEvenly, roundForPlot, type XySeries } from "../../plot.ts";
 import type { SpreadJson } from "../../schema/metrics.ts";
 import { findSpread } from "../../schema/read-metrics.ts";
+import { isCutAt } from "../level-columns.ts";
 import { nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";
 
@@ -34,7 +35,7 @@ export function tokenCurves(view: ReportView): Plot[] {
 function curvesOf(view: ReportView, metric: string): Curve[] {
   return view.levels.flatMap(({ run, name, json: { metrics } }) => {
     const found = findSpread(metrics, metric);
-    return found === undefined
+    return found === undefined || isCutAt(metrics, metric)
       ? []
       : [{ name: nameInRun(run, name), mostUs: found.max ?? 0, points: spreadCurve(found) }];
   });

@@ -1,0 +1,85 @@
+import { certaintyOf } from "../measure/intervals/certainty.ts";
+import { metricOf } from "../measure/metrics/catalogue.ts";
+import { formatMetric } from "../measure/metrics/metric-text.ts";
+import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
+import type { Plan } from "../plan/plan.ts";
+import { formatCount, formatDurationNs, formatPct, msToNs } from "../plan/units.ts";
+import { describeLevel } from "../registry/level-names.ts";
+import { shownUnitOf } from "../registry/service-kinds.ts";
+import { measuredLevels } from "../result/judged-levels.ts";
+import type { LevelResult, RunResult } from "../result/run-result.ts";
+import { formatMetricValue, joinEnds } from "./model/values.ts";
+
+/** What an assertion measured, in words: the same in JSON, in the verdict and in every report. */
+
+/** An assertion in words. */
+interface DescribedAssertion {
+  /** `worst 31.2 ms at concurrency 8`, and why it is unresolved. The level is left out where there is only one. */
+  readonly measured: string;
+  /** The limit with its unit. */
+  readonly limit: string;
+}
+
+/** Returns the unit of throughput in the words of runs: `req/s`. */
+export function unitOfRuns({ target }: Plan, runs: readonly RunResult[]): string {
+  return shownUnitOf(
+    target,
+    levelsOf(runs).some(({ window }) => (window.tokens?.count ?? 0) > 0),
+  );
+}
+
+function levelsOf(runs: readonly RunResult[]): LevelResult[] {
+  return runs.flatMap(measuredLevels);
+}
+
+/** Describes what an assertion was judged by. @param runs all of the plan */
+export function describeAssertion(
+  plan: Plan,
+  verdict: Verdict | RunsVerdict,
+  runs: readonly RunResult[],
+): DescribedAssertion {
+  const { assertion, measured, reason, endedRun } = verdict;
+  const { metric } = assertion;
+  const unit = unitOfRuns(plan, runs);
+  const limit = formatMetric(metric, assertion.limit, unit);
+  const place = placeOf(plan, verdict, runs);
+  if (measured === undefined) return { measured: `${reason ?? "nothing measured"}${place}`, limit };
+  const format = (value: number): string => formatMetricValue(metric, value, unit, assertion.limit);
+  const why = reason === undefined ? "" : `; ${reason}`;
+  if (endedRun === true) {
+    const time = formatDurationNs(msToNs(assertion.abortAfterMs ?? 0));
+    return { measured: `${format(measured)} over the last ${time}, which ended the run`, limit };
+  }
+  if ("runCount" in verdict) {
+    const { low, high, metCount, runCount } = verdict;
+    const found = certaintyOf({ value: measured, low, high, isRatio: metricOf(metric).quantity === "ratio" });
+    const range = found.isCertain ? ` (${joinEnds(format(found.low), format(found.high))})` : "";
+    return { measured: `mean ${format(measured)}${range}${place}, ${metCount} of ${runCount} runs${why}`, limit };
+  }
+  const counts = metric.key === "errorRate" && assertion.where === undefined ? countsOf(verdict, runs) : undefined;
+  if (counts === undefined)
+    return { measured: `${place === "" ? "" : "worst "}${format(measured)}${place}${why}`, limit };
+  const of = `${formatCount(counts.failed)} of ${formatCount(counts.total)}`;
+  return { measured: `${measured === 0 ? of : `${formatPct(measured)}${place} (${of})`}${why}`, limit };
+}
+
+/** Names the level that decided; empty where there is only one, and for the highest load of a search. */
+function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunResult[]): string {
+  const levels = levelsOf(runs);
+  const names = new Set(levels.map((one) => describeLevel(plan, one.level, one.phase?.index)));
+  const isOnly = names.size <= 1 || levels.some(({ limits }) => limits !== undefined);
+  return level === undefined || isOnly ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;
+}
+
+/** Counts failed requests: at the level that decided, or of all levels when none failed. */
+function countsOf(
+  { level, phaseIndex, measured }: Verdict,
+  [run, ...others]: readonly RunResult[],
+): { readonly failed: number; readonly total: number } | undefined {
+  if (run === undefined || others.length > 0 || run.findMax !== undefined) return undefined;
+  const counted = measuredLevels(run).filter(
+    (one) => measured === 0 || (one.level === level && (phaseIndex === undefined || one.phase?.index === phaseIndex)),
+  );
+  const failed = counted.reduce((sum, { window }) => sum + window.failedCount, 0);
+  return { failed, total: counted.reduce((sum, { window }) => sum + window.requestCount, failed) };
+}
