@@ -23,6 +23,9 @@ import { inputBuilder } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
 
+/** The message for shares of lengths with another sum. */
+export const SHARES_RULE = "must have shares that add up to 100 %";
+
 /** A length in tokens: a fixed number, or `{ mean, stddev }` of a normal distribution. */
 export type Length = number | { readonly mean: number; readonly stddev: number };
 
@@ -154,7 +157,7 @@ function promptsSchema() {
     v.check((parts) => {
       const sum = parts.reduce((total, part) => total + toPct(part.share), 0);
       return Math.abs(sum - 100) <= 0.5;
-    }, "must have shares that add up to 100 %"),
+    }, SHARES_RULE),
   );
   return strictOptions({
     isl: v.optional(inputLength),

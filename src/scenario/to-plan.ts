@@ -27,7 +27,7 @@ import { toProblems } from "./definition/to-problem.ts";
 import { toMs, toPct, toRatio } from "./fields.ts";
 import { callOf } from "./form.ts";
 import { describeInputs } from "./inputs.ts";
-import { type ConvertedLoad, convertLoads } from "./loads/table.ts";
+import { type ConvertedLoad, convertLoads, loadCallOf } from "./loads/table.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { checkRepeat, toRepeatPlan, untilOf } from "./repeat.ts";
 import { checkRequests, partsOf, toRequestsPlan } from "./requests-plan.ts";
@@ -271,7 +271,7 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     if (needsOf(metric).includes("schedule") && !hasMeasuredSchedule(loadPlan)) {
       const message = `${metric.key} needs a load with a schedule`;
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plain?.kind));
+      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, loadCallOf(plain)));
     }
   }
   return nameLimits(problems, definition.assert?.length ?? 0);

@@ -32,7 +32,7 @@ import { readFiles } from "../shared-flags.ts";
 
 /** What a command does with the points of a sweep. */
 export interface SweepDoor {
-  readonly door: Extract<Door, "run" | "http">;
+  readonly door: Extract<Door, "run" | "http" | "llm" | "triton">;
   /** Names of the scenario's parameters, which come before the options of the same name. */
   readonly parameters: readonly string[];
   /** Runs a point. Returns its exit code. */
@@ -40,7 +40,7 @@ export interface SweepDoor {
 }
 
 /** Options that say nothing about what is measured. */
-const NOT_SWEPT = ["set", "sweep", "fail-if", "help", "help-all"];
+const NOT_SWEPT = ["set", "sweep", "fail-if", "save", "help", "help-all"];
 
 /** The reports on several runs together, by their key in a plan. */
 export const FORMATS: Readonly<Record<string, (model: ReportModel, json: object) => string | Promise<string>>> = {
@@ -193,14 +193,17 @@ function outputNames(door: Door): string[] {
 export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
   const problems: Problem[] = [];
   readFiles(flags, sharedOptions(door), [], problems);
-  const single = sharedOptions(door).flatMap((option) => {
-    const key = fileKeyOf(option);
-    if (key === undefined || !flags.has(option.name) || key in FORMATS) return [];
-    return [
-      problem("conflict", `--${option.name}`, "cannot hold more than one point", "Leave it out, or run one point."),
-    ];
-  });
-  return [...problems, ...single];
+  const single = sharedOptions(door)
+    .filter((option) => !((fileKeyOf(option) ?? "json") in FORMATS))
+    .map(({ name }) => name);
+  return [
+    ...problems,
+    ...[...single, "save"]
+      .filter((name) => flags.has(name))
+      .map((name) =>
+        problem("conflict", `--${name}`, "cannot hold more than one point", "Leave it out, or run one point."),
+      ),
+  ];
 }
 
 /** Adds the problems of one of several plans, each once. @param place moves the path of a problem to its place in the scenario @throws other errors */

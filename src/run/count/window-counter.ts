@@ -9,8 +9,8 @@ import {
   toMeasurement,
 } from "../../measure/tally/window-tally.ts";
 import { type FinishedTimeline, Timeline } from "../../measure/timeline.ts";
-import { noArrivalBefore } from "../../runtime/arrival.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
+import { noArrivalBefore } from "../../transport/arrival.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import { type CountedSends, countByMember, GroupCounter, toGroupWindows } from "./group-counter.ts";
 import type { LevelMeter } from "./level-meter.ts";

@@ -1,7 +1,7 @@
 import { nsToMs } from "../../plan/units.ts";
-import { arrivalNs } from "../../runtime/arrival.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type Socket } from "../../runtime/socket.ts";
+import { arrivalNs } from "../arrival.ts";
 import type { Call, ClientOptions, ReceivedCounts } from "../client.ts";
 import { connectFailure, describeClose } from "../connect-failure.ts";
 import { type Failure, failureOfReading, silentFor } from "../failure.ts";

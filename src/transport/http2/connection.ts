@@ -1,6 +1,6 @@
-import { arrivalNs } from "../../runtime/arrival.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Socket } from "../../runtime/socket.ts";
+import { arrivalNs } from "../arrival.ts";
 import { connectFailure, describeConnectError } from "../connect-failure.ts";
 import { type Failure, failureOfReading } from "../failure.ts";
 import { type NamedTarget, openNamedSocket } from "../named-socket.ts";
