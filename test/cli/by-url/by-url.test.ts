@@ -359,7 +359,7 @@ describe("both", () => {
       for (const line of [
         /^rampart: --sweep bogus: is neither a parameter nor an option/m,
         /^rampart: --sweep save: says nothing about what is measured/m,
-        /^rampart: --save: has room for one point only/m,
+        /^rampart: --save: cannot hold more than one point/m,
       ])
         assert.match(text, line);
     });
