@@ -1,7 +1,7 @@
 #!/usr/bin/env -S rampart run
 import { defineScenario, errorRate, goodput, input, openai, p90, param, steps } from "rampart";
 
-/** A chat model behind OpenAI's API: how many requests per second keep all limits, and are the responses responses at all? */
+/** A chat model behind OpenAI's API: how many requests per second keep all limits, and do responses have content at all? */
 export default defineScenario({
   name: "chat with goodput",
   params: {

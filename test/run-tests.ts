@@ -54,14 +54,17 @@ export async function runTests({ name, command, env, junit }: TestRun): Promise<
   const log = join(work, `${name.replaceAll(" ", "-")}.log`);
   const { code, cpuSec } = await runCommand(command, env, log);
   const cases = existsSync(junit) ? readJunit(junit) : [];
-  console.log(`${name}: ${cases.length} tests in ${formatTime(startMs, cpuSec)}`);
+  // A process that was ended leaves no report, whatever it ran before.
+  const what =
+    code === 0 || cases.length > 0 ? `${cases.length} tests` : `${describeEnd(code)}, and its tests are lost,`;
+  console.log(`${name}: ${what} in ${formatTime(startMs, cpuSec)}`);
   for (const [file, timeSec] of longestFiles(cases, LONGEST_FILES))
     console.log(`  ${timeSec.toFixed(0).padStart(4)} s  ${file.slice(Math.max(0, file.lastIndexOf("/test/") + 1))}`);
   const hasFailure = cases.some(({ failure }) => failure !== undefined);
   if (code === 0 && cases.length > 0) return cases;
   if (hasFailure) return cases;
   // The runner failed without a failed test: that is one.
-  return [...cases, { name: `${name} ends well`, failure: `exit code ${code}\n${tail(log)}`, isSkipped: false }];
+  return [...cases, { name: `${name} ends well`, failure: `${describeEnd(code)}\n${tail(log)}`, isSkipped: false }];
 }
 
 /** How a command ended. */
@@ -105,6 +108,11 @@ function runCommand(command: readonly string[], env: Readonly<Record<string, str
 function readCpuSec(times: string): number {
   const parts = [...times.matchAll(/(\d+)m([\d.]+)s/g)];
   return parts.reduce((sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds), 0);
+}
+
+/** Describes how a shell's command ended: above 128 its exit code is the number of a signal. */
+function describeEnd(code: number): string {
+  return code > 128 ? `ended by signal ${code - 128}` : `ended with exit code ${code}`;
 }
 
 function formatTime(startMs: number, cpuSec: number): string {

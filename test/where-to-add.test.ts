@@ -7,6 +7,8 @@ import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { CommandIo } from "../src/cli/execute.ts";
 import { inScenario } from "../src/cli/setting-names.ts";
+import { startMock } from "../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../src/plan/mock.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../src/plan/tls.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
@@ -261,11 +263,11 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       { after: "const SERVER = {", added: 'serverSuccess: { label: "server success", ...timeOf("success") },' },
     ],
   },
-  "a metric of its GPUs": {
-    "measure/metrics/gpu-metrics.ts": [
+  "a gauge of its page of metrics": {
+    "measure/metrics/server-gauges.ts": [
       { after: "export const GAUGES = {", added: 'temperatureC: { of: "gpu", families: ["nv_gpu_temperature"] },' },
       {
-        after: "const GPU = {",
+        after: "const GAUGE_ENTRIES = {",
         added:
           'gpuTemperature: { label: "GPU temperature", quantity: "number", unit: "C", ...readingsOf("temperatureC") },',
       },
@@ -548,7 +550,7 @@ test("a made-up option is read, in the help, in the plan, and printed back", LIM
   assert.match(await execute({ ...planOf({}), outputs: plan.outputs }), /^Request concurrency: 1$/m);
 });
 
-test("a made-up option on all commands is in the help and in the plan of each", LIMIT, async () => {
+test("a made-up option on all commands is in the help and in the plan of each", LIMIT, async (context) => {
   const { runCommandLine } = (await load("cli/commands.ts")) as typeof import("../src/cli/commands.ts");
   const printed = async (args: readonly string[]): Promise<string> => {
     const io = silentIo();
@@ -559,9 +561,14 @@ test("a made-up option on all commands is in the help and in the plan of each", 
   writeFileSync(scenario, "name: a test\ntarget: embedded\nload: { hold: { concurrency: 1, requests: 1 } }\n");
   const settings = ["model_names: m", "endpoint: { type: chat }", `tokenizer: { name: ${TINY} }`];
   writeFileSync(config, [...settings, "rampart: { draws: 7, dry_run: true }", ""].join("\n"));
+  const mock = await startMock(DEFAULT_MOCK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  context.after(() => mock.stop());
+  const server = `127.0.0.1:${mock.httpPort}`;
   const doors: readonly (readonly [command: readonly string[], ...args: string[]])[] = [
     [["run"], scenario],
     [["http"], "localhost:1"],
+    [["llm"], server, "--tokenizer", TINY],
+    [["triton"], server],
     [["perf_analyzer"], "-m", "simple"],
     [["genai-perf", "profile"], "-m", "m", "--endpoint-type", "chat", "--tokenizer", TINY],
   ];

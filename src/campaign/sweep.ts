@@ -12,9 +12,9 @@ import {
 /** Many runs as one: measures the points of a sweep, or searches the highest load that meets limits. */
 
 /** A varied parameter and its values, in order. */
-export interface SweepAxis {
+export interface SweepAxis<Value = number> {
   readonly name: string;
-  readonly values: readonly number[];
+  readonly values: readonly Value[];
 }
 
 /** Result of a point. */
@@ -60,8 +60,8 @@ export interface SweepTask<Point extends MeasuredPoint> {
 }
 
 /** Returns all combinations of the axes' values. The last axis changes fastest. */
-export function combineAxes(axes: readonly SweepAxis[]): PointParameters[] {
-  return axes.reduce<PointParameters[]>(
+export function combineAxes<Value>(axes: readonly SweepAxis<Value>[]): (readonly (readonly [string, Value])[])[] {
+  return axes.reduce<(readonly (readonly [string, Value])[])[]>(
     (points, { name, values }) => points.flatMap((point) => values.map((value) => [...point, [name, value] as const])),
     [[]],
   );
@@ -84,14 +84,14 @@ class RunningSweep<Point extends MeasuredPoint> {
   private readonly task: SweepTask<Point>;
   private readonly points: Point[] = [];
   private readonly failed: FailedPoint[] = [];
-  private readonly responses: SearchSummary[] = [];
+  private readonly answers: SearchSummary[] = [];
   private readonly brokenLimits = new Map<string, readonly string[]>();
   readonly sweep: SweepSummary<Point>;
 
   constructor(task: SweepTask<Point>) {
-    const { points, failed, responses, brokenLimits } = this;
+    const { points, failed, answers, brokenLimits } = this;
     this.task = task;
-    const search = task.search && { limits: task.search.limits, responses };
+    const search = task.search && { limits: task.search.limits, answers };
     this.sweep = { points, failed, search, brokenLimits };
   }
 
@@ -131,7 +131,7 @@ class RunningSweep<Point extends MeasuredPoint> {
       search.add(value, this.judge(outcome, parameters, task) ? "kept" : "broken");
     }
     const { highest, broken } = search.ends;
-    this.responses.push({
+    this.answers.push({
       parameter,
       fixed,
       highest: highest ?? null,

@@ -58,6 +58,16 @@ export interface PointWatch {
   readonly peers?: Peers;
 }
 
+/** One of the runs of a scenario that has several. */
+export interface PlannedRun {
+  /** Of its target. */
+  readonly name: string;
+  readonly plan: Plan;
+}
+
+/** Receives the runs in their order. @param areAtOnce whether they run at the same time */
+export type OnRuns = (runs: readonly PlannedRun[], areAtOnce: boolean) => void;
+
 /** How a front door runs its plan. */
 export interface ExecuteOptions {
   /** Called at the first Ctrl-C. */

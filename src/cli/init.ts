@@ -13,15 +13,15 @@ import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS, parseFlags } from "./flags.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
 import { describeCommandLine } from "./init-command-lines.ts";
-import { sharedOptions } from "./options/shared-options.ts";
 import { runScenarioCommand } from "./run.ts";
 import { writeNewScenario } from "./scenarios/new-scenario.ts";
+import { sharedFlags } from "./shared-flags.ts";
 
 /** `rampart init`: asks questions, writes a scenario, prints equivalent flags, and offers to run it. */
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [
-  ...QUESTIONS.filter(({ help }) => help !== "").map(toFlag),
+  ...QUESTIONS.flatMap(toFlags),
   {
     name: "no-server",
     help: "Write the scenario without asking the server and without loading the tokenizer. Needs --model.",
@@ -32,18 +32,12 @@ export const FLAGS: readonly Flag[] = [
   ...HELP_FLAGS,
 ];
 
-/** Returns the option of a question. Other commands have some of them too: letters and names from elsewhere are those of all. */
-function toFlag({ id, value, help }: Question): Flag {
-  const { short, meant, isCommon } = sharedOptions("init").find(({ name }) => name === id) ?? {};
-  const isShown = isCommon ?? ["target", "goal", "out"].includes(id);
-  return {
-    name: id,
-    value,
-    help,
-    ...(short && { short }),
-    ...(meant && { meant }),
-    ...(isShown && { isCommon: true }),
-  };
+/** Returns the options of a question: one, or none. Those that other commands have too are in the table of all. */
+function toFlags({ id, value, help }: Question): Flag[] {
+  const shared = sharedFlags("init").filter(({ name }) => name === id);
+  if (help === undefined) return shared;
+  const isShown = ["target", "goal"].includes(id);
+  return [{ name: id, help, ...(value && { value }), ...(isShown && { isCommon: true }) }];
 }
 
 /** The command. */
@@ -86,7 +80,7 @@ function readFlags(flags: FlagValues): Answers {
 
 async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const files = filesOf(answers);
-  for (const { path, text } of files) writeNewScenario(path, text, "--out");
+  for (const { path, text } of files) writeNewScenario(path, text, "--save");
   for (const { path, text } of files) io.out(`\nwrote ${path}:\n\n${text}`);
   const commandLine = describeCommandLine(answers);
   if (commandLine !== "") io.out(`\n${commandLine}`);

@@ -77,13 +77,6 @@ export const FLAGS: readonly Flag[] = commandFlags("mock", [
     help: "Time between tokens of the language model.",
   },
   {
-    name: "output-tokens",
-    isCommon: true,
-    value: "N",
-    default: `${DEFAULT_LLM.outputTokens}`,
-    help: "Tokens of a response when the request names no limit.",
-  },
-  {
     name: "tokens-per-event",
     value: "N",
     default: `${DEFAULT_LLM.tokensPerEvent}`,
@@ -154,7 +147,7 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
       llm: {
         firstToken: readLatency(flags, "ttft", problems) ?? latency,
         tokenGapMs: readGap(flags, problems),
-        outputTokens: number("output-tokens", MAX_MOCK_TOKENS, true, 1),
+        outputTokens: number("osl", MAX_MOCK_TOKENS, true, 1),
         tokensPerEvent: number("tokens-per-event", MAX_MOCK_TOKENS, true, 1),
         reasoningTokens: number("reasoning-tokens", MAX_MOCK_TOKENS, true),
         cutRatio: ratio("cut-rate"),
@@ -202,7 +195,7 @@ function helpPage(command: string): HelpPage {
     flags: FLAGS,
     examples: [
       `${command} --latency normal:5ms:1ms --error-rate 1%`,
-      `${command} --ttft 50ms --itl 10ms --output-tokens 128`,
+      `${command} --ttft 50ms --itl 10ms --osl 128`,
       "rampart chat localhost:8000                     in another terminal",
       "rampart perf_analyzer -m simple -u localhost:8000",
     ],

@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import type { OutputFilesPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { readNumber } from "./flag-values.ts";
@@ -20,14 +21,19 @@ import { checkOutputFiles, findReadOutputs } from "./output-files.ts";
 
 /** Returns all flags of a command: what it measures, those that no other command has, and the rest. */
 export function commandFlags(door: Door, others: readonly Flag[]): readonly Flag[] {
-  const shared = sharedOptions(door);
-  const toFlags = (options: readonly SharedOption[]): Flag[] => options.map((option) => toFlag(option, door === "run"));
   return [
-    ...toFlags(shared.filter(({ isFirst }) => isFirst)),
+    ...sharedFlags(door, ({ isFirst = false }) => isFirst),
     ...others,
-    ...toFlags(shared.filter(({ isFirst }) => !isFirst)),
+    ...sharedFlags(door, ({ isFirst = false }) => !isFirst),
     ...HELP_FLAGS,
   ];
+}
+
+/** Returns the flags of a command that others have too. @param isWanted Default: all */
+export function sharedFlags(door: Door, isWanted: (option: SharedOption) => boolean = () => true): Flag[] {
+  return sharedOptions(door)
+    .filter(isWanted)
+    .map((option) => toFlag(option, door === "run"));
 }
 
 /** Returns one option as a flag. @param hasScenario whether the flag replaces what a scenario says; outputs belong to no scenario */
@@ -39,10 +45,7 @@ function toFlag(option: SharedOption, hasScenario: boolean): Flag {
   return {
     name,
     help,
-    ...(short === undefined ? {} : { short }),
-    ...(value === undefined ? {} : { value }),
-    ...(choices === undefined ? {} : { choices }),
-    ...(meant === undefined ? {} : { meant }),
+    ...defined({ short, value, choices, meant }),
     ...(isCommon === true ? { isCommon } : {}),
     ...(option.default === undefined || option.setting !== undefined ? {} : { default: String(option.default) }),
     ...(text === undefined || defaultText === undefined ? {} : { defaultText }),

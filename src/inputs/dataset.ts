@@ -1,6 +1,6 @@
+import type { Tags } from "../plan/groups/tags.ts";
 import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Text } from "../plan/messages.ts";
-import type { Tags } from "../plan/split/tags.ts";
 import type { PayloadRequest } from "../service/content.ts";
 
 /** The data requests are made of: streams of steps, each the tensors of one batch item, or a payload. */

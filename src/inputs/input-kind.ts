@@ -23,6 +23,8 @@ export interface InputKind<P extends InputsPlan> {
   readonly lacksSessions?: Pick<Problem, "message" | "hint">;
   /** Why its data needs a load of sessions, and what to use. Absent: it does not. */
   readonly needsSessions?: Pick<Problem, "message" | "hint">;
+  /** Its sessions are chains of requests. Absent: conversations. */
+  readonly hasChains?: true;
   /** Whether each request takes the next step of the data, whichever lane sends it. Absent: no. */
   isInOrder?(plan: P): boolean;
   /** Describes what its requests measure, in place of one path of the target. Absent: the target says it. */

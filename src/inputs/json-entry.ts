@@ -1,6 +1,6 @@
+import type { Tags } from "../plan/groups/tags.ts";
 import type { Text } from "../plan/messages.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import type { Tags } from "../plan/split/tags.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { TensorSpec } from "../service/tensor.ts";
 import type { StepTensor } from "./dataset.ts";
@@ -78,7 +78,8 @@ export class EntryReader {
     const field = (entry as Entry | null)?.[TAGS_FIELD];
     if (field === undefined || this.model.inputs.some(({ name }) => name === TAGS_FIELD)) return undefined;
     const tags = readTags(field);
-    if (tags === undefined) this.report(`${place}.${TAGS_FIELD}`, "are no tags", TAGS_HINT);
+    if (tags === undefined)
+      this.report(`${place}.${TAGS_FIELD}`, "must be an object of texts, numbers or booleans", TAGS_HINT);
     return tags;
   }
 

@@ -229,7 +229,10 @@ function withTags(
 ): StepFacts | undefined {
   if (given === undefined) return facts;
   const tags = readTags(given);
-  if (tags === undefined) problems.push(problem("invalid-value", place, "has tags that are no tags", TAGS_HINT));
+  if (tags === undefined)
+    problems.push(
+      problem("invalid-value", place, "has tags that are not an object of texts, numbers or booleans", TAGS_HINT),
+    );
   return tags && facts && { ...facts, tags };
 }
 

@@ -1,5 +1,5 @@
+import type { Tags } from "../plan/groups/tags.ts";
 import { messageOf, RunError, userError } from "../plan/problem.ts";
-import type { Tags } from "../plan/split/tags.ts";
 import { parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
 import { type Extent, JsonScanner } from "./json-scanner.ts";

@@ -1,5 +1,5 @@
+import type { Tags } from "../plan/groups/tags.ts";
 import { messageOf, RunError, userError } from "../plan/problem.ts";
-import type { Tags } from "../plan/split/tags.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";

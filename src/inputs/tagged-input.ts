@@ -1,4 +1,4 @@
-import { TARGET_TAG, type Tags } from "../plan/split/tags.ts";
+import { TARGET_TAG, type Tags } from "../plan/groups/tags.ts";
 import { toPlainNumber } from "../service/json-text.ts";
 
 /** A tensor of an input. */

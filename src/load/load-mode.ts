@@ -37,7 +37,7 @@ export interface LoadMode<P extends LoadPlan> {
   /** Returns how the load changes within a level. Absent or undefined: it does not. */
   ramp?(plan: P): LevelRamp | undefined;
   /**
-   * Returns the mean load asked for over the first `overNs` of a level, in the unit of its value; undefined when it is no such number, as
+   * Returns the mean load asked for over the first `overNs` of a level, in the unit of its value; undefined when there is no such number, as
    * with conversations that pause, or due times from the data. Absent: the value of the level.
    */
   askedMean?(plan: P, level: number, overNs: number): number | undefined;

@@ -1,4 +1,4 @@
-/** Readings of gauges on the server's page of metrics; `metrics/gpu-metrics.ts` says which. */
+/** Readings of gauges on the server's page of metrics; `metrics/server-gauges.ts` says which. */
 
 /** One scrape: values by gauge and GPU UUID, or name of the engine. Gauges that the server does not report are absent. */
 export type GaugeReading = Readonly<Record<string, ReadonlyMap<string, number>>>;

@@ -1,4 +1,4 @@
-import type { Tags } from "../plan/split/tags.ts";
+import type { Tags } from "../plan/groups/tags.ts";
 import type { CompletionGap } from "./completion-gaps.ts";
 import type { Extracted } from "./extracted-tally.ts";
 import type { GaugeReadings } from "./gauge-readings.ts";

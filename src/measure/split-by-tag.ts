@@ -1,4 +1,4 @@
-import { hasTags, TARGET_TAG, type Tags } from "../plan/split/tags.ts";
+import { hasTags, TARGET_TAG, type Tags } from "../plan/groups/tags.ts";
 import type { Measurement } from "./measurement.ts";
 import { joinParallel } from "./merge.ts";
 import type { ServerDelta } from "./server-delta.ts";

@@ -10,10 +10,10 @@ export type Statistic = "average" | "min" | "max" | number;
 export type Direction = "lower" | "higher";
 
 /** What a scenario says about values of its own. */
-export type OwnFacts = Readonly<EntriesOf<typeof ownFactsEntries>>;
+export type CustomFacts = Readonly<EntriesOf<typeof customFactsEntries>>;
 
 /** Returns the schemas of what a scenario says about values of its own, as an object's entries. */
-export function ownFactsEntries() {
+export function customFactsEntries() {
   return {
     /** Unit of the values. Absent: none. */
     unit: v.exactOptional(v.pipe(v.string("must be text"), v.trim(), v.nonEmpty("must be a unit such as points"))),
@@ -38,7 +38,7 @@ export function derivedSchema() {
   return v.object({
     name: v.pipe(v.string(), v.nonEmpty("must be a name")),
     value: derivedValueSchema(),
-    ...ownFactsEntries(),
+    ...customFactsEntries(),
   });
 }
 
@@ -52,7 +52,7 @@ export interface MetricPlan {
   readonly name?: string | undefined;
   /** Only of `extractedShare`: the text whose share it is. */
   readonly text?: string | undefined;
-  /** Only of metrics that a scenario defines: {@link OwnFacts}. */
+  /** Only of metrics that a scenario defines: {@link CustomFacts}. */
   readonly unit?: string | undefined;
   readonly better?: Direction | undefined;
   /** Only of `derived`: how it is computed. */

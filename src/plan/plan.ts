@@ -3,11 +3,11 @@ import { assertionSchema, derivedSchema, type MetricPlan, precisionSchema } from
 import { behaviourSchema } from "./behaviour.ts";
 import { cancellationSchema } from "./cancellation.ts";
 import { functionSchema } from "./functions.ts";
+import { tagsSchema } from "./groups/tags.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { PlanOf, Schema } from "./schema.ts";
 import { sequencesSchema } from "./sequences.ts";
-import { tagsSchema } from "./split/tags.ts";
 import { telemetrySchema } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 
@@ -188,6 +188,18 @@ export type ClientPlan = PlanOf<typeof clientSchema>;
 
 export type CallModePlan = ClientPlan["callMode"];
 
+/** The clients with the protocols that they speak: Rampart's own, and libraries for comparison and as a fallback. */
+export const CLIENTS = { own: ["http", "grpc"], undici: ["http"], "grpc-js": ["grpc"] } as const;
+
+/** A client that sends requests. */
+export type ClientKind = keyof typeof CLIENTS;
+
+/** Returns the clients that speak a protocol. Absent: all. */
+export function clientsOf(protocol?: "http" | "grpc"): ClientKind[] {
+  const all = Object.keys(CLIENTS) as ClientKind[];
+  return all.filter((kind) => protocol === undefined || (CLIENTS[kind] as readonly string[]).includes(protocol));
+}
+
 /** Most threads that send. */
 export const MOST_WORKERS = 256;
 
@@ -206,8 +218,7 @@ export function clientSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   return v.object({
-    /** `own`: Rampart's client; the others are libraries for comparison and as a fallback. */
-    kind: v.picklist(["own", "undici", "grpc-js"], "must be own, undici or grpc-js"),
+    kind: v.picklist(clientsOf(), "must be own, undici or grpc-js"),
     /**
      * `sync`: a lane waits for its response; `async`: a lane may have several outstanding requests; `auto`: async for models with sequences
      * or several responses per request, otherwise sync.

@@ -1,16 +1,16 @@
 import * as v from "valibot";
 import { canJoin, LIMIT_NAMES } from "../measure/good-requests.ts";
+import { memberPlanOf } from "../plan/groups/mix.ts";
 import { type BusPlan, busSchema, type Plan, planRestSchema } from "../plan/plan.ts";
 import { movePath, type Problem, problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
-import { memberPlanOf } from "../plan/split/mix.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { findConflicts } from "./conflicts.ts";
+import { withCustomMetrics } from "./custom-metrics.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
 import { metricSchema } from "./metric-schema.ts";
 import { membersOf } from "./mix.ts";
-import { withOwnMetrics } from "./own-metrics.ts";
 import { TARGETS } from "./service-kinds.ts";
 
 /**
@@ -28,7 +28,7 @@ export function checkPlan(plan: Plan): Plan {
   if (problems.length === 0) problems.push(...checkMembers(plan));
   if (problems.length === 0) problems.push(...findConflicts(plan));
   if (problems.length > 0) throw new UserError(problems);
-  return withOwnMetrics(plan);
+  return withCustomMetrics(plan);
 }
 
 /** Checks the settings of a bus for a process that has no plan. @throws UserError with all problems */

@@ -1,15 +1,15 @@
 import { rangeOf } from "../load/levels.ts";
 import { metricOf, needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
+import { TARGET_TAG, type Tags, type TagsPlan, unknownTags } from "../plan/groups/tags.ts";
 import type { Text } from "../plan/messages.ts";
-import type { Plan } from "../plan/plan.ts";
+import { clientsOf, type Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { TARGET_TAG, type Tags, type TagsPlan, unknownTags } from "../plan/split/tags.ts";
 import type { RequestForm } from "../service/service.ts";
+import { checkDerived, customMetricsOf } from "./custom-metrics.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { loadModeOf } from "./load-modes.ts";
 import { membersOf, tokensPlanOf } from "./mix.ts";
-import { checkDerived, ownMetricsOf } from "./own-metrics.ts";
 import { targetKindOf, urlsOf } from "./service-kinds.ts";
 
 /**
@@ -20,7 +20,7 @@ export function findConflicts(plan: Plan): Problem[] {
   return [
     ...(targetKindOf(plan.target).check?.(plan.target, plan) ?? []),
     ...checkInputs(plan),
-    ...checkOwnMetrics(plan),
+    ...checkCustomMetrics(plan),
     ...checkDerived(plan),
     ...checkTags(plan),
     ...checkServerMetrics(plan),
@@ -73,12 +73,7 @@ function checkClient({ client, measurement, target, telemetry }: Plan): Problem[
     const message = "undici does not report when each event of a stream arrived";
     problems.push(problem("unsupported", at, message, "Use own.", "undici"));
   }
-  if (client.kind === "undici" && target.protocol !== "http") {
-    problems.push(problem("conflict", at, "undici speaks HTTP only", "Use own or grpc-js for gRPC.", "undici"));
-  }
-  if (client.kind === "grpc-js" && target.protocol !== "grpc") {
-    problems.push(problem("conflict", at, "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"));
-  }
+  problems.push(...checkClientProtocols(at, client.kind, [target.protocol]));
   problems.push(...checkSources(client, target), ...checkBus(client));
   if (target.isStreaming && client.callMode === "sync") {
     problems.push(problem("conflict", "client.callMode", "streams are asynchronous", "Use async.", "sync"));
@@ -88,6 +83,31 @@ function checkClient({ client, measurement, target, telemetry }: Plan): Problem[
       problem("conflict", "target.moreUrls", "trace settings can be set on one server only", "Measure one server."),
     );
   return problems;
+}
+
+/** Returns why a client cannot send to targets with these protocols. @param at where the client is chosen */
+export function checkClientProtocols(
+  at: Text,
+  kind: Plan["client"]["kind"],
+  protocols: readonly Plan["target"]["protocol"][],
+): Problem[] {
+  const other = protocols.find((protocol) => !clientsOf(protocol).includes(kind));
+  if (other === undefined) return [];
+  const [spoken, needed] = other === "grpc" ? ["HTTP", "gRPC"] : ["gRPC", "HTTP"];
+  const hint = `Use ${clientsOf(other).join(" or ")}.`;
+  return [problem("conflict", at, `${kind} speaks ${spoken} only, and the target ${needed}`, hint, kind)];
+}
+
+/** Returns why a load cannot have a warm-up. @param given the warm-up, by the path that it has at the front door; 0: none */
+export function checkWarmUp(
+  load: Plan["load"],
+  given: Readonly<Record<string, string | number | undefined>>,
+): Problem[] {
+  if (loadModeOf(load).requestCount?.(load) === undefined) return [];
+  const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
+  return Object.entries(given).flatMap(([path, value = 0]) =>
+    value === 0 ? [] : [problem("conflict", path, message, "Leave it out.", String(value))],
+  );
 }
 
 /** Returns why connections to the target cannot have source addresses. */
@@ -125,14 +145,9 @@ function checkLoad(plan: Plan): Problem[] {
     problems.push(problem("conflict", "measurement.mode.count", message, hint));
   }
   problems.push(...checkOrder(plan));
-  if (mode.requestCount?.(load) !== undefined) {
-    for (const name of ["warmupRequests", "warmupMs"] as const) {
-      const value = measurement[name] ?? 0;
-      if (value === 0) continue;
-      const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
-      problems.push(problem("conflict", `measurement.${name}`, message, "Leave the warm-up out.", String(value)));
-    }
-  }
+  const { warmupRequests, warmupMs } = measurement;
+  const warmUp = { "measurement.warmupRequests": warmupRequests, "measurement.warmupMs": warmupMs };
+  problems.push(...checkWarmUp(load, warmUp));
   if (asked !== undefined && rangeOf(asked.levels)?.end === null && measurement.latencyLimitMs === null) {
     const message = "a range without an end needs a latency limit";
     problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
@@ -141,20 +156,20 @@ function checkLoad(plan: Plan): Problem[] {
 }
 
 /** Returns assertions on metrics that the scenario does not define, and limits that no metric can have. */
-function checkOwnMetrics(plan: Plan): Problem[] {
+function checkCustomMetrics(plan: Plan): Problem[] {
   const { assertions, limits = [], repeat } = plan;
-  const known = ownMetricsOf(plan);
+  const known = customMetricsOf(plan);
   const judged = [
     ...assertions.map((one, index) => ({ ...one, path: `assert.${index}` })),
     ...limits.map((one, index) => ({ ...one, path: `load.where.${index}` })),
     ...(repeat?.until === undefined ? [] : [{ metric: repeat.until.metric, limit: 0, path: "repeat.until" }]),
   ];
   return judged.flatMap(({ metric, limit, path }): Problem[] => {
-    const { isOwn, quantity } = metricOf(metric);
-    const isSigned = isOwn === true && quantity === "number";
+    const { isCustom, quantity } = metricOf(metric);
+    const isSigned = isCustom === true && quantity === "number";
     if (limit < 0 && !isSigned)
       return [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))];
-    if (isOwn !== true) return [];
+    if (isCustom !== true) return [];
     const isDerived = metric.key === "derived";
     const names = (isDerived ? known.derived : known.extracted).map(({ name }) => name);
     if (metric.name !== undefined && names.includes(metric.name)) return [];

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { findEntry, hasStatistic, METRIC_KEYS } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
-import { derivedValueSchema, type MetricPlan, ownFactsEntries } from "../plan/assertions.ts";
+import { customFactsEntries, derivedValueSchema, type MetricPlan } from "../plan/assertions.ts";
 import { lazySchema, type Schema } from "../plan/schema.ts";
 
 /** Schemas of metrics of the catalogue, in scenarios and in plans. Only the limits of a goodput are written differently in the two. */
@@ -15,7 +15,7 @@ export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSche
   return v.object({
     key: v.literal(key),
     ...(entry.statistics === undefined ? {} : { statistic }),
-    ...(entry.isOwn === true ? ownEntries(key) : {}),
+    ...(entry.isCustom === true ? customEntries(key) : {}),
     ...(key === "goodput" ? { limits } : {}),
   } as v.ObjectEntries);
 }
@@ -36,10 +36,14 @@ function isOfLevels(key: string): boolean {
 }
 
 /** The fields of a metric that a scenario defines. A plan also has what the scenario says about it. */
-function ownEntries(key: string): v.ObjectEntries {
+function customEntries(key: string): v.ObjectEntries {
   const name = nameSchema(key === "derived" ? "derive" : "extract");
   if (key === "extractedShare") return { name, text: v.string("must be text") };
-  return { name, ...ownFactsEntries(), ...(key === "derived" ? { value: v.exactOptional(derivedValueSchema()) } : {}) };
+  return {
+    name,
+    ...customFactsEntries(),
+    ...(key === "derived" ? { value: v.exactOptional(derivedValueSchema()) } : {}),
+  };
 }
 
 function nameSchema(field: string): Schema<string> {

@@ -1,6 +1,6 @@
+import { type MixMemberPlan, memberPlanOf } from "../plan/groups/mix.ts";
+import { TARGET_TAG } from "../plan/groups/tags.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
-import { type MixMemberPlan, memberPlanOf } from "../plan/split/mix.ts";
-import { TARGET_TAG } from "../plan/split/tags.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
 import { targetKindOf } from "./service-kinds.ts";
 

@@ -1,8 +1,8 @@
 import { shortUnit } from "../measure/metrics/metric-text.ts";
 import { fieldOf } from "../plan/defined.ts";
+import type { MixTargetPlan } from "../plan/groups/mix.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
-import type { MixTargetPlan } from "../plan/split/mix.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { grpcKind } from "../service/dynamic-grpc/kind.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";

@@ -1,6 +1,6 @@
 import type { LevelUnitName } from "../load/level-units.ts";
 import type { TokenMetric } from "../measure/tokens/metrics.ts";
-import type { Tags } from "../plan/split/tags.ts";
+import type { Tags } from "../plan/groups/tags.ts";
 
 /** A scenario's function for finished requests. */
 export type OnRecord = (record: FinishedRequest) => void | Promise<void>;

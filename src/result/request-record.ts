@@ -1,4 +1,4 @@
-import type { Tags } from "../plan/split/tags.ts";
+import type { Tags } from "../plan/groups/tags.ts";
 import type { RequestContent, ResponseContent } from "../service/content.ts";
 import type { Failure } from "../transport/failure.ts";
 

@@ -45,7 +45,7 @@ export interface SweepSummary<Point extends MeasuredPoint> {
   readonly points: readonly Point[];
   readonly failed: readonly FailedPoint[];
   /** Undefined without a search. */
-  readonly search: { readonly limits: readonly string[]; readonly responses: readonly SearchSummary[] } | undefined;
+  readonly search: { readonly limits: readonly string[]; readonly answers: readonly SearchSummary[] } | undefined;
   readonly brokenLimits: BrokenLimits;
 }
 

@@ -129,7 +129,9 @@ export async function checkSources({ client: { sourceAddresses = [] } }: Plan): 
   const hint = "Give addresses of its interfaces: ip addr lists them.";
   const at = { setting: "client.sourceAddresses" } as const;
   if (foreign.length > 0)
-    throw new UserError(foreign.map((one) => problem("invalid-value", at, "is no address of this host", hint, one)));
+    throw new UserError(
+      foreign.map((one) => problem("invalid-value", at, "is not an address of this host", hint, one)),
+    );
 }
 
 /** Returns a warning before the run when it cannot get to its highest level. */

@@ -56,16 +56,12 @@ class BunConnection implements Socket {
     return this.queuedBytes;
   }
 
-  /** Bun copies what the kernel takes and the rest is copied here, so the caller may always reuse the buffer. */
+  /** The rest of what the kernel takes is not copied: of a tensor of 1 MiB that would be most. */
   write(bytes: Uint8Array): boolean {
     if (this.finished) return true;
-    if (this.native === undefined || this.queue.length > 0) {
-      this.keep(bytes);
-      return true;
-    }
+    if (this.native === undefined || this.queue.length > 0) return this.keep(bytes);
     const written = Math.max(0, this.native.write(bytes));
-    if (written < bytes.length) this.keep(bytes.subarray(written));
-    return true;
+    return written === bytes.length || this.keep(bytes.subarray(written));
   }
 
   close(): void {
@@ -125,9 +121,10 @@ class BunConnection implements Socket {
     this.handlers.onClose(error);
   }
 
-  private keep(bytes: Uint8Array): void {
-    this.queue.push(bytes.slice());
+  private keep(bytes: Uint8Array): false {
+    this.queue.push(bytes);
     this.queuedBytes += bytes.length;
+    return false;
   }
 }
 

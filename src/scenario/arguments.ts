@@ -21,7 +21,7 @@ export function refuseLoad(call: string, given: unknown, hint: string): void {
     throw userError("invalid-value", call, "begins with another argument, not with a load", hint);
 }
 
-/** Returns options with further fields. What is no object stays as it is, so that the schema refuses it. */
+/** Returns options with further fields. What is not an object stays as it is, so that the schema refuses it. */
 export function withFields(options: unknown, fields: object): object {
   return typeof options === "object" && options !== null ? { ...options, ...fields } : (options as object);
 }

@@ -9,6 +9,7 @@ import {
   type PrecisionPlan,
   type Statistic,
 } from "../plan/assertions.ts";
+import { defined } from "../plan/defined.ts";
 import { lazySchema, type Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs, parsePercent } from "../plan/units.ts";
@@ -19,7 +20,7 @@ import { givenTagsSchema, toTexts } from "./tags.ts";
 
 /** Checks assertions of untyped callers, and converts assertions to those of plans. */
 
-/** The message for what is no assertion. */
+/** The message for a value that is not an assertion. */
 export const ASSERTION_RULE = "must be an assertion such as ";
 /** The message for a name that no metric has. */
 export const METRIC_RULE = "there is no metric of this name";
@@ -83,11 +84,11 @@ function explainStatistic(key: string, { statistics }: Metric, given: Statistic 
 }
 
 /** The limit of a metric by what it counts. Only numbers that a scenario defines may be negative. */
-function limitSchema({ quantity, isOwn }: Metric): v.GenericSchema {
+function limitSchema({ quantity, isCustom }: Metric): v.GenericSchema {
   if (quantity === "time") return durationSchema();
   if (quantity === "ratio") return shareSchema();
   const number = v.number("must be a number");
-  return quantity === "number" && isOwn === true ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
+  return quantity === "number" && isCustom === true ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
 }
 
 function goodputLimitsSchema(): Schema<GoodputLimits> {
@@ -133,9 +134,7 @@ function toMetricPlan({ key, statistic, name, text, limits }: AssertedMetric): M
   const inNs = Object.entries(limits ?? {}).map(([of, limit]) => [of, toLimit(limit as Duration | number)]);
   return {
     key,
-    ...(statistic === undefined ? {} : { statistic }),
-    ...(name === undefined ? {} : { name }),
-    ...(text === undefined ? {} : { text }),
+    ...defined({ statistic, name, text }),
     ...(limits === undefined ? {} : { limits: Object.fromEntries(inNs) as GoodputPlan }),
   };
 }

@@ -9,7 +9,7 @@ import { callOf } from "./form.ts";
 import type { Inputs } from "./input-data.ts";
 import { canBe, describeInputs, isPlain, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
-import { holdsSessions } from "./loads/table.ts";
+import { holdsSessions, loadCallOf } from "./loads/table.ts";
 import { type PromptsData, toAudioPlan } from "./prompts.ts";
 import { responseTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
@@ -152,7 +152,15 @@ function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load:
   }
   if (!isLoad) {
     const hint = "Use sessions(…) or sessionRate(…) as the load, or leave it out.";
-    return [problem("conflict", "inputs.sessions", "needs the load sessions(…) or sessionRate(…)", hint, load)];
+    return [
+      problem(
+        "conflict",
+        "inputs.sessions",
+        "needs the load sessions(…) or sessionRate(…)",
+        hint,
+        loadCallOf({ kind: load }),
+      ),
+    ];
   }
   if ((count ?? file) === undefined) return [];
   const hint = "Leave count and file out.";

@@ -1,4 +1,5 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
+import type { CLIENTS, ClientKind } from "../plan/plan.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import type { OnRecord } from "../result/finished-request.ts";
 import type { CheckResponse } from "../service/scenario-response.ts";
@@ -8,7 +9,7 @@ import type { CapacityOptions } from "./definition/capacity.ts";
 import type { DerivedMetric, ExtractedOf } from "./definition/derive.ts";
 import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
-import type { Load, LoadKind, LoadList, LoadPlace } from "./loads/load.ts";
+import type { Load, LoadKind, LoadList, LoadPlace, NamedTargets } from "./loads/load.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
 import type { Repeat } from "./repeat.ts";
 import type { SequenceOptions } from "./sequences.ts";
@@ -78,10 +79,14 @@ export type NeededInputs<S extends LoadKind, A extends ResponseType> = [A] exten
   : unknown;
 
 /** The clients for a protocol: Rampart's own, or a general-purpose library. */
-export type ClientOf<P extends Protocol> =
-  | "own"
-  | (P extends "http" ? "undici" : never)
-  | (P extends "grpc" ? "grpc-js" : never);
+export type ClientOf<P extends Protocol> = {
+  [K in ClientKind]: P extends (typeof CLIENTS)[K][number] ? K : never;
+}[ClientKind];
+
+/** What a load carries that has loads for the members of a mix: their names, as in `target: a`. Any names where they are not known. */
+export type TargetsOf<X extends string> =
+  | undefined
+  | (string extends X ? (name: never) => string : NamedTargets<X extends `target: ${infer N}` ? N : never>);
 
 /** The argument of {@link defineScenario}. */
 export interface ScenarioDefinition<
@@ -97,7 +102,7 @@ export interface ScenarioDefinition<
   /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others, or several with `mix([…])`. */
   readonly target: Target<P, A, X>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others, or a list of them, which run one after the other without a pause. */
-  readonly load: Load<S, LoadPlace> | LoadList<S>;
+  readonly load: Load<S, LoadPlace, TargetsOf<NoInfer<X>>> | LoadList<S>;
   /** What to send. Default: `input.random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /**

@@ -1,7 +1,7 @@
 import * as v from "valibot";
+import type { MixMemberPlan, MixTargetPlan } from "../plan/groups/mix.ts";
 import type { TargetPlan } from "../plan/plan.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
-import type { MixMemberPlan, MixTargetPlan } from "../plan/split/mix.ts";
 import { refuseMore } from "./arguments.ts";
 import type { InputsOf, NeededInputs } from "./define.ts";
 import { strictOptions } from "./fields.ts";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { DEFAULT_ISL } from "../plan/defaults.ts";
+import { defined } from "../plan/defined.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
@@ -21,6 +22,9 @@ import {
 import { inputBuilder } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
+
+/** The message for shares of lengths with another sum. */
+export const SHARES_RULE = "must have shares that add up to 100 %";
 
 /** A length in tokens: a fixed number, or `{ mean, stddev }` of a normal distribution. */
 export type Length = number | { readonly mean: number; readonly stddev: number };
@@ -153,7 +157,7 @@ function promptsSchema() {
     v.check((parts) => {
       const sum = parts.reduce((total, part) => total + toPct(part.share), 0);
       return Math.abs(sum - 100) <= 0.5;
-    }, "must have shares that add up to 100 %"),
+    }, SHARES_RULE),
   );
   return strictOptions({
     isl: v.optional(inputLength),
@@ -237,8 +241,7 @@ function toPromptsPlan(
     isStreaming: content.isStreaming,
     ...promptTokenizer(content, isGenerated),
     file: file === undefined ? "" : resolve(folder, file),
-    ...(fileFormat === undefined ? {} : { fileFormat }),
-    ...(delayFactor === undefined ? {} : { delayRatio: delayFactor }),
+    ...defined({ fileFormat, delayRatio: delayFactor }),
     seed: given.seed ?? 0,
     count: given.count ?? DEFAULT_COUNT,
     inputTokens: toLengthPlan(given.isl ?? DEFAULT_ISL),

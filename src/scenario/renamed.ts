@@ -63,6 +63,14 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["target[].load", OWN_LOADS],
   ["mix[].load", OWN_LOADS],
   ["apiKey", 'apiKeyEnv: "NAME", the environment variable that holds it'],
+  [
+    "load.until",
+    [
+      'load: steps([1, 2, 4, 8], { until: "knee" }), the only load with it',
+      "load: { steps: { levels: [1, 2, 4, 8], until: knee } }, the only load with it",
+    ],
+  ],
+  ["load.limits", ['where: [p99("latency").below("50 ms")]', "where: [p99(latency) < 50 ms]"]],
   ["outputs", REPORTS],
   ["reports", REPORTS],
   // k6

@@ -1,6 +1,6 @@
+import { TARGET_TAG } from "../plan/groups/tags.ts";
 import { word } from "../plan/messages.ts";
 import { movePath, type Problem, problem } from "../plan/problem.ts";
-import { TARGET_TAG } from "../plan/split/tags.ts";
 import type { AnyAssertion } from "./assertion.ts";
 import { checkLlm } from "./check-llm.ts";
 import type { Inputs } from "./input-data.ts";

@@ -10,7 +10,7 @@ import { renamedFunction } from "./renamed.ts";
 /** The folder of Rampart's own code when it runs from source. */
 const OWN_FOLDER = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 const HINT = "Correct the file.";
-/** Further errors of syntax follow from the first ones, or the file is no scenario at all. */
+/** Further errors of syntax follow from the first ones, or the file is not a scenario at all. */
 const MOST_PARTS = 3;
 
 /**
@@ -48,7 +48,7 @@ const UNDEFINED_NAME = /: (?:Can't find variable: )?([\w$]+) is not defined$/;
 const MISSING_EXPORT =
   /named '([\w$]+)' not found in module 'rampart'|'rampart(?::\w+)?' does not provide an export named '([\w$]+)'/;
 
-/** A call of what is no function, such as `rampart.server(1)`. */
+/** A call of something that is not a function, such as `rampart.server(1)`. */
 const NO_FUNCTION = /[\w)]\.([\w$]+) is not a function/;
 
 /** A package that is not installed: the words of Bun and Deno, and of Node. */

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import type { GivenTags, TaggedInput, TagInput } from "../inputs/tagged-input.ts";
 import { type PlannedFunction, toFunctionPlan } from "../plan/functions.ts";
+import { TARGET_TAG, type Tags, type TagsPlan } from "../plan/groups/tags.ts";
 import type { Schema } from "../plan/schema.ts";
-import { TARGET_TAG, type Tags, type TagsPlan } from "../plan/split/tags.ts";
 
 /** Tags of a scenario with the type of what they are. */
 export type TagsOf<G extends GivenTags> = G | ((input: TaggedInput) => G);

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { needsOf } from "../measure/metrics/catalogue.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
+import { defined } from "../plan/defined.ts";
 import { numberFunctions, toFunctionPlan } from "../plan/functions.ts";
 import type { Text } from "../plan/messages.ts";
 import type { MeasurementModePlan, ParametersPlan, Plan } from "../plan/plan.ts";
@@ -10,7 +11,8 @@ import { registerHeaders, registerUrl } from "../plan/secrets.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE } from "../plan/telemetry.ts";
 import { checkPlan } from "../registry/check-plan.ts";
-import { hasMeasuredSchedule, levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
+import { checkClientProtocols, checkWarmUp } from "../registry/conflicts.ts";
+import { hasMeasuredSchedule, levelUnitOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../telemetry/metrics-url.ts";
 import { toAssertionPlan } from "./assertion-schema.ts";
@@ -25,7 +27,7 @@ import { toProblems } from "./definition/to-problem.ts";
 import { toMs, toPct, toRatio } from "./fields.ts";
 import { callOf } from "./form.ts";
 import { describeInputs } from "./inputs.ts";
-import { type ConvertedLoad, convertLoads } from "./loads/table.ts";
+import { type ConvertedLoad, convertLoads, loadCallOf } from "./loads/table.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { checkRepeat, toRepeatPlan, untilOf } from "./repeat.ts";
 import { checkRequests, partsOf, toRequestsPlan } from "./requests-plan.ts";
@@ -144,8 +146,7 @@ function buildPlan(
       maxLanes: null,
       stallTimeoutMs: stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout),
       ...(timeout === undefined ? {} : { requestTimeoutMs: toMs(timeout) }),
-      ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
-      ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
+      ...defined({ maxResponseBytes: definition.maxResponseBytes, maxOutstanding }),
       ...(definition.sourceAddresses === undefined ? {} : { sourceAddresses: [...definition.sourceAddresses] }),
       ...(definition.workers === undefined ? {} : { workers: definition.workers }),
       isMpi: false,
@@ -239,18 +240,8 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     (part) => part.target.options.protocol ?? targetBuilderOf(part.target).protocol ?? "http",
   );
   const client = overrides.client ?? definition.client ?? "own";
-  const [path, other]: readonly [Text, string] =
-    overrides.client === undefined
-      ? ["client", "the scenario"]
-      : [{ setting: "overrides.client" }, "the scenario's target"];
-  if (client === "undici" && protocols.includes("grpc"))
-    problems.push(
-      problem("conflict", path, `undici speaks HTTP only, and ${other} uses gRPC`, "Use own or grpc-js.", client),
-    );
-  if (client === "grpc-js" && protocols.includes("http"))
-    problems.push(
-      problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
-    );
+  const path: Text = overrides.client === undefined ? "client" : { setting: "overrides.client" };
+  problems.push(...checkClientProtocols(path, client, protocols));
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
   problems.push(...checkRepeat(definition.repeat));
@@ -264,7 +255,6 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
   if (plain !== undefined) problems.push(...plain.checkTargets(targets));
   const { startsServer } = targetBuilderOf(target);
   const call = callOf(targetBuilderOf(target));
-  const mode = loadModeOf(loadPlan);
   const [url] = overrides.urls ?? [];
   if (url !== undefined && startsServer) {
     const message = `the scenario's target is ${call} and has no address`;
@@ -275,17 +265,13 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
     const hint = "Remove metrics, or give the url of a server that has metrics.";
     problems.push(problem("conflict", "metrics.url", `the target is ${call}, which has no metrics`, hint));
   }
-  for (const name of ["warmupRequests", "warmupFor"] as const) {
-    const value = definition[name] ?? 0;
-    if (value === 0 || mode.requestCount?.(loadPlan) === undefined) continue;
-    const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
-    problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
-  }
+  const { warmupRequests, warmupFor } = definition;
+  problems.push(...checkWarmUp(loadPlan, { warmupRequests, warmupFor }));
   for (const [index, { metric }] of judged.entries()) {
     if (needsOf(metric).includes("schedule") && !hasMeasuredSchedule(loadPlan)) {
       const message = `${metric.key} needs a load with a schedule`;
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plain?.kind));
+      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, loadCallOf(plain)));
     }
   }
   return nameLimits(problems, definition.assert?.length ?? 0);

@@ -1,4 +1,4 @@
-import type { OwnFacts } from "../plan/assertions.ts";
+import type { CustomFacts } from "../plan/assertions.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Header, HttpMethod } from "../transport/request.ts";
 import type { Tensor } from "./tensor.ts";
@@ -54,7 +54,7 @@ export interface ResponseReader {
 }
 
 /** A value that a target extracts: its name, and what its numbers count. */
-export interface ExtractedName extends OwnFacts {
+export interface ExtractedName extends CustomFacts {
   readonly name: string;
 }
 

@@ -6,11 +6,11 @@ export interface ServiceApi {
   readonly name: string;
   /** The API's name in texts: `KServe v2 (Triton)`. */
   readonly label: string;
-  /** What servers of the kind response to, each on its own protocol. Empty: its servers cannot be recognized. */
+  /** What servers of the kind answer, each on its own protocol. Empty: its servers cannot be recognized. */
   readonly probes: readonly ServiceProbe[];
 }
 
-/** A cheap request without side effects that only servers of a kind response in a way of their own: a GET over HTTP, or a unary gRPC call. */
+/** A cheap request without side effects that only servers of a kind answer in a way of their own: a GET over HTTP, or a unary gRPC call. */
 export type ServiceProbe =
   | { readonly protocol: "http"; readonly path: string; readonly recognize: Recognize<HttpProbeResponse> }
   | {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ownFactsEntries } from "../plan/assertions.ts";
+import { customFactsEntries } from "../plan/assertions.ts";
 import { type FunctionPlan, functionOf, functionSchema } from "../plan/functions.ts";
 import { word } from "../plan/messages.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
@@ -33,7 +33,7 @@ export type ExtractPlan = NonNullable<EntriesOf<typeof extractEntries>["extract"
 export function extractEntries() {
   const expression = v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression"));
   const value = v.union([expression, functionSchema()]);
-  const one = v.union([value, v.object({ value, ...ownFactsEntries() })]);
+  const one = v.union([value, v.object({ value, ...customFactsEntries() })]);
   /** Values to extract by name: JMESPath expressions, or functions of the scenario; alone, or with what their numbers count. Absent: none. */
   return { extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), one)) };
 }

@@ -1,8 +1,8 @@
+import type { MixMemberPlan } from "../plan/groups/mix.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
-import type { MixMemberPlan } from "../plan/split/mix.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";

@@ -1,5 +1,5 @@
 import { addReading, type GaugeReading, type GaugeReadings, NO_READINGS } from "../measure/gauge-readings.ts";
-import { GAUGE_KEYS, type Gauge, gaugeSourceOf } from "../measure/metrics/gpu-metrics.ts";
+import { GAUGE_KEYS, type Gauge, gaugeSourceOf } from "../measure/metrics/server-gauges.ts";
 import { messageOf } from "../plan/problem.ts";
 import { nsToMs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";

@@ -5,7 +5,7 @@ import type { CreateResponseCheck, ResponseHead } from "./response-check.ts";
 
 /** One response of a request that may have several. */
 export interface ReceivedResponse {
-  /** Start of handling the socket read that completed it. */
+  /** When the socket read that completed it had arrived, see `arrivalNs`. */
   readonly readNs: number;
   readonly body: Uint8Array;
   /** Whether it has no content and only marks the end of the responses. */
@@ -29,10 +29,10 @@ export class Call implements ResponseHead {
   /** Time when the socket had taken all bytes; with messages that wait for responses, those of the first one. */
   sendEndNs = 0;
   /**
-   * Start of handling the socket read that held the first byte of the response; on a stream, the read that completed the first response.
+   * When the socket read that held the first byte of the response had arrived; on a stream, the read that completed the first response.
    */
   firstByteNs = 0;
-  /** Start of handling the socket read that completed the response; of several responses, the last one with content. */
+  /** When the socket read that completed the response had arrived; of several responses, the last one with content. */
   endNs = 0;
   /** Time of the last of several messages, including an empty one; 0 when there is one response per request. */
   lastMessageNs = 0;

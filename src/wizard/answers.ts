@@ -15,7 +15,7 @@ export type QuestionId =
   | "osl"
   | "shapes"
   | "files"
-  | "out"
+  | "save"
   | "run";
 
 /** The questions that belong to goals. */

@@ -6,10 +6,7 @@ import type { Question } from "./question.ts";
 /** The questions that the goals ask, each as the chosen goal asks it. */
 
 /** What an option says about a question, whatever the goal. */
-interface Option {
-  readonly value: string;
-  readonly help: string;
-}
+type Option = Pick<Question, "value" | "help">;
 
 /** In the order in which they are asked. */
 const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
@@ -28,22 +25,13 @@ const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
     value: "LOAD",
     help: "users (each sends the next request when the last one is answered) or rate (requests per second). Default: what --users or --rate says, or users.",
   },
-  users: {
-    value: "N",
-    help: "Number of users. For a curve START:END[:STEP] or a list, for the limit the largest number or MIN:MAX, for a spike the normal number. Default: 4; for a curve 1:4 for embedded and 1,2,4,8,16 for a server; for the limit 64.",
-  },
-  rate: {
-    value: "N",
-    help: "Requests per second. For a curve START:END:STEP or a list, for the limit the highest rate or MIN:MAX, for a spike the normal rate. Default: 100; for a curve 50,100,200; for the limit 1000; for a spike 50.",
-  },
+  users: {},
+  rate: {},
   peak: {
     value: "N",
     help: "For a spike: users or requests per second at the peak. Default: 10 times the normal load.",
   },
-  for: {
-    value: "DURATION",
-    help: "Time to measure, such as 5s: for a curve at each level, for the limit at each load at most, for a spike the length of the peak. With number, curve and gaps also stable: until three windows in a row agree. Default: 2 s for a curve, 10 s for a number and a peak, 1 h for a soak test, otherwise 30 s; for the limit of a language model 2 min.",
-  },
+  for: {},
   around: {
     value: "DURATION",
     help: "For a spike: time of the normal load before it, and again after it. Default: 1 min.",

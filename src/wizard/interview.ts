@@ -90,7 +90,7 @@ export class Interview {
         if (way === "end") return undefined;
         if (way === "again") continue;
       }
-      if (question.id === "out" && this.mode === "ask" && this.given.out === undefined) await this.sayTime();
+      if (question.id === "save" && this.mode === "ask" && this.given.save === undefined) await this.sayTime();
       const reply = await this.reply(question);
       if (reply.kind === "end") return undefined;
       if (reply.kind === "back") this.goBack();
@@ -103,7 +103,7 @@ export class Interview {
       }
     }
     if (this.problems.length > 0) throw new UserError(this.problems);
-    if (this.mode !== "ask" || this.given.out !== undefined) await this.sayTime();
+    if (this.mode !== "ask" || this.given.save !== undefined) await this.sayTime();
     await this.checkUnused();
     return this.answers;
   }
@@ -111,7 +111,7 @@ export class Interview {
   /** Says how long the run will take, before anything is written. */
   private async sayTime(): Promise<void> {
     if (this.problems.length > 0) return;
-    await this.inform(describeTime(timeOf({ out: "./x.ts", ...this.answers }, this.around)));
+    await this.inform(describeTime(timeOf({ save: "./x.ts", ...this.answers }, this.around)));
   }
 
   private async inform(text: string): Promise<void> {
@@ -281,7 +281,7 @@ export class Interview {
   private check(question: Question, given: string, answers: Answers): void {
     const message = question.check(given, answers, this.around);
     if (message === undefined) return;
-    const hint = question.id === "out" ? "Choose another file." : "Correct it.";
+    const hint = question.id === "save" ? "Choose another file." : "Correct it.";
     this.problems.push(problem("invalid-value", `--${question.id}`, message, hint, given));
   }
 

@@ -43,9 +43,10 @@ export interface Question {
   readonly id: QuestionId;
   /** What is asked. A function: it depends on the answers. */
   readonly message: string | ((answers: Answers) => string);
-  /** Placeholder for the value of the flag. */
-  readonly value: string;
-  readonly help: string;
+  /** Placeholder of its option's value. Absent: other commands have the option too, or there is none. */
+  readonly value?: string;
+  /** What its option means. Absent like `value`. */
+  readonly help?: string;
   isNeeded(answers: Answers, around: Surroundings): boolean;
   /** Absent or empty for free text. */
   choices?(answers: Answers, around: Surroundings): Choice[];

@@ -35,14 +35,12 @@ function goalsFor({ given }: Surroundings): Choice[] {
 }
 
 /** Creates a question for a number of tokens. */
-function askLength(id: "isl" | "osl", message: string, help: string, usual: string): Question {
+function askLength(id: "isl" | "osl", message: string, usual: number): Question {
   return {
     id,
     message,
-    value: "N",
-    help: `${help} Default: ${usual}.`,
     isNeeded: sendsInputs(id),
-    preset: () => usual,
+    preset: () => String(usual),
     check: (answer) => (/^[1-9]\d{0,8}$/.test(answer) ? undefined : "must be a whole number of tokens, 1 or more"),
   };
 }
@@ -70,8 +68,6 @@ export const QUESTIONS: readonly Question[] = [
   {
     id: "address",
     message: "Which server do you want to measure? (its address; empty: the target inside Rampart)",
-    value: "",
-    help: "",
     isNeeded: ({ target, url }, { asksAddress }) => asksAddress === true && target === undefined && url === undefined,
     preset: () => "",
     check: (answer) => (answer.trim() === "" ? undefined : checkAddress(answer)),
@@ -94,8 +90,6 @@ export const QUESTIONS: readonly Question[] = [
   choose({
     id: "protocol",
     message: "Which protocol?",
-    value: "NAME",
-    help: "http or grpc. Default: what the server at --url speaks, or http.",
     isNeeded: asksFor("protocol"),
     choices: () => [
       { value: "http", label: "HTTP" },
@@ -106,8 +100,6 @@ export const QUESTIONS: readonly Question[] = [
   {
     id: "url",
     message: "What is its address?",
-    value: "URL",
-    help: "Address of the server. Default: localhost:8000 for HTTP, localhost:8001 for gRPC, localhost:8500 for tfserving, localhost:8080 for torchserve.",
     isNeeded: isServer,
     preset: (answers) =>
       wizardTargetOf(answers)?.usualUrl ?? (answers.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
@@ -146,8 +138,6 @@ export const QUESTIONS: readonly Question[] = [
   {
     id: "model",
     message: "Which model?",
-    value: "NAME",
-    help: "Model to measure. Default: the server's model, if it has only one.",
     isNeeded: asksFor("model"),
     choices: (_answers, { models }) =>
       models.map((model) => ({ value: model.name, label: model.name, hint: describeModel(model) })),
@@ -186,29 +176,15 @@ export const QUESTIONS: readonly Question[] = [
     id: "tokenizer",
     message:
       "Which tokenizer does it have? (a folder with tokenizer.json, a model of Hugging Face's hub, an encoding such as o200k_base, or none)",
-    value: "NAME",
-    help: "For language models: a folder with tokenizer.json, a model of Hugging Face's hub, a tiktoken encoding such as o200k_base, or none: the server counts, and lengths of prompts are approximate. Default: what the server says or the model's name, or none if that cannot be loaded.",
     isNeeded: asksFor("tokenizer"),
     preset: ({ model }, { models }) => models.find(({ name }) => name === model)?.tokenizer ?? model,
     check: (answer) => (answer.trim() === "" ? "must be a folder, a model's name or none" : undefined),
   },
-  askLength(
-    "isl",
-    "How long are prompts? (tokens)",
-    "Length of prompts of language models, in tokens.",
-    String(DEFAULT_ISL),
-  ),
-  askLength(
-    "osl",
-    "How long are answers, at most? (tokens)",
-    "Largest length of answers of language models, in tokens.",
-    String(DEFAULT_OSL),
-  ),
+  askLength("isl", "How long are prompts? (tokens)", DEFAULT_ISL),
+  askLength("osl", "How long are responses, at most? (tokens)", DEFAULT_OSL),
   {
     id: "shapes",
     message: "Which sizes do the inputs with variable shape have?",
-    value: '"NAME:SIZE[,SIZE…] …"',
-    help: "Sizes of inputs with variable shape, without the batch dimension. Default: 1 for each.",
     isNeeded: (answers, around) =>
       asksFor("shapes")(answers) &&
       (variableInputs(answers, around).length > 0 || (around.isOffline && around.given.shapes !== undefined)),
@@ -229,10 +205,8 @@ export const QUESTIONS: readonly Question[] = [
   },
   ...GOAL_QUESTIONS.slice(FIRST_LOAD_QUESTION),
   {
-    id: "out",
+    id: "save",
     message: "Which file should the scenario be written to?",
-    value: "FILE",
-    help: "File to write; its folder is created. An existing file is never overwritten. Default: ./NAME.ts.",
     isNeeded: always,
     preset: (answers, { fileExists }) => firstFree(answers, fileExists),
     check: (answer, answers, { fileExists, findFolderProblem }) => {
@@ -245,8 +219,6 @@ export const QUESTIONS: readonly Question[] = [
   choose({
     id: "run",
     message: "Run it now?",
-    value: "",
-    help: "",
     isNeeded: always,
     choices: () => [
       { value: "yes", label: "yes" },
@@ -263,13 +235,14 @@ function hasPath({ url = "" }: Answers): boolean {
   return /^(?:https?:\/\/)?[^/?]*[/?]./.test(url);
 }
 
-/** Lists the targets for the help of `--target`. */
+/** Lists the goals for the help of `--goal`. */
 function describeGoals(): string {
   return Object.entries(GOALS)
     .map(([name, { label }]) => `${name} (${label})`)
     .join(", ");
 }
 
+/** Lists the targets for the help of `--target`. */
 function describeTargets(): string {
   return Object.entries(WIZARD_TARGETS)
     .map(([name, { label }]) => `${name} (${label})`)

@@ -33,18 +33,18 @@ export function formatScenario(answers: Answers): string {
 
 /** Returns the files to write: the scenario, and for a comparison in two runs a second one. */
 export function filesOf(answers: Answers): WrittenFile[] {
-  const { out = "" } = answers;
+  const { save = "" } = answers;
   const other = formatOther(answers);
-  const [path] = filesBeside(out, answers);
-  const first = { path: out, text: formatScenario(answers) };
+  const [path] = filesBeside(save, answers);
+  const first = { path: save, text: formatScenario(answers) };
   return other === undefined || path === undefined ? [first] : [first, { path, text: other }];
 }
 
 function formatOther(answers: Answers): string | undefined {
-  const { out = "" } = answers;
+  const { save = "" } = answers;
   const other = chosenGoal(answers).other?.(answers, chosenTarget(answers));
   if (other === undefined) return undefined;
-  const base = basename(out);
+  const base = basename(save);
   return formatFile({
     title: `The same as ${base}, ${other.place}.`,
     base: `./${base}`,

@@ -109,11 +109,13 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "with OpenAI's API",
     name: "language model",
     asks: ["url", "model", "tokenizer", "isl", "osl"],
-    toTarget: ({ url = "", model = "", tokenizer = model, out = "" }) =>
+    toTarget: ({ url = "", model = "", tokenizer = model, save = "" }) =>
       call("openai", url, {
         model,
         streaming: true,
-        ...(tokenizer === model ? {} : { tokenizer: tokenizer.startsWith(".") ? pathFrom(out, tokenizer) : tokenizer }),
+        ...(tokenizer === model
+          ? {}
+          : { tokenizer: tokenizer.startsWith(".") ? pathFrom(save, tokenizer) : tokenizer }),
       }),
     toInputs: ({ isl, osl }) => call("input.prompts", { isl: Number(isl), osl: Number(osl) }),
     recorded: "payloads",
@@ -138,7 +140,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     asks: ["url", "model", "files"],
     usualUrl: "localhost:8080",
     toTarget: ({ url = "", model = "" }) => call("torchserve", url, { model }),
-    toInputs: ({ files: pattern = "", out = "" }) => call("input.files", pathFrom(out, pattern)),
+    toInputs: ({ files: pattern = "", save = "" }) => call("input.files", pathFrom(save, pattern)),
     commandLine: "perf_analyzer",
     probe: ({ url = "" }) => ({
       kind: "torchserve",

@@ -38,6 +38,8 @@ export type Load = {
   isPinned?: boolean;
   /** Threads that send. Default: one. */
   workers?: number;
+  /** Tensors of 1 MiB each way, of the stub's third model. */
+  isBulk?: boolean;
 };
 
 /** A load generator: how to start it for a load and how to read what it printed. */
@@ -52,12 +54,14 @@ export type Client = {
   readReport(output: string): Latency;
 };
 
-/** Items of a request, of 128 tensor bytes each. */
-const BATCH = 8;
+/** Items of a request, of 128 tensor bytes each: 1 KiB, or 1 MiB. */
+const batchOf = ({ isBulk }: Load): number => (isBulk ? 8192 : 8);
+const modelOf = ({ isBulk }: Load): string => (isBulk ? "simple_bulk" : "simple");
 
 const allWays: Way[] = ["http", "grpc", "stream"];
 export const executableName = "rampart";
 export const originalName = "perf_analyzer";
+export const copyName = "plain copy";
 /** An earlier executable, where one is named: what a change costs shows beside it in the same rounds. */
 export const baselineName = "baseline";
 
@@ -70,13 +74,13 @@ export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] 
   const interval = ratePerSec === undefined ? windowMs : 2.5 * windowMs;
   const measured = ["-p", String(interval), "-s", "50", "-r", "6"];
   const amount = ratePerSec === undefined ? ["--concurrency-range", concurrency] : ["--request-rate-range", ratePerSec];
-  if (load.serviceKind === "dynamic_grpc") return dynamicFlags(address, [...amount.map(String), ...measured]);
+  if (load.serviceKind === "dynamic_grpc") return dynamicFlags(address, load, [...amount.map(String), ...measured]);
   // Sequences and files take no batches.
   const model = load.sequences
     ? ["-m", "simple_sequence"]
     : load.serviceKind === "torchserve"
       ? ["-m", "simple", "--input-data", writeFileList()]
-      : ["-m", "simple", "-b", String(BATCH)];
+      : ["-m", modelOf(load), "-b", String(batchOf(load))];
   const kind = load.serviceKind === undefined ? [] : ["--service-kind", load.serviceKind];
   const shared = load.sharedMemory ? ["--shared-memory", "system"] : [];
   return [...model, "-u", address, ...kind, ...protocol, ...shared, ...amount.map(String), ...measured];
@@ -94,10 +98,10 @@ function writeFileList(): string {
 }
 
 /** Inference as a method of any service: the same message, from a generator that both tools run once. */
-function dynamicFlags(address: string, more: readonly string[]): string[] {
+function dynamicFlags(address: string, load: Load, more: readonly string[]): string[] {
   mkdirSync(benchFolder, { recursive: true });
   const framed = join(benchFolder, "simple.framed");
-  const message = makeGrpcMessage(BATCH);
+  const message = makeGrpcMessage(batchOf(load));
   writeFileSync(framed, Buffer.concat([Buffer.from(new Uint32Array([message.length]).buffer), message]));
   const inputs = join(benchFolder, "generator.json");
   writeFileSync(inputs, JSON.stringify({ data: [{ message_generator: `cat ${framed}` }] }));
@@ -170,8 +174,8 @@ function writePayload(name: string, content: string | Uint8Array): string {
   return file;
 }
 
-function inferUrl(stub: Stub): string {
-  return `http://127.0.0.1:${stub.httpPort}/v2/models/simple/infer`;
+function inferUrl(stub: Stub, load: Load): string {
+  return `http://127.0.0.1:${stub.httpPort}/v2/models/${modelOf(load)}/infer`;
 }
 
 function wrkClient(peer: Peer): Client {
@@ -181,11 +185,11 @@ function wrkClient(peer: Peer): Client {
     ways: ["http"],
     isPlain: true,
     env: peer.env ?? {},
-    command: ({ concurrency }, stub, { durationS }) => {
-      const body = writePayload("simple.body", makeHttpRequest(BATCH).body);
-      const script = writePayload("simple.lua", makeWrkScript(BATCH, body));
-      const flags = ["-t", "1", "-c", String(concurrency), "-d", `${durationS}s`, "--latency", "-s", script];
-      return [...peer.command, ...flags, inferUrl(stub)];
+    command: (load, stub, { durationS }) => {
+      const body = writePayload("simple.body", makeHttpRequest(batchOf(load)).body);
+      const script = writePayload("simple.lua", makeWrkScript(batchOf(load), body));
+      const flags = ["-t", "1", "-c", String(load.concurrency), "-d", `${durationS}s`, "--latency", "-s", script];
+      return [...peer.command, ...flags, inferUrl(stub, load)];
     },
     readReport: readWrk,
   };
@@ -197,12 +201,21 @@ function ohaClient(peer: Peer): Client {
     version: peer.version,
     ways: ["http"],
     isPlain: true,
-    command: ({ concurrency }, stub, { durationS }) => {
-      const { headers, body } = makeHttpRequest(BATCH);
+    command: (load, stub, { durationS }) => {
+      const { headers, body } = makeHttpRequest(batchOf(load));
       const file = writePayload("simple.body", body);
-      const amount = ["-c", String(concurrency), "-z", `${durationS}s`, "-w", "--no-tui", "--output-format", "json"];
+      const amount = [
+        "-c",
+        String(load.concurrency),
+        "-z",
+        `${durationS}s`,
+        "-w",
+        "--no-tui",
+        "--output-format",
+        "json",
+      ];
       const named = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-      return [...peer.command, ...amount, "-m", "POST", ...named, "-D", file, inferUrl(stub)];
+      return [...peer.command, ...amount, "-m", "POST", ...named, "-D", file, inferUrl(stub, load)];
     },
     readReport: readOha,
   };
@@ -211,16 +224,21 @@ function ohaClient(peer: Peer): Client {
 function copyClient(peer: Peer): Client {
   return {
     // A program that copies the bytes of requests and responses, and does nothing else.
-    name: "plain copy",
+    name: copyName,
     version: peer.version,
     ways: ["http"],
     isPlain: true,
-    command: ({ concurrency }, stub, { durationS }) => {
-      const { headers, body } = makeHttpRequest(BATCH);
+    command: (load, stub, { durationS }) => {
+      const { headers, body } = makeHttpRequest(batchOf(load));
       const lines = Object.entries({ Host: "127.0.0.1", ...headers, "Content-Length": String(body.length) });
-      const head = ["POST /v2/models/simple/infer HTTP/1.1", ...lines.map((line) => line.join(": ")), "", ""];
+      const head = [
+        `POST ${new URL(inferUrl(stub, load)).pathname} HTTP/1.1`,
+        ...lines.map((line) => line.join(": ")),
+        "",
+        "",
+      ];
       const file = writePayload("simple.request", Buffer.concat([Buffer.from(head.join("\r\n")), body]));
-      const amount = ["-connections", String(concurrency), "-for", `${durationS}s`];
+      const amount = ["-connections", String(load.concurrency), "-for", `${durationS}s`];
       return [...peer.command, "-copy", `127.0.0.1:${stub.httpPort}`, "-request", file, ...amount];
     },
     readReport: readCopy,
@@ -235,9 +253,9 @@ function ghzClient(peer: Peer): Client {
     version: peer.version,
     ways: ["grpc"],
     isPlain: true,
-    command: ({ concurrency }, stub, { durationS }) => {
-      const message = writePayload("simple.bin", makeGrpcMessage(BATCH));
-      const flags = ["-c", String(concurrency), "-z", `${durationS}s`, "--duration-stop", "wait", "-O", "json"];
+    command: (load, stub, { durationS }) => {
+      const message = writePayload("simple.bin", makeGrpcMessage(batchOf(load)));
+      const flags = ["-c", String(load.concurrency), "-z", `${durationS}s`, "--duration-stop", "wait", "-O", "json"];
       return [...peer.command, ...what, "--binary-file", message, ...flags, `127.0.0.1:${stub.grpcPort}`];
     },
     readReport: readGhz,

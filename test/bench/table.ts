@@ -1,5 +1,5 @@
 import { cpus, release } from "node:os";
-import { type Client, executableName, type Load, originalName } from "./clients.ts";
+import { type Client, copyName, executableName, type Load, originalName } from "./clients.ts";
 import type { Sample, SleepLateness } from "./measure.ts";
 import { median } from "./median.ts";
 
@@ -23,6 +23,7 @@ const GRPC = "gRPC, 16 concurrent";
 const HTTP_1 = "HTTP, 1 concurrent";
 const GRPC_1 = "gRPC, 1 concurrent";
 const HTTP_256 = "HTTP, 256 concurrent";
+const BULK = "HTTP, tensors of 1 MiB, 16 concurrent";
 const HTTP_SHARED = "HTTP shared memory, 16 concurrent";
 const GRPC_SHARED = "gRPC shared memory, 16 concurrent";
 
@@ -31,6 +32,7 @@ export const cases: Case[] = [
   pinned(GRPC, { way: "grpc" }, 0.12),
   { title: pinnedTitle(HTTP_256), load: { way: "http", concurrency: 256, isPinned: true } },
   { title: "HTTP, 256 concurrent, two threads that send", load: { way: "http", concurrency: 256, workers: 2 } },
+  { title: pinnedTitle(BULK), load: { way: "http", concurrency: 16, isPinned: true, isBulk: true } },
   pinned("gRPC, 256 concurrent", { way: "grpc", concurrency: 256 }, 0.12),
   { title: HTTP_1, load: { way: "http", concurrency: 1 } },
   { title: GRPC_1, load: { way: "grpc", concurrency: 1 } },
@@ -73,6 +75,7 @@ export function judge(samples: Samples, starts: Starts): Goal[] {
   const goals: [string, number, number][] = [
     [`${HTTP}: CPU per request, of wrk's`, ofWrk(HTTP), 1],
     [`${HTTP_256}: CPU per request, of wrk's`, ofWrk(HTTP_256), 1],
+    [`${BULK}: requests/s of the plain copy, of ours`, 1 / ratio(pinnedTitle(BULK), copyName, "requestsPerSec"), 1.25],
     ["HTTP: CPU per request in shared memory, of plain", ownCpu(HTTP_SHARED) / ownCpu(HTTP), 1],
     ["gRPC: CPU per request in shared memory, of plain", ownCpu(GRPC_SHARED) / ownCpu(GRPC), 1],
     ["HTTP: p50 at concurrency 1, of perf_analyzer's", ratio(HTTP_1, originalName, "p50Us"), 1],

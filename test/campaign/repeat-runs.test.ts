@@ -74,7 +74,7 @@ test("every phase must be precise, also where several have the same load", async
   assert.equal(precision?.isReached, false);
 });
 
-test("a search must be precise at the highest load of each run, and one without a response does not count", async () => {
+test("a search must be precise at the highest load of each run, and one without an answer does not count", async () => {
   const until = { metric: average, ratio: 0.05 };
   const found = (latenciesMs: readonly number[], findMax: RunResult["findMax"]): RunResult =>
     runOf(latenciesMs, { findMax });

@@ -92,12 +92,8 @@ test("a search gives one answer for each combination of the other parameters", a
     findBroken: ({ latencyMs }: Point) => (latencyMs <= 10 ? [] : [`latency <= 10 ms: ${latencyMs}`]),
   };
   const { ran, tried, notes } = await run([WIDTHS, DEPTHS], (_name, parameters) => measured(parameters), search);
-  const responses = ran.sweep.search?.responses.map(({ fixed, highest, lowestBroken }) => [
-    fixed,
-    highest,
-    lowestBroken,
-  ]);
-  assert.deepEqual(responses, [
+  const answers = ran.sweep.search?.answers.map(({ fixed, highest, lowestBroken }) => [fixed, highest, lowestBroken]);
+  assert.deepEqual(answers, [
     [[["depth", 5]], 2, 4],
     [[["depth", 6]], 1, 2],
   ]);

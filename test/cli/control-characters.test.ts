@@ -78,12 +78,12 @@ const CASES: readonly Case[] = [
   { what: "a dry run", args: ["perf_analyzer", "-m", EVIL, "--dry-run"] },
   { what: "an unknown command", args: [EVIL] },
   { what: "a flag's value", args: ["perf_analyzer", "-m", "m", "-i", EVIL] },
-  { what: "models of a wizard", args: `init --no-run --target openai --url ${listing.url} --out w.ts --yes` },
+  { what: "models of a wizard", args: `init --no-run --target openai --url ${listing.url} --save w.ts --yes` },
   {
     what: "models of a wizard, chosen",
-    args: `init --no-run --target openai --url ${listing.url} --out w.ts --yes --model none`,
+    args: `init --no-run --target openai --url ${listing.url} --save w.ts --yes --model none`,
   },
-  { what: "a wizard's error", args: `init --no-run --target triton --url ${failing.url} --out w.ts --yes` },
+  { what: "a wizard's error", args: `init --no-run --target triton --url ${failing.url} --save w.ts --yes` },
 ];
 
 describe("control characters", () => {

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
 
-/** A server on a free port that accepts connections, counts them and never responses. */
+/** A server on a free port that accepts connections, counts them and never answers. */
 export interface CountingServer {
   readonly port: number;
   connections(): number;

@@ -69,7 +69,7 @@ describe("rampart mock", () => {
     assert.deepEqual([code, err], [0, ""]);
   });
 
-  test("--error-rate responses that share with errors, and counts them", async () => {
+  test("--error-rate answers that share with errors, and counts them", async () => {
     await withMock(["--error-rate", "30%"], async ({ http }) => {
       let failed = 0;
       for (let index = 0; index < 300; index++) {
@@ -114,7 +114,7 @@ describe("rampart mock", () => {
   });
 
   test("the flags of the language model shape its responses", async () => {
-    const flags = ["--ttft", "30ms", "--itl", "20ms", "--output-tokens", "4", "--tokens-per-event", "2"];
+    const flags = ["--ttft", "30ms", "--itl", "20ms", "--osl", "4", "--tokens-per-event", "2"];
     await withMock([...flags, "--reasoning-tokens", "2", "--cut-rate", "100%"], async ({ http }) => {
       const chat = (stream: boolean): Promise<Response> =>
         fetch(`http://${http}/v1/chat/completions`, { method: "POST", body: JSON.stringify({ stream }) });
@@ -143,7 +143,7 @@ describe("rampart mock", () => {
       "soon",
       "--itl",
       "uniform:1ms:2ms",
-      "--output-tokens",
+      "--osl",
       "0",
     ];
     const { code, out, err } = await runRampart(["mock", ...flags, "--response-bytes", "0.5"]);
@@ -157,7 +157,7 @@ describe("rampart mock", () => {
       "--response-bytes",
       "--ttft",
       "--itl",
-      "--output-tokens",
+      "--osl",
     ])
       assert.match(err, new RegExp(`^rampart: ${flag}: .*\\(got `, "m"));
   });
@@ -176,7 +176,7 @@ describe("rampart mock", () => {
   });
 
   test("counts with a tokenizer, and names the flag of one that is not there", async () => {
-    await withMock(["--tokenizer", "gpt2", "--output-tokens", "3"], async ({ http }) => {
+    await withMock(["--tokenizer", "gpt2", "--osl", "3"], async ({ http }) => {
       const body = JSON.stringify({ prompt: "tokenization" });
       const answer = await fetch(`http://${http}/v1/completions`, { method: "POST", body });
       const { choices, usage } = (await answer.json()) as { choices: { text: string }[]; usage: object };

@@ -50,7 +50,7 @@ const servers = {
   failing: await listen((request, response) => {
     response.writeHead(400, { "Content-Type": "application/json" }).end(JSON.stringify({ error: said(request) }));
   }),
-  /** Responses with the key as the model's words. */
+  /** Answers with the key as the model's words. */
   talking: await listen((request, response) => {
     const content = said(request);
     const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
@@ -271,10 +271,10 @@ const CASES: readonly Case[] = [
     files: { "x.ts": target(talking, `, endpoint: "custom", path: "${query}\\r\\nX-Evil: 1"`) },
     isSent: false,
   },
-  { what: "wizard", args: ["init", "--yes", "--no-run", "--url", login(failing), "--out", "w.ts"], isSent: false },
+  { what: "wizard", args: ["init", "--yes", "--no-run", "--url", login(failing), "--save", "w.ts"], isSent: false },
   {
     what: "wizard, language model",
-    args: ["init", "--yes", "--no-run", "--target", "openai", "--url", login(failing), "--out", "w.ts"],
+    args: ["init", "--yes", "--no-run", "--target", "openai", "--url", login(failing), "--save", "w.ts"],
     isSent: false,
   },
   { what: "mock", args: ["mock", "--host", login("h"), "--http-port", "0", "--grpc-port", "x"], isSent: false },

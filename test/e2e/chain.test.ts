@@ -54,7 +54,9 @@ function writeScenario(given: Given): string {
     more = NO_ERRORS,
     target = `http("${server.url}")`,
   } = given;
-  const { inputs = `inputs: input.chain([${steps}], { count: 20, ${USERS}, ${options} }),` } = given;
+  const {
+    inputs = `inputs: input.chain([${steps}], { ${options.includes("count") ? "" : "count: 20,"} ${USERS}, ${options} }),`,
+  } = given;
   const file = join(folder, "chain.ts");
   writeFileSync(
     file,
@@ -99,6 +101,18 @@ describe("a chain of requests", () => {
       assert.match(stdout, /^PASSED +chain: a chain of 3 steps, http:\/\/127\.0\.0\.1:\d+/m);
     });
 
+  for (const args of [[], ["--workers", "2"]])
+    test(`is counted as often as it began, where the time ends the load ${args.join(" ")}`, LIMIT, async () => {
+      const steps = STEPS.replace('name: "call",', 'name: "call", thinkTime: "100 ms",');
+      const file = writeScenario({ steps, options: "count: 500", load: `sessions(4, { for: "500 ms" })` });
+      const { code, report, stdout } = await runWithReport(["run", file, ...args]);
+      assert.equal(code, 0, stdout);
+      const begun = server.count("login");
+      assert.ok(begun > 4 && begun < 500, `${begun}`);
+      assert.deepEqual([report.sessions?.sessionCount, report.sessions?.isChain], [begun, true]);
+      assert.match(stdout, new RegExp(`^${begun} chains, those of the warm-up included$`, "m"));
+    });
+
   for (const args of [[], ["--workers", "2"], ["--agents", "2"]])
     test(`is repeated by users who log in once ${args.join(" ")}`, LIMIT, async () => {
       const file = writeScenario({
@@ -131,7 +145,7 @@ describe("a chain of requests", () => {
     checkOrder();
     assert.deepEqual(["login", "call", "look"].map(server.count), [4, 20, 20]);
     assert.equal(report.requests.completed, 44);
-    assert.match(stdout, /20 conversations$/m);
+    assert.match(stdout, /^20 chains$/m);
   });
 
   test("of no number is sent by each user, however many there are", LIMIT, async () => {

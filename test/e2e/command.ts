@@ -91,6 +91,8 @@ export interface JsonReport {
     readonly metrics: MetricsJson;
     readonly load: { readonly delivered: number };
   }[];
+  /** Of a load of sessions. */
+  readonly sessions?: { readonly sessionCount: number; readonly isChain?: true };
   readonly assertions: readonly { readonly isMet: boolean }[];
 }
 

@@ -41,9 +41,9 @@ test("the workflow of the guide installs, measures, compares and comments", { ti
     writeFileSync(join(here, "tools/gh"), GH);
     chmodSync(join(here, "tools/gh"), 0o755);
     const scenario = blockOf("gate.ts")
-      .replace('triton("localhost:8000", { model: "simple" })', "embedded()")
+      .replace('triton("localhost:8000", { model: "simple" })', 'embedded({ latency: "5 ms" })')
       .replace("p99, triton", "p99, embedded");
-    assert.match(scenario, /target: embedded\(\)/);
+    assert.match(scenario, /target: embedded\(/);
     writeFileSync(join(here, "gate.ts"), scenario);
     const { jobs } = parse(blockOf("gate.yml")) as {
       readonly jobs: { readonly gate: { readonly steps: readonly Step[] } };
@@ -86,6 +86,13 @@ test("the workflow of the guide installs, measures, compares and comments", { ti
     writeFileSync(join(here, "artifact/new.json"), readFileSync(join(here, "new.json")));
     for (const step of steps) runStep(step);
     assert.match(readFileSync(join(here, "comment.md"), "utf8"), /errorRate \\> \d/);
+    writeFileSync(join(here, "gate.ts"), scenario.replace("5 ms", "25 ms"));
+    const slower = steps.map((step) => [step.name, runStep(step)]);
+    assert.deepEqual(
+      slower.filter(([name]) => name === "compare"),
+      [["compare", 65]],
+    );
+    assert.match(readFileSync(join(here, "comment.md"), "utf8"), /p50 \\> \+10% .*FAIL/);
     for (const file of ["junit.xml", "compare.xml"]) assert.ok(existsSync(join(here, file)), file);
     assert.match(
       readFileSync(join(here, "gh.log"), "utf8"),

@@ -80,6 +80,8 @@ for (const { way, env, isTimedInScript } of ways) {
         assert.match(outcome.stdout, / {4}Successful request count: 40\n/);
       });
 
+    // Without C, no code of ours runs in the killed process: its models' processes notice the end themselves, as those of a killed tritonserver do.
+    if (isTimedInScript) return;
     test("a run that is killed leaves no process", async () => {
       const models = copyModel(folder, "slow");
       let pids: number[] = [];

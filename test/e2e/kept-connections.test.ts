@@ -28,7 +28,7 @@ test("the wizard's scenario loses no request to the server's closes of kept conn
   const file = join(folder, "wizard.ts");
   const model = ["--url", url, "--tokenizer", tinyTokenizer, "--isl", "32", "--osl", "4"];
   const written = await runRampart([
-    ...["init", "--yes", "--target", "openai", ...model, "--users", "4", "--no-run", "--out", file],
+    ...["init", "--yes", "--target", "openai", ...model, "--users", "4", "--no-run", "--save", file],
   ]);
   assert.equal(written.code, 0, written.stderr);
   const text = readFileSync(file, "utf8");

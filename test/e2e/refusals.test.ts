@@ -62,8 +62,8 @@ describe("refusals", () => {
   });
 
   for (const [name, answer] of [
-    ["never responses", undefined],
-    ["responses garbage", "\u0000\u0001garbage\r\n\r\n"],
+    ["never answers", undefined],
+    ["answers garbage", "\u0000\u0001garbage\r\n\r\n"],
     ["closes at once", ""],
   ] as const) {
     for (const protocol of ["http", "grpc"]) {

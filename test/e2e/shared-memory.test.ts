@@ -399,7 +399,7 @@ interface GrpcServer {
   stop(): Promise<void>;
 }
 
-/** The mock over gRPC, which here shares memory too: it writes the calls down and responses inferences without data. */
+/** The mock over gRPC, which here shares memory too: it writes the calls down and answers inferences without data. */
 async function startGrpcServer(): Promise<GrpcServer> {
   const inner = createGrpcServer(new MockModel(PLAIN_MOCK));
   const server = createServer();

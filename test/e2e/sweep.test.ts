@@ -159,7 +159,7 @@ describe("a sweep", () => {
       /--sweep: is not NAME=VALUE,VALUE \(got users\)/,
       /--sweep json: says nothing about what is measured/,
       /--sweep ms: has a value twice/,
-      /--records: has room for one point only/,
+      /--records: cannot hold more than one point/,
     ])
       assert.match(refused.stderr, part);
     assert.equal(open.size, 0);

@@ -17,7 +17,7 @@ const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
 let folder = "";
 let kserve: AnsweringKserve<string>;
-/** Responses everything with bytes that never end, as fast as they are read. */
+/** Answers everything with bytes that never end, as fast as they are read. */
 const endless = createServer((request, response) => {
   request.resume();
   response.writeHead(200, { "x-repo-commit": COMMIT, etag: '"e"', "Content-Type": "application/json" });

@@ -603,7 +603,7 @@ describe("tags of entries", () => {
     await withFiles(['{"data":[{"IN":[1,1,1,1],"tags":"long"}]}'], async (paths) => {
       await assert.rejects(
         readJsonFiles(paths, one, false, undefined, undefined, { readsTags: true }),
-        /data\[0\]\.tags: are no tags/,
+        /data\[0\]\.tags: must be an object of texts, numbers or booleans/,
       );
     });
   });

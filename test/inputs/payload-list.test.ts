@@ -294,7 +294,7 @@ describe("tags of entries", () => {
       const read = (path: string) => readPayloadLists([path], "in-turn", undefined, undefined, { readsTags: true });
       await assert.rejects(
         withFile(content, read),
-        /data\[0\]: has tags that are no tags.*"tags": \{"length": "long"\}/s,
+        /data\[0\]: has tags that are not an object of texts, numbers or booleans.*"tags": \{"length": "long"\}/s,
       );
     });
 });

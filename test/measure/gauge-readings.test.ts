@@ -7,7 +7,7 @@ import {
   NO_READINGS,
   seriesOf,
 } from "../../src/measure/gauge-readings.ts";
-import { gpuUuidsOf } from "../../src/measure/metrics/gpu-metrics.ts";
+import { gpuUuidsOf } from "../../src/measure/metrics/server-gauges.ts";
 
 /** Readings of GPUs, joined over windows and hosts. */
 

@@ -90,7 +90,7 @@ describe("the mock of a .proto file", () => {
     ["Talk", { messages: [{ text: "hi" }, { text: "hi" }] }, 2],
   ];
   for (const [method, entry, count] of cases)
-    test(`responses ${method} with the fields of the same name, found by reflection`, async () => {
+    test(`answers ${method} with the fields of the same name, found by reflection`, async () => {
       const { code, err, responses } = await call(mock.port, `demo.v1.Text/${method}`, entry);
       assert.equal(code, 0, err);
       assert.deepEqual(responses, Array(count).fill(RESPONSE));

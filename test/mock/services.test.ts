@@ -52,14 +52,14 @@ function talk(...sent: string[]): Promise<{ responses: string[]; code: number; d
 }
 
 describe("a service of the mock", () => {
-  test("responses its own HTTP paths, and leaves the others to the mock", async () => {
+  test("answers its own HTTP paths, and leaves the others to the mock", async () => {
     const own = await fetch(`http://127.0.0.1:${mock.httpPort}/echo`, { method: "POST", body: "x" });
     assert.equal(await own.text(), "POST x");
     const other = await fetch(`http://127.0.0.1:${mock.httpPort}/v2/health/ready`);
     assert.equal(other.status, 200);
   });
 
-  test("responses each message of a gRPC call, and ends with OK", async () => {
+  test("answers each message of a gRPC call, and ends with OK", async () => {
     assert.deepEqual(await talk("a", "b", "c"), { responses: ["a", "b", "c"], code: 0, details: "" });
     assert.deepEqual((await talk()).code, 0);
   });

@@ -88,7 +88,7 @@ function checkPlaces({ combination }: ReportedRuns, complete: readonly ReportedR
     }
 }
 
-/** The responses of searches: each complete run is in the mean, or it has no response or no load. Returns the number without a response. */
+/** The answers of searches: each complete run is in the mean, or it has no answer or no load. Returns the number without an answer. */
 function checkSearch({ runs, combination }: ReportedRuns, complete: readonly ReportedRun[]): number {
   const { findMax } = combination;
   assert.equal(
@@ -99,7 +99,7 @@ function checkSearch({ runs, combination }: ReportedRuns, complete: readonly Rep
   if (findMax === undefined) return 0;
   const { highest, atHighest, unresolvedRuns, runsWithoutLoad, runsAtUpperEnd } = findMax;
   const certain = complete.filter((run) => run.findMax?.isResolved === true && run.findMax.highest !== null);
-  assert.equal(certain.length + unresolvedRuns.length + runsWithoutLoad.length, complete.length, "responses");
+  assert.equal(certain.length + unresolvedRuns.length + runsWithoutLoad.length, complete.length, "answers");
   for (const run of unresolvedRuns) assert.equal(runs[run - 1]?.findMax?.isResolved, false);
   for (const run of runsAtUpperEnd) assert.equal(runs[run - 1]?.findMax?.isResolved, true);
   for (const run of runsWithoutLoad)

@@ -72,7 +72,7 @@ describe("a request that stalls", () => {
   });
 });
 
-/** Loads of eight users, and which requests the server never responses. */
+/** Loads of eight users, and which requests the server never answers. */
 const STALLS: readonly (readonly [name: string, isSilent: (index: number) => boolean])[] = [
   ["the last eight requests", (index) => index >= 92],
   ["requests now and then, until every user waits for one", (index) => index % 12 === 5],
@@ -228,7 +228,7 @@ for (const [name, fault] of Object.entries(ENDLESS)) {
   });
 }
 
-/** Responses some paths of a KServe server byte by byte, without an end. */
+/** Answers some paths of a KServe server byte by byte, without an end. */
 async function withDrips(
   server: KserveServer,
   isDripping: (path: string) => boolean,

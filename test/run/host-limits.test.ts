@@ -175,7 +175,7 @@ test("connections come only from addresses of this host", async () => {
     assert.ok(error instanceof UserError);
     assert.deepEqual(
       error.problems.map(({ value, message }) => `${value} ${word(message)}`),
-      ["198.51.100.7 is no address of this host", "0.0.0.0 is no address of this host"],
+      ["198.51.100.7 is not an address of this host", "0.0.0.0 is not an address of this host"],
     );
     return true;
   });

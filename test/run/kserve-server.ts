@@ -201,7 +201,7 @@ export class KserveServer {
     });
   }
 
-  /** Responses what is held. */
+  /** Answers what is held. */
   release(): void {
     this.gate = undefined;
     this.openGate();

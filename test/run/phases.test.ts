@@ -79,7 +79,7 @@ describe("a duration with a grace period", () => {
     },
   );
 
-  test("a server that never responses is cancelled too", LIMIT, async () => {
+  test("a server that never answers is cancelled too", LIMIT, async () => {
     await withServer({}, async (server) => {
       server.hold();
       const { cancelledCount, sentCount, error, levels } = await run({

@@ -334,9 +334,9 @@ const strangers: readonly (readonly [
   message: RegExp,
 ])[] = [
   ["closes at once", (socket) => socket.end(), "refused|unreachable", /failed to get model/],
-  ["responses garbage", (socket) => socket.end("SSH-2.0-x\r\n"), "refused", /failed to get model/],
+  ["answers garbage", (socket) => socket.end("SSH-2.0-x\r\n"), "refused", /failed to get model/],
   [
-    "responses a page",
+    "answers a page",
     (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<a/>"),
     "refused",
     /failed to get model/,

@@ -52,7 +52,7 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--async": "The driver is asynchronous where the load or the stream needs it; there is nothing to choose.",
   "--sync": "The driver is asynchronous where the load or the stream needs it; there is nothing to choose.",
   "--max-threads": "It sets the lanes of the original's strides; scenarios send inputs in order.",
-  "--enable-mpi": "Ranks of an MPI job run with the flags; scenarios on many hosts are a later issue.",
+  "--enable-mpi": "The ranks of an MPI job run a scenario together by themselves.",
   "-b": "triton.batchSize",
   "--input-data": "input.json",
   "--shape": "triton.shapes",

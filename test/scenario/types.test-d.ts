@@ -28,6 +28,7 @@ import {
   param,
   percentile,
   periodic,
+  perTarget,
   phase,
   ramp,
   rate,
@@ -756,6 +757,44 @@ export const withGroups = [
     client: "undici",
     assert: [p99("scheduledLatency").where({ target: "c" }).below("1 s")],
   }),
+];
+
+/** Loads for each target of a mix, also where the target needs parameters or what setup returned. */
+export const ownLoads = [
+  defineScenario({ name: "m", target: twoModels, load: perTarget({ tensors: hold(2), chat: rate(3) }) }),
+  defineScenario({
+    name: "m",
+    target: twoModels,
+    load: perTarget({
+      tensors: [warmup("1 s", hold(2)), hold(3, { for: "1 s" })],
+      chat: findMax({ over: ramp(1, 8), where: [p99("latency").below("1 s")] }),
+    }),
+  }),
+  defineScenario({
+    name: "m",
+    params: { users: param.integer(2) },
+    setup: () => ({ url: "h" }),
+    target: (_, { url }) =>
+      mix([
+        { name: "a", target: restApi(url) },
+        { name: "b", target: embedded() },
+      ]),
+    load: ({ users }) => perTarget({ a: hold(users), b: hold(1) }),
+  }),
+];
+
+/** Mistakes with loads for each target. */
+export const wrongOwnLoads = [
+  // @ts-expect-error A name that is not one of the targets.
+  defineScenario({ name: "m", target: twoModels, load: perTarget({ tensors: hold(2), chatt: rate(3) }) }),
+  // @ts-expect-error A target without a load.
+  defineScenario({ name: "m", target: twoModels, load: perTarget({ tensors: hold(2) }) }),
+  // @ts-expect-error A load for no target.
+  defineScenario({ name: "m", target: twoModels, load: perTarget({ tensors: hold(2), chat: rate(3), c: hold(1) }) }),
+  // @ts-expect-error One target is no mix.
+  defineScenario({ ...closed, load: perTarget({ a: hold(2) }) }),
+  // @ts-expect-error It is no part of a list.
+  defineScenario({ name: "m", target: twoModels, load: [perTarget({ tensors: hold(2), chat: rate(3) })] }),
 ];
 
 /** Mistakes with several targets and tags. */

@@ -5,7 +5,7 @@ import { createNamedOpen } from "../../src/transport/named-socket.ts";
 
 /** Connections to a name: its addresses are tried one after the other, and never two at once. */
 
-/** What an address does: opens, never responses, or fails with this code. */
+/** What an address does: opens, never answers, or fails with this code. */
 type Behaviour = "open" | "silent" | "ECONNREFUSED" | "EADDRNOTAVAIL";
 
 class Network {

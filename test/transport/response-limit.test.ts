@@ -61,7 +61,7 @@ const STREAMS: readonly (readonly [name: string, answer: Answer])[] = [
 
 const ZEROS = gzipSync(Buffer.alloc(10_000_000));
 const OPEN = headers(1, [...GRPC_HEADERS, ["grpc-encoding", "gzip"]]);
-/** Every message responses the one request, and none is its last. */
+/** Every message answers the one request, and none is its last. */
 const readStreamed: ReadStreamed = (_bytes, bodyStart, bodyEnd) => ({
   ...{ id: "0001", failure: undefined, isFinal: false, isEmpty: false },
   ...{ bodyStart, bodyEnd },

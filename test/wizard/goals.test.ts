@@ -60,7 +60,7 @@ const cases: readonly Case[] = Object.entries(WIZARD_TARGETS).flatMap(([target, 
         goal,
         target,
         isFirst: index === 0,
-        answers: complete(target, { ...given, goal, out: `./${name}.ts` }),
+        answers: complete(target, { ...given, goal, save: `./${name}.ts` }),
       };
     });
   }),
@@ -167,7 +167,7 @@ async function run(answers: Answers, tries = 1): Promise<Ended> {
     (ended.code === 69 && ended.text.includes("no request succeeded while a level was measured")) ||
     (ended.code === 65 && /^FAIL .*nothing measured/m.test(ended.text));
   if (!isEmpty || tries === MOST_TRIES) return ended;
-  const out = answers.out ?? "";
+  const out = answers.save ?? "";
   for (const path of [out, ...filesBeside(out, answers)]) rmSync(path, { force: true });
   return run(answers, tries + 1);
 }
@@ -236,7 +236,7 @@ describe("a written scenario", () => {
     const url = `127.0.0.1:${broken.httpPort}`;
     const all = cases
       .filter(({ target, isFirst }) => target === "triton" && isFirst)
-      .map((one) => ({ ...one, answers: { ...one.answers, url, out: `./failing-${one.goal}.ts` } }));
+      .map((one) => ({ ...one, answers: { ...one.answers, url, save: `./failing-${one.goal}.ts` } }));
     try {
       assert.equal(all.length, Object.keys(GOALS).length);
       for (const [{ goal }, ended] of runAll(all)) {

@@ -44,7 +44,7 @@ async function assertSameByFlags(out: string, plan: Plan): Promise<void> {
 }
 
 describe("rampart init with every answer by flag", () => {
-  const common = { goal: "number", load: "users", users: "2", for: "stable", "p99-limit": "1 h", out: "./made.ts" };
+  const common = { goal: "number", load: "users", users: "2", for: "stable", "p99-limit": "1 h", save: "./made.ts" };
 
   test("writes a scenario that is the plan of its answers, for the embedded target", async () => {
     await inFolder({}, async (cwd) => {
@@ -70,7 +70,7 @@ describe("rampart init with every answer by flag", () => {
       try {
         await inFolder({}, async (cwd) => {
           const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
-          const load = { goal: "number", rate: "20", for: "300 ms", "p99-limit": "1 h", out: "./made.ts" };
+          const load = { goal: "number", rate: "20", for: "300 ms", "p99-limit": "1 h", save: "./made.ts" };
           const answers: Answers = { target: "triton", protocol, url, model: "simple", ...load };
           const { code, out, err } = await init(cwd, ...flagsOf(answers), "--run");
           // Six requests show no p99.
@@ -152,7 +152,7 @@ describe("rampart init with every answer by flag", () => {
     const mock = await startMock(MOCK, LOOPBACK, [await tfServingService.create(MOCK, "")]);
     try {
       await inFolder({}, async (cwd) => {
-        const flags = ["--yes", "--target", "tfserving", "--url", `127.0.0.1:${mock.grpcPort}`, "--out", "./made.ts"];
+        const flags = ["--yes", "--target", "tfserving", "--url", `127.0.0.1:${mock.grpcPort}`, "--save", "./made.ts"];
         const unnamed = await init(cwd, ...flags, "--no-run");
         assert.equal(unnamed.code, 64);
         assert.match(unnamed.err, /has no call that lists its models\. Name the model\./);
@@ -226,9 +226,9 @@ describe("rampart init --yes", () => {
       assert.equal(first.code, 0, first.err);
       const second = await init(cwd, "-y", "--no-run");
       assert.match(second.out, /wrote \.\/embedded-3\.ts/);
-      const named = await init(cwd, "--yes", "--no-run", "--out", "embedded.ts");
+      const named = await init(cwd, "--yes", "--no-run", "--save", "embedded.ts");
       assert.equal(named.code, 64);
-      assert.match(named.err, /^rampart: --out: exists already \(got embedded\.ts\)/);
+      assert.match(named.err, /^rampart: --save: exists already \(got embedded\.ts\)/);
       assert.deepEqual(readdirSync(cwd).sort(), ["embedded-2.ts", "embedded-3.ts", "embedded.ts"]);
       assert.equal(readFileSync(join(cwd, "embedded.ts"), "utf8"), "mine");
     });
@@ -331,9 +331,9 @@ describe("rampart init --yes", () => {
     try {
       await inFolder({}, async (cwd) => {
         const flags = ["--url", `127.0.0.1:${server.port}`, "--protocol", "x", "--goal", "number", "--users", "1:4"];
-        const { code, err } = await init(cwd, "--yes", ...flags, "--for", "5", "--out", "x.js");
+        const { code, err } = await init(cwd, "--yes", ...flags, "--for", "5", "--save", "x.js");
         assert.equal(code, 64);
-        assert.deepEqual(named(err), ["protocol", "users", "for", "out"]);
+        assert.deepEqual(named(err), ["protocol", "users", "for", "save"]);
       });
       assert.equal(server.connections(), 0);
     } finally {
@@ -355,11 +355,11 @@ describe("rampart init --yes", () => {
 
   test("makes the folder of the file, and refuses one that cannot be", async () => {
     await inFolder({ "file.txt": "mine" }, async (cwd) => {
-      const made = await init(cwd, "--yes", "--no-run", "--out", "new/folder/x.ts");
+      const made = await init(cwd, "--yes", "--no-run", "--save", "new/folder/x.ts");
       assert.equal(made.code, 0, made.err);
       assert.ok(existsSync(join(cwd, "new", "folder", "x.ts")));
-      const refused = await init(cwd, "--yes", "--no-run", "--out", "file.txt/x.ts");
-      assert.deepEqual([refused.code, named(refused.err)], [64, ["out"]]);
+      const refused = await init(cwd, "--yes", "--no-run", "--save", "file.txt/x.ts");
+      assert.deepEqual([refused.code, named(refused.err)], [64, ["save"]]);
       assert.match(refused.err, /file\.txt is not a folder/);
     });
   });
@@ -369,7 +369,7 @@ describe("rampart init --yes", () => {
     try {
       await inFolder({}, async (cwd) => {
         const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`];
-        const { code, out, err } = await init(cwd, ...server, "--yes", "--no-run", "--out", "made.ts");
+        const { code, out, err } = await init(cwd, ...server, "--yes", "--no-run", "--save", "made.ts");
         assert.equal(code, 0, out + err);
         assert.match(out, /^The tokenizer of mock-llm is not known: the server counts tokens\.$/m);
         assert.match(readFileSync(join(cwd, "made.ts"), "utf8"), /streaming: true, tokenizer: "none"/);
@@ -417,7 +417,7 @@ describe("rampart init without a terminal never waits", () => {
       const { code, out, err } = await runRampart(["init"], { cwd, stdin: "open" });
       assert.equal(code, 64, err);
       assert.equal(out, "");
-      assert.deepEqual(named(err), ["target", "protocol", "goal", "load", "users", "for", "p99-limit", "out", "run"]);
+      assert.deepEqual(named(err), ["target", "protocol", "goal", "load", "users", "for", "p99-limit", "save", "run"]);
       assert.match(err, /--target: is not answered, and there is no terminal .* --yes to take 'embedded'/);
       assert.match(err, /Give --run or --no-run, or --yes/);
       assert.deepEqual(readdirSync(cwd), []);
@@ -438,7 +438,7 @@ describe("rampart init without a terminal never waits", () => {
     await inFolder({}, async (cwd) => {
       const { code, err } = await runRampart(["init", "--target", "triton"], { cwd, stdin: "open" });
       assert.equal(code, 64, err);
-      const missing = ["protocol", "url", "model", "goal", "load", "users", "for", "p99-limit", "out", "run"];
+      const missing = ["protocol", "url", "model", "goal", "load", "users", "for", "p99-limit", "save", "run"];
       assert.deepEqual(named(err), missing);
     });
   });
@@ -456,7 +456,7 @@ describe("rampart init without a terminal never waits", () => {
       ];
       const { code, err } = await runRampart(["init", ...flags], { cwd, stdin: "open" });
       assert.equal(code, 64, err);
-      assert.deepEqual(named(err), ["rate", "out"]);
+      assert.deepEqual(named(err), ["rate", "save"]);
       assert.match(err, /--rate: .*'100'/);
       assert.equal(existsSync(join(cwd, "embedded.ts")), false);
     });
@@ -465,8 +465,7 @@ describe("rampart init without a terminal never waits", () => {
   test("--help-all lists a flag for every question", async () => {
     const { code, out } = await runRampart(["init", "--help-all"]);
     assert.equal(code, 0);
-    const flags = QUESTIONS.filter(({ help }) => help !== "").map(({ id }) => id);
-    for (const flag of [...flags, "run", "no-run", "yes"])
-      assert.match(out, new RegExp(`^ +(-\\w, )?--${flag}\\b`, "m"));
+    const flags = QUESTIONS.map(({ id }) => id).filter((id) => id !== "address");
+    for (const flag of [...flags, "no-run", "yes"]) assert.match(out, new RegExp(`^ +(-\\w, )?--${flag}\\b`, "m"));
   });
 });

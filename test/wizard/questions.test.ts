@@ -53,7 +53,7 @@ function ask(given: Answers, surroundings: Surroundings): { order: QuestionId[];
 describe("the wizard asks", () => {
   test("the embedded target's questions all have valid defaults", () => {
     const { order, answers } = ask({}, around());
-    assert.deepEqual(order, ["target", "protocol", "goal", "load", "users", "for", "p99-limit", "out", "run"]);
+    assert.deepEqual(order, ["target", "protocol", "goal", "load", "users", "for", "p99-limit", "save", "run"]);
     assert.deepEqual(answers, {
       target: "embedded",
       protocol: "http",
@@ -62,7 +62,7 @@ describe("the wizard asks", () => {
       users: "1:4",
       for: "2 s",
       "p99-limit": "50 ms",
-      out: "./embedded.ts",
+      save: "./embedded.ts",
       run: "yes",
     });
   });
@@ -71,7 +71,7 @@ describe("the wizard asks", () => {
     const { order, answers } = ask({ target: "triton" }, around({ models: [fixed, refused] }));
     assert.deepEqual(order.slice(0, 5), ["target", "protocol", "url", "model", "goal"]);
     assert.deepEqual(
-      [answers.url, answers.model, answers["p99-limit"], answers.out],
+      [answers.url, answers.model, answers["p99-limit"], answers.save],
       ["localhost:8000", "fixed", "none", "./fixed.ts"],
     );
   });
@@ -108,7 +108,7 @@ describe("the wizard asks", () => {
   test("nothing that is answered already, whatever the order of answers", () => {
     const answers: Answers = { run: "no", users: "4", target: "embedded", goal: "number", load: "users" };
     assert.equal(nextQuestion(answers, around())?.id, "protocol");
-    assert.equal(nextQuestion({ ...answers, protocol: "http", for: "1 s", "p99-limit": "none" }, around())?.id, "out");
+    assert.equal(nextQuestion({ ...answers, protocol: "http", for: "1 s", "p99-limit": "none" }, around())?.id, "save");
   });
 });
 
@@ -135,7 +135,7 @@ describe("a question's default", () => {
     ["p99-limit", { goal: "limit", target: "triton" }, undefined],
     ["p99-limit", { goal: "limit", target: "embedded" }, "50 ms"],
     ["error-limit", { goal: "limit", target: "triton" }, "1 %"],
-    ["out", { target: "triton", model: "a/b c" }, "./a-b-c.ts"],
+    ["save", { target: "triton", model: "a/b c" }, "./a-b-c.ts"],
   ];
   for (const [id, answers, expected] of cases) {
     test(`${id} after ${JSON.stringify(answers)}`, () => {
@@ -145,7 +145,7 @@ describe("a question's default", () => {
 
   test("out is the first file that does not exist", () => {
     const files = ["./embedded.ts", "./embedded-2.ts"];
-    assert.equal(question("out").preset({ target: "embedded" }, around({ files })), "./embedded-3.ts");
+    assert.equal(question("save").preset({ target: "embedded" }, around({ files })), "./embedded-3.ts");
   });
 
   test("a scenario is called as its model", () => {
@@ -244,10 +244,10 @@ describe("an answer is checked:", () => {
     ["p99-limit", "25", { goal: "curve" }, /or none/],
     ["isl", "0", { target: "openai" }, /a whole number of tokens/],
     ["osl", "128", { target: "openai" }, undefined],
-    ["out", "a/b.ts", {}, undefined],
-    ["out", "b.mts", {}, undefined],
-    ["out", "b.js", {}, /end in \.ts/],
-    ["out", "there.ts", {}, /exists already/],
+    ["save", "a/b.ts", {}, undefined],
+    ["save", "b.mts", {}, undefined],
+    ["save", "b.js", {}, /end in \.ts/],
+    ["save", "there.ts", {}, /exists already/],
     ["run", "maybe", {}, /one of yes, no/],
   ];
   for (const [id, answer, answers, expected] of cases) {

@@ -18,7 +18,7 @@ const common = {
   users: "1:4",
   for: "2 s",
   "p99-limit": "none",
-  out: "./x.ts",
+  save: "./x.ts",
   run: "no",
 };
 const triton = { ...common, target: "triton", protocol: "http", url: "localhost:8000", model: "m" };

@@ -203,7 +203,7 @@ describe("rampart init in a terminal", () => {
     const mock = await startMock(MOCK, LOOPBACK);
     const flags = ["--goal", "number", "--users", "1", "--for", "1 s", "--p99-limit", "none", "--ttft-limit", "none"];
     try {
-      await inTerminal({}, [...flags, "--isl", "9", "--osl", "9", "--out", "x.ts"], async (terminal) => {
+      await inTerminal({}, [...flags, "--isl", "9", "--osl", "9", "--save", "x.ts"], async (terminal) => {
         await terminal.asks("Which server do you want to measure?");
         terminal.replace("two words");
         await terminal.waitFor(/must be host:port, http:/);
@@ -239,7 +239,7 @@ describe("rampart init in a terminal", () => {
   test("asks for the model's name first where the server lists none, and looks at that model", async () => {
     const mock = await startMock(MOCK, LOOPBACK, [await tfServingService.create(MOCK, "")]);
     const flags = ["--target", "tfserving", "--goal", "number", "--load", "users", "--users", "1", "--for", "1 s"];
-    const rest = ["--p99-limit", "none", "--out", "x.ts", "--no-run", "--url", `127.0.0.1:${mock.grpcPort}`];
+    const rest = ["--p99-limit", "none", "--save", "x.ts", "--no-run", "--url", `127.0.0.1:${mock.grpcPort}`];
     try {
       await inTerminal({}, [...flags, ...rest], async (terminal, cwd) => {
         await terminal.asks("Which model?");
@@ -262,7 +262,7 @@ describe("rampart init in a terminal", () => {
     const gone = await startCountingServer();
     await gone.stop();
     const flags = ["--target", "triton", "--protocol", "http", "--for", "1 s", "--p99-limit", "none", "--no-run"];
-    const rest = ["--url", `127.0.0.1:${gone.port}`, "--goal", "number", "--users", "2", "--out", "x.ts"];
+    const rest = ["--url", `127.0.0.1:${gone.port}`, "--goal", "number", "--users", "2", "--save", "x.ts"];
     await inTerminal({}, [...flags, ...rest], async (terminal, cwd) => {
       await terminal.asks("What next?");
       terminal.press("Down", "Enter");
@@ -300,7 +300,10 @@ describe("rampart init in a terminal", () => {
     );
     await inTerminal({}, ["--protocol", "tcp", "--goal", "number", "--for", "5"], async (terminal) => {
       assert.equal(await terminal.exitCode(), 64);
-      assert.match(terminal.screen(), /--protocol: must be one of http, grpc[\s\S]*--for: must be a duration/);
+      assert.match(
+        terminal.screen(),
+        /--protocol: does not accept this value .*Give one of http, grpc[\s\S]*--for: must be a duration/,
+      );
       assert.doesNotMatch(terminal.screen(), /What do you want/);
     });
   });

@@ -1,25 +1,15 @@
 import { dirname, resolve } from "node:path";
 import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { maskText, registerHeaders } from "../../plan/secrets.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import { describeTime, estimateAllRuns } from "../../registry/run-time.ts";
-import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { EXIT } from "../../result/exit-codes.ts";
-import { probeModels } from "../../run/open/probe.ts";
-import { scenarioOf } from "../../scenario/define.ts";
-import { input } from "../../scenario/inputs.ts";
-import { hold } from "../../scenario/loads/levels.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
-import type { ListedModel } from "../../service/service.ts";
-import { detectServer } from "../../wizard/detect.ts";
-import { findTokenizer, findTokenizerProblem, suggestTokenizer } from "../../wizard/tokenizer.ts";
-import { chooseModel } from "../choose-model.ts";
 import { commandOf, type LoadedCommand } from "../command-usage.ts";
-import type { CommandIo } from "../execute.ts";
+import type { CommandIo, PointWatch } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { explainQuery } from "../failure-hints.ts";
 import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
@@ -31,17 +21,20 @@ import { changePlan, type PlanChanges } from "../run.ts";
 import { readLimits } from "../scenarios/given-load.ts";
 import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan.ts";
 import { writeNewScenario } from "../scenarios/new-scenario.ts";
+import { runSweep } from "../scenarios/several.ts";
+import type { SweepDoor } from "../scenarios/sweep.ts";
 import { inScenario, withNames } from "../setting-names.ts";
 import { commandFlags, readShared } from "../shared-flags.ts";
-import { COMMAND_OF, COMMON_FLAGS, URL_KINDS, type UrlKind } from "./kinds.ts";
+import { findServer } from "./find-server.ts";
+import { COMMON_FLAGS, URL_KINDS, type UrlKind } from "./kinds.ts";
 import { readSettings, type UrlSettings } from "./settings.ts";
-import { type Found, makeScenario, makeTarget } from "./to-scenario.ts";
+import { type Found, makeScenario } from "./to-scenario.ts";
 
 /** `rampart llm URL` and `rampart triton URL`: find out what answers, and measure it without a file. */
 
 /** Returns the options of one of the commands. */
 export function flagsOf(name: UrlKind["name"]): readonly Flag[] {
-  return commandFlags(name, [...URL_KINDS[name].flags, ...COMMON_FLAGS]);
+  return commandFlags(name, COMMON_FLAGS);
 }
 
 /** Returns one of the commands. */
@@ -65,137 +58,117 @@ async function runUrlCommand(door: Door, args: readonly string[], command: strin
   return explainErrors(command, io, async () => {
     const flags = parseFlags(door.flags, args, 1);
     if (printsHelp(flags, helpPage(door, command), io)) return EXIT.passed;
-    const problems: Problem[] = [...flags.problems];
-    const settings = readSettings(flags, kind, problems);
-    const limits = readLimits(flags, problems);
-    const shared = readShared(flags, kind.name, problems);
-    if (problems.length > 0) throw new UserError(problems);
+    const find = findOnce(kind, flags, io);
+    if (flags.has("sweep")) {
+      const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
+        const { settings, given } = readFlags(kind, pointFlags);
+        return new UrlRun({ kind, settings, flags: pointFlags, find }, pointIo).runPoint(given, watch);
+      };
+      return runSweep(flags, { door: kind.name, parameters: [], runPoint }, io);
+    }
+    const { settings, given } = readFlags(kind, flags);
+    const commandLine = `${command} ${args.map(quote).join(" ")}`;
     const run = (values: PlanValues): Promise<number> =>
-      new UrlRun(kind, settings, flags, io).measure({ values, limits }, `${command} ${args.map(quote).join(" ")}`);
-    return flags.has("dry-run") ? run(shared) : inFleet(shared, io, run);
+      new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values }, commandLine);
+    return flags.has("dry-run") ? run(given.values) : inFleet(given.values, io, run);
   });
+}
+
+interface ReadFlags {
+  readonly settings: UrlSettings;
+  readonly given: PlanChanges;
+}
+
+/** Reads all options. @throws UserError with all problems */
+function readFlags(kind: UrlKind, flags: FlagValues): ReadFlags {
+  const problems: Problem[] = [...flags.problems];
+  const settings = readSettings(flags, kind, problems);
+  const limits = readLimits(flags, problems);
+  const values = readShared(flags, kind.name, problems);
+  if (problems.length > 0) throw new UserError(problems);
+  return { settings, given: { values, limits } };
+}
+
+/** Finds the server, model and tokenizer of some settings. */
+type Find = (settings: UrlSettings) => Promise<Found>;
+
+/** Returns what finds a server once for all points of a sweep that ask the same of it. */
+function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
+  const known = new Map<string, Promise<Found>>();
+  const say = (text: string): void => sayBeside(text, flags, io);
+  return (settings) => {
+    const { url, model, tokenizer, shapes, headers, apiKeyEnv, isInsecure } = settings;
+    const key = JSON.stringify([url, model, tokenizer, shapes, headers, apiKeyEnv, isInsecure]);
+    const found = known.get(key) ?? findServer(kind, settings, { nameOf: io.nameOf, say });
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** Says a sentence beside the report. */
+function sayBeside(text: string, flags: FlagValues, io: CommandIo): void {
+  if (!flags.has("quiet")) io.err(`${escapeControls(maskText(text))}\n`);
+}
+
+/** What a run is made of. */
+interface UrlRequest {
+  readonly kind: UrlKind;
+  readonly settings: UrlSettings;
+  readonly flags: FlagValues;
+  readonly find: Find;
 }
 
 /** One run of the command. */
 class UrlRun {
-  private readonly kind: UrlKind;
-  private readonly settings: UrlSettings;
-  private readonly flags: FlagValues;
+  private readonly request: UrlRequest;
   private readonly io: CommandIo;
 
-  constructor(kind: UrlKind, settings: UrlSettings, flags: FlagValues, io: CommandIo) {
-    this.kind = kind;
-    this.settings = settings;
-    this.flags = flags;
+  constructor(request: UrlRequest, io: CommandIo) {
+    this.request = request;
     this.io = io;
   }
 
   /** Finds out about the server, and measures it. @param commandLine the whole command, to repeat it. Returns the exit code */
-  async measure(given: PlanChanges, commandLine: string): Promise<number> {
-    const { kind, settings, flags, io } = this;
+  measure(given: PlanChanges, commandLine: string): Promise<number> {
+    const { settings, flags } = this.request;
     const { save } = settings;
-    const isDry = flags.has("dry-run");
-    try {
-      const found = await this.find();
-      const { scenario, text } = makeScenario(kind, settings, found);
-      const folder = save === undefined ? process.cwd() : dirname(resolve(save));
-      const plan = changePlan(toPlan(scenario, folder), given);
-      if (save !== undefined && !isDry) this.save(save, text);
+    return this.inFlags(async () => {
+      const { plan, text } = await this.makePlan(given);
+      if (flags.has("dry-run")) return runMadePlan(plan, flags, this.io);
+      if (save !== undefined) this.save(save, text);
       const time = estimateAllRuns(plan);
-      if (!isDry && time !== undefined) this.say(describeTime(time));
-      const code = await runMadePlan(plan, flags, io);
-      if (!isDry && code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, commandLine);
+      if (time !== undefined) sayBeside(describeTime(time), flags, this.io);
+      const code = await runMadePlan(plan, flags, this.io);
+      if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, commandLine);
       return code;
-    } catch (error) {
+    });
+  }
+
+  /** Measures a point of a sweep, or only plans it. Returns the exit code. */
+  runPoint(given: PlanChanges, watch: PointWatch): Promise<number> {
+    return this.inFlags(async () => {
+      const { plan } = await this.makePlan(given);
+      return runMadePlan(plan, this.request.flags, this.io, watch);
+    });
+  }
+
+  private async makePlan(given: PlanChanges): Promise<{ readonly plan: Plan; readonly text: string }> {
+    const { kind, settings, find } = this.request;
+    const { scenario, text } = makeScenario(kind, settings, await find(settings));
+    const folder = settings.save === undefined ? process.cwd() : dirname(resolve(settings.save));
+    return { plan: changePlan(toPlan(scenario, folder), given), text };
+  }
+
+  /** Names the options of the command in the errors of what is done. */
+  private inFlags<T>(run: () => Promise<T>): Promise<T> {
+    const { kind } = this.request;
+    return run().catch((error: unknown) => {
       throw inFlags(error, namesIn(kind), FIELDS);
-    }
-  }
-
-  /** Finds the server, its model and its tokenizer. */
-  private async find(): Promise<Found> {
-    const { kind, settings } = this;
-    const { text, ...place } = await this.findServer();
-    const models = await this.listModels(place);
-    const model = this.findModel(models);
-    const tokenizer = kind.hasTokens === true ? await this.findTokenizer(model) : undefined;
-    const shapes = settings.shapes ?? usualShapes(model);
-    const words = tokenizer === undefined || tokenizer === "none" ? "" : `, tokenizer ${tokenizer}`;
-    this.say(`${text === "" ? "" : `${text.replace(/\.$/, "")}; `}model ${model.name}${words}.`);
-    return {
-      ...place,
-      model: model.name,
-      ...(tokenizer === undefined ? {} : { tokenizer }),
-      ...(shapes === "" ? {} : { shapes }),
-    };
-  }
-
-  private async findServer(): Promise<Pick<Found, "url" | "protocol"> & { readonly text: string }> {
-    const { kind, settings } = this;
-    const detection = await detectServer(settings.url, kind.target);
-    const { detected, url = settings.url, text = "" } = detection ?? {};
-    const command = detected && COMMAND_OF[detected.target];
-    const isKind = command === kind.name;
-    // A server that asks for a key does not show its API without it.
-    if (!isKind && (command !== "http" || kind.hidesApi !== true)) throw otherServer(kind, url, text, command);
-    const protocol = detected === undefined ? {} : { protocol: detected.protocol };
-    return { url, ...protocol, text: isKind ? text : "" };
-  }
-
-  /** Asks the server for its models; none where it cannot say them and the user names one. */
-  private async listModels(place: Pick<Found, "url" | "protocol">): Promise<readonly ListedModel[]> {
-    const { kind, settings, io } = this;
-    const { model = "" } = settings;
-    const target = makeTarget(kind, settings, { ...place, model: "any" });
-    const inputs = kind.hasTokens === true ? { inputs: input.prompts({ isl: 1, osl: 1 }) } : {};
-    const plan = toPlan(scenarioOf({ name: kind.name, target, load: hold(1), ...inputs }), process.cwd());
-    return probeModels({ ...(plan.target as ServerTargetPlan), model } as ServerTargetPlan).catch(
-      async (error: unknown) => {
-        if (settings.model !== undefined && error instanceof RunError) return [];
-        throw withModelHint(await explainQuery(plan, error, io.nameOf));
-      },
-    );
-  }
-
-  private findModel(models: readonly ListedModel[]): Pick<ListedModel, "name" | "tokenizer" | "inputs"> {
-    const { model: name, url } = this.settings;
-    const usable = models.filter(({ refusal }) => refusal === "");
-    const [refused] = models;
-    if (name === undefined && refused !== undefined && usable.length === 0) {
-      const message = `${url} has no model that can be measured: ${refused.name}: ${refused.refusal}`;
-      throw new RunError("refused", message, "Load one on the server.");
-    }
-    const wanted = name ?? chooseModel(usable.map((one) => one.name));
-    const model = models.find((one) => one.name === wanted);
-    if (model === undefined && models.length > 0) {
-      const hint = `Give one of ${usable
-        .slice(0, 20)
-        .map((one) => one.name)
-        .join(", ")}.`;
-      throw new UserError(problem("unknown-name", "--model", "is not ready on the server", hint, wanted));
-    }
-    if (model !== undefined && model.refusal !== "")
-      throw new UserError(
-        problem("unsupported", "--model", `cannot be measured: ${model.refusal}`, "Give another.", wanted),
-      );
-    return model ?? { name: wanted, inputs: [] };
-  }
-
-  private async findTokenizer(model: Pick<ListedModel, "name" | "tokenizer">): Promise<string> {
-    const { tokenizer } = this.settings;
-    if (tokenizer === undefined) {
-      const { name, text, isRefused } = await findTokenizer(model);
-      // Without any, the run's own warning says enough.
-      if (text !== undefined && isRefused === true) this.say(text);
-      return name;
-    }
-    const message = await findTokenizerProblem(tokenizer);
-    if (message === undefined) return tokenizer;
-    const hint = `${await suggestTokenizer(tokenizer)}Give a folder with tokenizer.json, an encoding, or none.`;
-    throw new UserError(problem("unreadable", "--tokenizer", message, hint, tokenizer));
+    });
   }
 
   private save(file: string, text: string): void {
-    const headers = Object.entries(this.settings.headers);
+    const headers = Object.entries(this.request.settings.headers);
     registerHeaders(headers);
     if (headers.some(([, value]) => maskText(value) !== value)) {
       const hint = "Give the key with --api-key-env, or leave --save out.";
@@ -204,13 +177,9 @@ class UrlRun {
     writeNewScenario(file, text, "--save");
   }
 
-  /** Says a sentence beside the report. */
-  private say(text: string): void {
-    if (!this.flags.has("quiet")) this.io.err(`${escapeControls(maskText(text))}\n`);
-  }
-
   private sayHowToRepeat({ outputs }: Plan, commandLine: string): void {
-    const { settings, flags, io } = this;
+    const { io } = this;
+    const { settings, flags } = this.request;
     const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...outputs.files });
     const text =
       settings.save === undefined
@@ -220,33 +189,6 @@ class UrlRun {
     const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
   }
-}
-
-/** A server that lists no models can be measured by the name of one. */
-function withModelHint(error: unknown): unknown {
-  if (!(error instanceof RunError) || error.code === "unreachable" || error.facts.failure !== undefined) return error;
-  return error.reword(error.text, "Give --model NAME, if it is such a server and has no list of models.");
-}
-
-/** Returns the shapes of inputs with variable shape: 1 for each size that is not fixed, as --shapes takes them. */
-function usualShapes({ inputs }: Pick<ListedModel, "inputs">): string {
-  return inputs
-    .filter(({ shape, isOptional }) => !isOptional && shape.some((size) => size < 0))
-    .map(({ name, shape }) => `${name}:${shape.map((size) => (size < 0 ? 1 : size)).join(",")}`)
-    .join(" ");
-}
-
-/** Says what is at the address instead. @param command the one that measures it. Undefined: none does, or nothing is there */
-function otherServer({ server }: UrlKind, url: string, text: string, command: string | undefined): RunError {
-  const what = text.replace(/\.$/, "");
-  if (/^Nothing/.test(what))
-    return new RunError("unreachable", what, "Is the server running, and is this its address?");
-  const hint =
-    command === undefined
-      ? "Correct the address, or write a scenario with rampart init."
-      : `Write rampart ${command} ${url}.`;
-  const isKnown = command !== undefined && command !== "http";
-  return new RunError("refused", isKnown ? `${what}, and not ${server}` : what, hint);
 }
 
 /** What settings are called here. */

@@ -1,4 +1,3 @@
-import { DEFAULT_ISL } from "../../plan/defaults.ts";
 import type { Duration } from "../../plan/units.ts";
 import type { Flag } from "../flags.ts";
 
@@ -19,8 +18,6 @@ export interface UrlKind {
   readonly eachFor: Duration;
   /** The longest measurement of a number of users in a search. */
   readonly atMost: Duration;
-  /** Its own options, besides those that both have. */
-  readonly flags: readonly Flag[];
   readonly about: string;
   /** Arguments of examples. */
   readonly examples: readonly string[];
@@ -56,13 +53,6 @@ export const COMMON_FLAGS: readonly Flag[] = [
     value: "N",
     help: "Users to serve: also report the GPUs for them. Needs --gpus.",
   },
-  {
-    name: "save",
-    isCommon: true,
-    value: "FILE.ts",
-    meant: ["--out", "--output"],
-    help: "Write the scenario that repeats the run. An existing file is kept.",
-  },
 ];
 
 /** The commands by their names. */
@@ -75,16 +65,6 @@ export const URL_KINDS: Readonly<Record<UrlKind["name"], UrlKind>> = {
     hidesApi: true,
     eachFor: "10 s",
     atMost: "60 s",
-    flags: [
-      {
-        name: "isl",
-        isCommon: true,
-        value: "N",
-        default: String(DEFAULT_ISL),
-        meant: ["--input-tokens", "--prompt-tokens"],
-        help: "Length of prompts, in tokens.",
-      },
-    ],
     about:
       "Measures a language model by its server's address: finds the model and its tokenizer, raises the number of users until throughput stops growing, and reports every level. With --slo it searches the most users who keep the limits.",
     examples: [
@@ -99,14 +79,6 @@ export const URL_KINDS: Readonly<Record<UrlKind["name"], UrlKind>> = {
     server: "a server of KServe v2, such as Triton",
     eachFor: "5 s",
     atMost: "30 s",
-    flags: [
-      {
-        name: "shapes",
-        value: '"NAME:SIZE[,SIZE…] …"',
-        defaultText: "1 for each",
-        help: "Sizes of inputs with variable shape, without the batch dimension.",
-      },
-    ],
     about:
       "Measures a model on Triton, or another server of KServe v2, by its address: finds protocol, model and inputs, raises the number of users until throughput stops growing, and reports every level. With --slo it searches the most users who keep the limits.",
     examples: [

@@ -33,7 +33,7 @@ export function makeScenario(kind: UrlKind, settings: UrlSettings, found: Found)
     goal: slos.length > 0 ? "limit" : "curve",
     isl: String(isl),
     osl: String(osl),
-    out: save,
+    save,
   };
   const target = wizardTarget(kind);
   const fields: ScenarioField[] = [

@@ -1,17 +1,18 @@
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-import { describeTime, estimateAllRuns } from "../../registry/run-time.ts";
+import { describeTime, estimateAllRuns, type RunTime } from "../../registry/run-time.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { EXIT } from "../../result/exit-codes.ts";
+import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import { commandOf } from "../command-usage.ts";
-import type { CommandIo } from "../execute.ts";
+import type { CommandIo, OnRuns, PlannedRun } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS, parseFlags } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { isFile } from "../output-files.ts";
 import { openScenario, prepareScenario, SET_FLAG } from "../scenarios/prepare.ts";
-import { findScenarios } from "../scenarios/several.ts";
+import { findScenarios, type RunRequest, runParts } from "../scenarios/several.ts";
 import { checkTypes, type TypeCheck } from "./type-check.ts";
 
 /** `rampart check`: whether scenarios are right, and what they would do. Nothing is sent. */
@@ -63,10 +64,37 @@ function checkScenario(file: string, flags: FlagValues, io: CommandIo): Promise<
       );
       return EXIT.passed;
     }
-    const plan = prepared.plan({ ...context, started: { value: undefined } });
-    io.out(`plan   ${file}: right\n       ${describePlan(plan)}\n       ${describeTime(estimateAllRuns(plan))}\n`);
-    return EXIT.passed;
+    const known = { ...context, started: { value: undefined } };
+    const describe = (lines: readonly string[], time: RunTime | undefined): void =>
+      io.out([`plan   ${file}: right`, ...lines, describeTime(time)].join("\n       ").concat("\n"));
+    const onRuns: OnRuns = (runs, areAtOnce) => describe(describeRuns(runs), timeOfRuns(runs, areAtOnce));
+    const run = async (own: PlanOverrides, { watch }: RunRequest): Promise<number> => {
+      const plan = prepared.plan(known, own);
+      if (watch?.onPlan === undefined) describe([describePlan(plan)], estimateAllRuns(plan));
+      else watch.onPlan(plan);
+      return EXIT.passed;
+    };
+    return runParts(prepared.resolved(known), { flags, values: new Map(), problems: [], onRuns }, run, io);
   });
+}
+
+/** Describes each target of a scenario that has several runs. */
+function describeRuns(runs: readonly PlannedRun[]): string[] {
+  const byName = new Map(runs.map(({ name, plan }) => [name, plan]));
+  return [...byName].map(([name, plan]) => `${name}: ${describePlan(plan)}`);
+}
+
+/** Returns how long several runs take together; undefined when this is not known of each. */
+function timeOfRuns(runs: readonly PlannedRun[], areAtOnce: boolean): RunTime | undefined {
+  const times = runs.map(({ plan }) => estimateAllRuns(plan));
+  if (!times.every((time) => time !== undefined)) return undefined;
+  const join = (all: readonly number[]): number =>
+    areAtOnce ? Math.max(...all) : all.reduce((total, ms) => total + ms, 0);
+  return {
+    leastMs: join(times.map(({ leastMs }) => leastMs)),
+    mostMs: join(times.map(({ mostMs }) => mostMs)),
+    parts: areAtOnce ? `${runs.length} targets at the same time` : `${runs.length} blocks`,
+  };
 }
 
 /** Describes what is measured, and under which load. */

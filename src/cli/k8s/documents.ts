@@ -62,7 +62,7 @@ export function formatDocuments(settings: JobSettings): string {
 /** Texts that every YAML parser reads as they are without quotes: a word such as a name, and lines of which the first is not indented. */
 const UNQUOTED = /^(?:[a-zA-Z/].*|\S.*\n[\s\S]*)$/;
 
-/** Words such as yes are quoted as well, which are no texts in YAML 1.1. */
+/** Words such as yes are quoted as well, which are not texts in YAML 1.1. */
 function formatDocument(object: object): string {
   const document = new Document(object, { version: "1.1", aliasDuplicateObjects: false });
   visit(document, {

@@ -4,8 +4,10 @@ import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
 import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
+import { PODS_WAIT_MS } from "../options/client-options.ts";
+import { formatNotation } from "../options/shared-option.ts";
 import { FLAGS as RUN_FLAGS } from "../run.ts";
-import { readShared } from "../shared-flags.ts";
+import { readShared, sharedFlags } from "../shared-flags.ts";
 import { formatDocuments, type JobSettings } from "./documents.ts";
 import { POD_FOLDER, type PodFile } from "./pod-files.ts";
 import { ownAddressesOf, type PodScenario, readPodScenario } from "./pod-scenario.ts";
@@ -19,12 +21,7 @@ const OMITTED = ["dry-run"];
 
 /** Options that `rampart run` has not, or that say something else here. */
 export const OWN_FLAGS: readonly Flag[] = [
-  {
-    name: "agents",
-    isCommon: true,
-    value: "N",
-    help: "Number of pods that send, each its share of the load; one more conducts.",
-  },
+  ...sharedFlags("k8s"),
   {
     name: "image",
     isCommon: true,
@@ -51,18 +48,6 @@ export const OWN_FLAGS: readonly Flag[] = [
     help: "Variable of this environment that the pods get too, in the Secret; may be given several times. Those of the scenario's parameters and API keys are found without it.",
   },
   { name: "nats-image", value: "IMAGE", default: "nats:2.10-alpine", help: "Image of the NATS server, without --bus." },
-  {
-    name: "bus",
-    value: "URL",
-    defaultText: "one of the manifest's own, with a random login",
-    help: "NATS server that is there already, at its address in the cluster and with a login: nats://USER:PASSWORD@HOST:4222, or tls://…",
-  },
-  {
-    name: "agents-wait",
-    value: "DURATION",
-    default: "5min",
-    help: "Longest wait for the NATS server, and for all pods that send.",
-  },
 ];
 
 /** Its options: its own, and those of `rampart run`, which the conductor gets. */
@@ -96,12 +81,12 @@ const QUANTITY = /^\d+(?:\.\d+)?(?:m|k|[KMGTPE]i|[MGTPE])?$/;
 
 /** The form of values: the flag, what it must be, and an example. */
 const FORMS: readonly (readonly [name: string, form: RegExp, message: string, hint: string])[] = [
-  ["image", /^[^\s:/][^\s]*$/, "is no name of an image", "Give one such as registry.example/rampart:0.1.0."],
-  ["nats-image", /^[^\s:/][^\s]*$/, "is no name of an image", "Give one such as nats:2.10-alpine."],
-  ["namespace", NAMESPACE, "is no name of a namespace", "Use at most 63 small letters, digits and hyphens."],
-  ["name", LABEL, "is no name of a Job", "Use at most 50 small letters, digits and hyphens, a letter first."],
-  ["cpu", QUANTITY, "is no number of cores", "Give one such as 2 or 500m."],
-  ["memory", QUANTITY, "is no amount of memory", "Give one such as 2Gi."],
+  ["image", /^[^\s:/][^\s]*$/, "must be the name of an image", "Give one such as registry.example/rampart:0.1.0."],
+  ["nats-image", /^[^\s:/][^\s]*$/, "must be the name of an image", "Give one such as nats:2.10-alpine."],
+  ["namespace", NAMESPACE, "must be the name of a namespace", "Use at most 63 small letters, digits and hyphens."],
+  ["name", LABEL, "must be the name of a Job", "Use at most 50 small letters, digits and hyphens, a letter first."],
+  ["cpu", QUANTITY, "must be a number of cores", "Give one such as 2 or 500m."],
+  ["memory", QUANTITY, "must be an amount of memory", "Give one such as 2Gi."],
 ];
 
 function checkFlags(flags: FlagValues): Problem[] {
@@ -142,7 +127,7 @@ function toJob(flags: FlagValues, scenario: PodScenario): JobSettings {
     scenario: `${POD_FOLDER}/${scenario.scenario}`,
     options: [
       `--agents=${agentCount}`,
-      `--agents-wait=${flags.value("agents-wait")}`,
+      `--agents-wait=${flags.text("agents-wait") ?? formatNotation("duration", PODS_WAIT_MS)}`,
       ...busFiles.map(({ path }) => `--${path.replace("bus/", "")}=${POD_FOLDER}/${path}`),
       ...sets.map((set) => `--set=${set}`),
       ...passedOptions(flags),

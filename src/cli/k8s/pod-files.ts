@@ -89,7 +89,7 @@ export function checkSizes(file: string, files: readonly PodFile[]): Problem[] {
     if (bytes <= MOST_BYTES) return [];
     const largest = sizes.slice(0, SHOWN_FILES).map((one) => `${one.source} (${formatSize(one.bytes)})`);
     const kind = isSecret ? "a Secret" : "a ConfigMap";
-    const message = `needs ${formatSize(bytes)} of files, and ${kind} has room for 1 MiB; the largest are ${largest.join(", ")}`;
+    const message = `needs ${formatSize(bytes)} of files, and ${kind} holds at most 1 MiB; the largest are ${largest.join(", ")}`;
     const hint = "Copy them into the image, and name them in the scenario by their absolute path there.";
     return [problem("unsupported", file, message, hint)];
   });

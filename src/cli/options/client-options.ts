@@ -1,5 +1,5 @@
 import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
-import { BUS_FORM, isAddress, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
+import { BUS_FORM, clientsOf, isAddress, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { COMMANDS, MEASURING, NOT_SHOWN, type SharedOption } from "./shared-option.ts";
 
@@ -8,8 +8,14 @@ import { COMMANDS, MEASURING, NOT_SHOWN, type SharedOption } from "./shared-opti
 /** How long `rampart chat` waits for a response. */
 export const CHAT_TIMEOUT_MS = 60_000;
 
+/** How long the conductor of a Kubernetes Job waits for the other pods, whose images may have to be pulled. */
+export const PODS_WAIT_MS = 300_000;
+
 /** What takes part in a run over a bus. */
 const ON_BUS = [...COMMANDS, "perf_analyzer", "agent"] as const;
+
+/** What lets agents send. */
+const WITH_AGENTS = [...COMMANDS, "perf_analyzer", "k8s"] as const;
 
 /** Files that a client of the bus needs. */
 const BUS_FILES = [
@@ -26,10 +32,10 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     kind: "choice",
     setting: "client.kind",
     doors: [...COMMANDS, "perf_analyzer"],
-    choices: ["own", "undici", "grpc-js"],
+    choices: clientsOf(),
     default: "own",
     help: "Library that sends the requests: Rampart's own, or a general one to compare with.",
-    differs: { http: { choices: ["own", "undici"] }, llm: { choices: ["own", "undici"] } },
+    differs: { http: { choices: clientsOf("http") }, llm: { choices: clientsOf("http") } },
   },
   {
     name: "stall-timeout",
@@ -121,13 +127,17 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     kind: "text",
     setting: "client.bus.url",
     resolve: (text) =>
-      isBusUrl(text) ? { value: text } : { message: "is no address of a bus", hint: `Give ${BUS_FORM}.` },
+      isBusUrl(text) ? { value: text } : { message: "must be the address of a NATS server", hint: `Give ${BUS_FORM}.` },
     value: "URL",
-    doors: ON_BUS,
+    doors: [...ON_BUS, "k8s"],
     differs: {
       agent: {
         isFirst: true,
         help: "NATS server on which to wait for runs: nats://USER:PASSWORD@HOST:4222, or tls://…",
+      },
+      k8s: {
+        defaultText: "one of the manifest's own, with a random login",
+        help: "NATS server that is there already, at its address in the cluster and with a login: nats://USER:PASSWORD@HOST:4222, or tls://…",
       },
     },
     help: "Let agents on other hosts send the load, which wait on this NATS server with rampart agent: nats://USER:PASSWORD@HOST:4222, or tls://…",
@@ -136,12 +146,19 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     name: "agents",
     kind: "whole",
     setting: "client.bus.agentCount",
-    doors: [...COMMANDS, "perf_analyzer"],
+    doors: WITH_AGENTS,
     min: 1,
     max: MOST_AGENTS,
     example: 2,
     default: 1,
     help: "Number of agents that send, each its share of the load, with as many threads as --workers says.",
+    differs: {
+      k8s: {
+        isCommon: true,
+        default: undefined,
+        help: "Number of pods that send, each its share of the load; one more conducts.",
+      },
+    },
   },
   {
     name: "fleet",
@@ -167,9 +184,12 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     name: "agents-wait",
     kind: "duration",
     setting: "client.bus.waitMs",
-    doors: [...COMMANDS, "perf_analyzer"],
+    doors: WITH_AGENTS,
     default: 10_000,
     help: "Longest wait for that many agents.",
+    differs: {
+      k8s: { default: PODS_WAIT_MS, help: "Longest wait for the NATS server, and for all pods that send." },
+    },
   },
   ...BUS_FILES.map(
     ([name, key, help]): SharedOption => ({

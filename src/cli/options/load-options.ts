@@ -1,4 +1,5 @@
-import { DEFAULT_OSL } from "../../plan/defaults.ts";
+import { DEFAULT_ISL, DEFAULT_OSL } from "../../plan/defaults.ts";
+import { DEFAULT_MOCK } from "../../plan/mock.ts";
 import { BY_URL, COMMANDS, NOT_SHOWN, type SharedOption } from "./shared-option.ts";
 
 /** Rampart's own options of what is measured: the server, the load, and what must hold. */
@@ -7,6 +8,7 @@ import { BY_URL, COMMANDS, NOT_SHOWN, type SharedOption } from "./shared-option.
 export const HTTP_FOR = "10s";
 
 const FOR_BY_URL = { help: "Measure each number of users for this long. With --slo: at most." } as const;
+const MEASURED_MODEL = { help: "Model to measure." } as const;
 const REQUESTS_BY_URL = { help: "Measure this number of requests with each number of users instead." } as const;
 
 /** `--users` of the commands that find out by themselves what answers. */
@@ -36,6 +38,11 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
         help: "Address of the server, instead of the argument. May be given several times: requests go to all in turn.",
       },
       doctor: { help: "Server to measure: host:port, or http://host:port. It only gets connections." },
+      init: {
+        defaultText:
+          "localhost:8000 for HTTP, localhost:8001 for gRPC, localhost:8500 for tfserving, localhost:8080 for torchserve",
+        help: "Address of the server.",
+      },
     },
   },
   {
@@ -47,6 +54,13 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     choices: ["http", "grpc"],
     default: "http",
     help: "Protocol of the load. HTTP/1.1 needs a connection for each request in flight.",
+    differs: {
+      init: {
+        default: undefined,
+        defaultText: "what the server at --url speaks, or http",
+        help: "Protocol of requests.",
+      },
+    },
   },
   {
     name: "model",
@@ -58,7 +72,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     doors: [...BY_URL, "chat", "init"],
     defaultText: "the server's only model",
     help: "Model to ask.",
-    differs: { llm: { help: "Model to measure." }, triton: { help: "Model to measure." } },
+    differs: { llm: MEASURED_MODEL, triton: MEASURED_MODEL, init: MEASURED_MODEL },
   },
   {
     name: "tokenizer",
@@ -73,6 +87,10 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
         defaultText: "what the server says, or none if that cannot be loaded",
         help: "Tokenizer of the model: a folder, a model of Hugging Face's hub, an encoding such as o200k_base, or none. With none the server counts, and prompts have approximate lengths.",
       },
+      init: {
+        defaultText: "what the server says or the model's name, or none if that cannot be loaded",
+        help: "For language models: a folder with tokenizer.json, a model of Hugging Face's hub, a tiktoken encoding such as o200k_base, or none: the server counts, and lengths of prompts are approximate.",
+      },
       mock: {
         defaultText: "none, which counts words",
         help: "Tokenizer of prompts and responses, as that of the client: a folder with a tokenizer.json, a model of Hugging Face's hub, an encoding such as o200k_base, or none.",
@@ -80,16 +98,45 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     },
   },
   {
+    name: "isl",
+    isCommon: true,
+    kind: "whole",
+    isFirst: true,
+    doors: ["llm", "init"],
+    min: 1,
+    default: DEFAULT_ISL,
+    meant: ["--input-tokens", "--prompt-tokens"],
+    help: "Length of prompts, in tokens.",
+    differs: { init: { help: "Length of prompts of language models, in tokens." } },
+  },
+  {
     name: "osl",
     isCommon: true,
     kind: "whole",
     isFirst: true,
-    doors: ["llm", "chat", "init"],
+    doors: ["llm", "chat", "init", "mock"],
     min: 1,
     default: 64,
     meant: ["--max-tokens", "--output-tokens"],
     help: "Most tokens of the response.",
-    differs: { llm: { default: DEFAULT_OSL } },
+    differs: {
+      llm: { default: DEFAULT_OSL },
+      init: { default: DEFAULT_OSL, help: "Most tokens of responses of language models." },
+      mock: {
+        isFirst: false,
+        default: DEFAULT_MOCK.llm.outputTokens,
+        help: "Tokens of a response when the request names no limit.",
+      },
+    },
+  },
+  {
+    name: "shapes",
+    kind: "text",
+    value: '"NAME:SIZE[,SIZE…] …"',
+    isFirst: true,
+    doors: ["triton", "init"],
+    defaultText: "1 for each",
+    help: "Sizes of inputs with variable shape, without the batch dimension.",
   },
   {
     name: "users",
@@ -105,6 +152,10 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
       run: { help: "Requests in flight, instead of the scenario's load, for as long. With --rate: at most." },
       llm: USERS_BY_URL,
       triton: USERS_BY_URL,
+      init: {
+        defaultText: "4; for a curve 1:4 for embedded and 1,2,4,8,16 for a server; for the limit 64",
+        help: "Number of users. For a curve START:END[:STEP] or a list, for the limit the largest number or MIN:MAX, for a spike the normal number.",
+      },
       http: {
         default: 1,
         help: "Requests in flight: users who each send the next when the last is done. With --rate: at most.",
@@ -125,6 +176,10 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     differs: {
       run: { help: "Send N requests per second, instead of the scenario's load, for as long." },
       http: { help: "Send N requests per second, whatever the server does." },
+      init: {
+        defaultText: "100; for a curve 50,100,200; for the limit 1000; for a spike 50",
+        help: "Requests per second. For a curve START:END:STEP or a list, for the limit the highest rate or MIN:MAX, for a spike the normal rate.",
+      },
     },
   },
   {
@@ -141,6 +196,11 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
       triton: { ...FOR_BY_URL, defaultText: "5s; with --slo at most 30s" },
       run: { help: "Measure each level for this long." },
       http: { defaultText: `${HTTP_FOR}, without --requests` },
+      init: {
+        defaultText:
+          "2 s for a curve, 10 s for a number and a peak, 1 h for a soak test, otherwise 30 s; for the limit of a language model 2 min",
+        help: "Time to measure, such as 5s: for a curve at each level, for the limit at each load at most, for a spike the length of the peak. With number, curve and gaps also stable: until three windows in a row agree.",
+      },
     },
   },
   {
@@ -210,5 +270,20 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     doors: ["http", ...BY_URL, "chat"],
     help: "Accept any certificate.",
     differs: NOT_SHOWN,
+  },
+  {
+    name: "save",
+    isCommon: true,
+    kind: "text",
+    value: "FILE.ts",
+    doors: [...BY_URL, "init"],
+    meant: ["--out", "--output"],
+    help: "Write the scenario that repeats the run. An existing file is kept.",
+    differs: {
+      init: {
+        defaultText: "./NAME.ts",
+        help: "Write the scenario to this file; its folder is created. An existing file is kept.",
+      },
+    },
   },
 ];

@@ -15,7 +15,16 @@ export const BY_URL = ["llm", "triton"] as const;
 export const MEASURING = [...COMMANDS, "perf_analyzer", "genai-perf"] as const;
 
 /** What offers options. */
-export type Door = (typeof MEASURING)[number] | "agent" | "chat" | "compare" | "doctor" | "init" | "mock" | "report";
+export type Door =
+  | (typeof MEASURING)[number]
+  | "agent"
+  | "chat"
+  | "compare"
+  | "doctor"
+  | "init"
+  | "k8s"
+  | "mock"
+  | "report";
 
 /** How its value is read, on all of them: a duration is `10s`, a percentage `1%` or 0, and the file `-` is standard output. */
 type Kind = "switch" | "file" | "duration" | "percent" | "whole" | "decimal" | "choice" | "text";
@@ -42,7 +51,7 @@ export interface SharedOption {
   /** A number to show in hints. */
   readonly example?: number;
   /** The plan's value without the option; durations in milliseconds. Absent: none. */
-  readonly default?: number | string;
+  readonly default?: number | string | undefined;
   /** Describes what applies without the option, if there is no `default`. */
   readonly defaultText?: string;
   /** What a text stands for in the plan. Absent: itself. */
@@ -52,7 +61,7 @@ export interface SharedOption {
   /** Whether each time it is given adds a text to a list in the plan. Without a setting, the command itself knows. */
   readonly isRepeatable?: true;
   /** Whether it says what to measure: help shows it before the command's other options. */
-  readonly isFirst?: true;
+  readonly isFirst?: boolean;
   /** Whether help shows it on the first screen. */
   readonly isCommon?: boolean;
   /** Of a file: the end of its name where none is given; the rest is that of the command's input. Absent: a name is needed. */
@@ -86,7 +95,7 @@ export const PLACEHOLDERS: Readonly<Record<Kind, string | undefined>> = {
   text: "TEXT",
 };
 
-/** Returns the key of an option's file in a plan; undefined if its value is no output file. */
+/** Returns the key of an option's file in a plan; undefined if its value is not an output file. */
 export function fileKeyOf({ kind, setting }: SharedOption): keyof OutputFilesPlan | undefined {
   return kind === "file" ? (setting?.split(".").at(-1) as keyof OutputFilesPlan | undefined) : undefined;
 }

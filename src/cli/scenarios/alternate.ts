@@ -14,7 +14,7 @@ import { joinChecks, type SweptPoint } from "../../report/sweep/sweep-model.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { AbSide, abOf } from "../../scenario/definition/ab.ts";
 import { toRatio } from "../../scenario/fields.ts";
-import type { CommandIo, PointWatch } from "../execute.ts";
+import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
 import { expectedAtMost } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { fileKeyOf } from "../options/shared-option.ts";
@@ -33,6 +33,7 @@ export interface AbRun {
   planOf(side: AbSide): Plan;
   /** Runs a block. Returns its exit code. */
   runBlock(side: AbSide, io: CommandIo, watch: PointWatch): Promise<number>;
+  readonly onRuns: OnRuns | undefined;
 }
 
 const DEFAULT_PAIRS = 5;
@@ -47,6 +48,13 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
   const plans = ([0, 1] as const).map((side) => planOf(run, side, problems));
   if (problems.length > 0) throw new UserError(problems);
   const order = orderOf(options.pairs ?? DEFAULT_PAIRS);
+  if (run.onRuns !== undefined) {
+    run.onRuns(
+      order.map((side) => ({ name: names[side], plan: plans[side] as Plan })),
+      false,
+    );
+    return [];
+  }
   if (flags.has("dry-run")) {
     io.out(`${JSON.stringify({ order: order.map((side) => names[side]), plans }, null, 2)}\n`);
     return [];
@@ -98,7 +106,14 @@ function checkFlags(flags: FlagValues): Problem[] {
     const key = fileKeyOf(option);
     const isWritten = key !== undefined && key !== "csv" && key in FORMATS;
     if (key === undefined || isWritten || !flags.has(option.name)) return [];
-    return [problem("conflict", `--${option.name}`, "has room for one run, and ab(…) makes several", "Leave it out.")];
+    return [
+      problem(
+        "conflict",
+        `--${option.name}`,
+        "cannot hold more than one run, and ab(…) makes several",
+        "Leave it out.",
+      ),
+    ];
   });
   if (!flags.has("url")) return files;
   return [...files, problem("conflict", "--url", "ab(…) has two targets", "Give the addresses in the scenario.")];

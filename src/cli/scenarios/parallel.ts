@@ -11,7 +11,7 @@ import {
 } from "../../report/sweep/sweep-model.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { joinLocally } from "../../run/peers/local-peers.ts";
-import type { CommandIo, PointWatch } from "../execute.ts";
+import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
 import { expectedAtMost } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { silent } from "../output-files.ts";
@@ -27,6 +27,7 @@ export interface ParallelRun {
   planOf(part: number): Plan;
   /** Runs the load of a target. Returns its exit code. */
   runPart(part: number, io: CommandIo, watch: PointWatch): Promise<number>;
+  readonly onRuns: OnRuns | undefined;
 }
 
 /** Measures all targets at the same time. Returns the exit code of each. @throws UserError with all problems */
@@ -35,6 +36,13 @@ export async function runParallel(run: ParallelRun, io: CommandIo): Promise<read
   const problems: Problem[] = [...checkPointFiles(flags, "run"), ...checkFlags(flags)];
   const plans = names.map((_, part) => planOf(run, part, problems));
   if (problems.length > 0) throw new UserError(problems);
+  if (run.onRuns !== undefined) {
+    run.onRuns(
+      names.map((name, part) => ({ name, plan: plans[part] as Plan })),
+      true,
+    );
+    return [];
+  }
   if (flags.has("dry-run")) {
     io.out(
       `${JSON.stringify(

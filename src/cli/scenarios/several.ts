@@ -9,7 +9,7 @@ import type { Scenario } from "../../scenario/define.ts";
 import { abOf } from "../../scenario/definition/ab.ts";
 import { partNamesOf } from "../../scenario/definition/per-target.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
-import type { CommandIo, PointWatch } from "../execute.ts";
+import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
 import type { FlagValues } from "../flags.ts";
 import { fileKeyOf, type PlanValues } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
@@ -136,6 +136,8 @@ export interface RunRequest {
   readonly problems: Problem[];
   /** Of a point of a sweep. */
   readonly watch?: PointWatch;
+  /** Receives the runs of a scenario that has several, which are then not run. Absent: they are run. */
+  readonly onRuns?: OnRuns;
 }
 
 /** Runs a scenario for each point of `--sweep`. @param run runs it once */
@@ -164,7 +166,7 @@ export async function runParts(
   const options = abOf(definition);
   const names = partNamesOf(definition);
   if (options === undefined && names === undefined) return run({}, request, io);
-  const { flags, watch } = request;
+  const { flags, watch, onRuns } = request;
   const call = options === undefined ? "perTarget(…)" : "ab(…)";
   const message = `${call} already runs the scenario several times`;
   if (watch !== undefined) throw new UserError(problem("conflict", "--sweep", message, "Leave it out."));
@@ -183,10 +185,10 @@ export async function runParts(
     run(ownOf(part), { ...asked, watch: partWatch }, partIo);
   if (names !== undefined) {
     const { runParallel } = await import("./parallel.ts");
-    return gravestOf(await runParallel({ names, flags, planOf, runPart }, io));
+    return gravestOf(await runParallel({ names, flags, planOf, runPart, onRuns }, io));
   }
   const { runAlternating } = await import("./alternate.ts");
-  return gravestOf(await runAlternating({ options: options ?? {}, flags, planOf, runBlock: runPart }, io));
+  return gravestOf(await runAlternating({ options: options ?? {}, flags, planOf, runBlock: runPart, onRuns }, io));
 }
 
 /** Returns what returns the plan of each part, or throws what is wrong with it. */

@@ -1,3 +1,4 @@
+import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { describeSpan, estimateAllRuns } from "../../registry/run-time.ts";
@@ -29,15 +30,9 @@ import { readFiles } from "../shared-flags.ts";
 
 /** `--sweep`: the points of a scenario, or of a request, one after the other, in one report. */
 
-/** Something that is varied. */
-interface Axis {
-  readonly name: string;
-  readonly values: readonly string[];
-}
-
 /** What a command does with the points of a sweep. */
 export interface SweepDoor {
-  readonly door: Extract<Door, "run" | "http">;
+  readonly door: Extract<Door, "run" | "http" | "llm" | "triton">;
   /** Names of the scenario's parameters, which come before the options of the same name. */
   readonly parameters: readonly string[];
   /** Runs a point. Returns its exit code. */
@@ -45,7 +40,7 @@ export interface SweepDoor {
 }
 
 /** Options that say nothing about what is measured. */
-const NOT_SWEPT = ["set", "sweep", "fail-if", "help", "help-all"];
+const NOT_SWEPT = ["set", "sweep", "fail-if", "save", "help", "help-all"];
 
 /** The reports on several runs together, by their key in a plan. */
 export const FORMATS: Readonly<Record<string, (model: ReportModel, json: object) => string | Promise<string>>> = {
@@ -66,7 +61,7 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
       problem("conflict", "--sweep", "processes that were started together run only one", "Give each job one point."),
     );
   if (problems.length > 0) throw new UserError(problems);
-  const points = combine(axes);
+  const points = combineAxes(axes);
   const withoutFiles = flags.without([...outputNames(command.door), "sweep", "dry-run"]);
   const flagsOf = (values: PointValues): FlagValues =>
     values.reduce((given, one) => place(given, one, command), withoutFiles);
@@ -147,13 +142,13 @@ function announce(count: number, plans: readonly (Plan | undefined)[], io: Comma
 }
 
 /** Reads what is varied. @param problems gets all problems */
-function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: Problem[]): Axis[] {
+function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: Problem[]): SweepAxis<string>[] {
   const options = sharedOptions(door).filter(
     ({ kind, setting }) => kind !== "switch" && setting?.startsWith("outputs") !== true,
   );
   const known = [...parameters, ...options.map(({ name }) => name).filter((name) => !NOT_SWEPT.includes(name))];
   const hint = "Write --sweep users=1,8,64.";
-  const axes = flags.texts("sweep").flatMap((text): Axis[] => {
+  const axes = flags.texts("sweep").flatMap((text): SweepAxis<string>[] => {
     const [name = "", ...rest] = text.split("=");
     const values = rest
       .join("=")
@@ -198,12 +193,17 @@ function outputNames(door: Door): string[] {
 export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
   const problems: Problem[] = [];
   readFiles(flags, sharedOptions(door), [], problems);
-  const single = sharedOptions(door).flatMap((option) => {
-    const key = fileKeyOf(option);
-    if (key === undefined || !flags.has(option.name) || key in FORMATS) return [];
-    return [problem("conflict", `--${option.name}`, "has room for one point only", "Leave it out, or run one point.")];
-  });
-  return [...problems, ...single];
+  const single = sharedOptions(door)
+    .filter((option) => !((fileKeyOf(option) ?? "json") in FORMATS))
+    .map(({ name }) => name);
+  return [
+    ...problems,
+    ...[...single, "save"]
+      .filter((name) => flags.has(name))
+      .map((name) =>
+        problem("conflict", `--${name}`, "cannot hold more than one point", "Leave it out, or run one point."),
+      ),
+  ];
 }
 
 /** Adds the problems of one of several plans, each once. @param place moves the path of a problem to its place in the scenario @throws other errors */
@@ -231,14 +231,6 @@ export async function showReports({ model, json, flags, door }: JointReport, io:
     const format = FORMATS[key];
     if (format !== undefined) writeReport(path, await format(model, json), `outputs.files.${key}` as never);
   }
-}
-
-/** Returns all combinations. The last one changes fastest. */
-function combine(axes: readonly Axis[]): PointValues[] {
-  return axes.reduce<PointValues[]>(
-    (points, { name, values }) => points.flatMap((point) => values.map((value) => [...point, [name, value] as const])),
-    [[]],
-  );
 }
 
 function place(flags: FlagValues, [name, value]: PointValues[number], { parameters }: SweepDoor): FlagValues {

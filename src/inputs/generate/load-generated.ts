@@ -1,7 +1,7 @@
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
+import type { Tags } from "../../plan/groups/tags.ts";
 import { UserError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
-import type { Tags } from "../../plan/split/tags.ts";
 import { createRandomFor } from "../../runtime/random.ts";
 import { createPayload, type PayloadFormat } from "../../service/openai/payload.ts";
 import type { ModelInfo } from "../../service/service.ts";
@@ -141,7 +141,8 @@ function tagsOf(made: unknown, place: string): { tags?: Tags } {
   const { tags: given } = made as { tags?: unknown };
   if (given === undefined) return {};
   const tags = readTags(given);
-  if (tags === undefined) throw wrong(place, "has tags that are no tags", TAGS_HINT, given);
+  if (tags === undefined)
+    throw wrong(place, "has tags that are not an object of texts, numbers or booleans", TAGS_HINT, given);
   return { tags };
 }
 

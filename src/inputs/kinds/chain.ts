@@ -22,6 +22,7 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   schema: chainSchema,
   makes: "payloads",
   hasNoPrompts: true,
+  hasChains: true,
   needsNoModel: true,
   orders: () => ["in-sessions"],
   canHaveTags: () => true,

@@ -38,7 +38,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
     drive: () => ({ kind: "sessions", concurrency, ...(repeats === undefined ? {} : { repeats }) }),
   }),
   unit: "concurrency",
-  describe: ({ concurrency }) => `conversations, ${concurrency} at a time`,
+  describe: ({ concurrency }) => `sessions, ${concurrency} at a time`,
   askedMean: () => undefined,
   requestCount: ({ repeats }) => (repeats === true ? undefined : null),
   dataOrder: "in-sessions",

@@ -36,7 +36,7 @@ export const sessionRateMode: LoadMode<SessionRateLoadPlan> = {
     }),
   }),
   unit: "session-rate",
-  describe: ({ distribution, perSec }) => `${distribution} rate of ${formatCount(perSec)} conversations/s`,
+  describe: ({ distribution, perSec }) => `${distribution} rate of ${formatCount(perSec)} sessions/s`,
   // Requests are as many as the conversations have turns.
   askedMean: () => undefined,
   arrivals: describeArrivals,

@@ -1,8 +1,8 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
-import { GPU_METRICS } from "./gpu-metrics.ts";
 import { jsonNameOf, type Metric, type Need, type Quantity } from "./metric.ts";
 import { OTHER_METRICS, REQUEST_METRICS } from "./request-metrics.ts";
+import { GAUGE_METRICS } from "./server-gauges.ts";
 import { SERVER_METRICS } from "./server-metrics.ts";
 import { GENERATIVE_METRICS } from "./token-metrics.ts";
 
@@ -14,7 +14,7 @@ const CATALOGUE = {
   ...REQUEST_METRICS,
   ...GENERATIVE_METRICS,
   ...SERVER_METRICS,
-  ...GPU_METRICS,
+  ...GAUGE_METRICS,
   ...OTHER_METRICS,
 } as const;
 
@@ -31,7 +31,7 @@ export type StatisticOf<K extends MetricKey> = Catalogue[K] extends { readonly s
 /** Keys of metrics that scenarios name by themselves: what a scenario defines and `goodput` need more than a key. */
 export type NamedKey = Exclude<
   MetricKey,
-  KeyWith<{ readonly isOfReports: true }> | KeyWith<{ readonly isOwn: true }> | "goodput"
+  KeyWith<{ readonly isOfReports: true }> | KeyWith<{ readonly isCustom: true }> | "goodput"
 >;
 
 /** Names of metrics that have a statistic. */
@@ -67,7 +67,7 @@ export function metricOf({ key, unit, better }: MetricPlan): Metric {
 export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
   return METRIC_KEYS.flatMap((key) => {
     const entry = findEntry(key) as Metric;
-    return entry.isOwn === true || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
+    return entry.isCustom === true || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
   });
 }
 
@@ -81,7 +81,7 @@ export function hasStatistic({ statistics }: Metric, statistic: Statistic | unde
 export function keysWith(statistic: Statistic | undefined): MetricKey[] {
   return METRIC_KEYS.filter((key) => {
     const metric = findEntry(key);
-    const isNamed = metric !== undefined && metric.isOfReports !== true && metric.isOwn !== true;
+    const isNamed = metric !== undefined && metric.isOfReports !== true && metric.isCustom !== true;
     return isNamed && hasStatistic(metric, statistic);
   });
 }

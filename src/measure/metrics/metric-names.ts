@@ -117,7 +117,7 @@ export function parseMetric(given: string): MetricPlan | undefined {
   const [of, text] = splitName(given.trim());
   const plan = toPlan(of);
   const entry = findEntry(plan.key);
-  if (entry === undefined || plan.name === "" || (entry.isOwn === true && plan.name === undefined)) return undefined;
+  if (entry === undefined || plan.name === "" || (entry.isCustom === true && plan.name === undefined)) return undefined;
   const only = entry.statistics?.length === 1 ? "average" : undefined;
   const statistic = text === undefined ? only : parseStatistic(text);
   if ((text !== undefined && statistic === undefined) || !hasStatistic(entry, statistic)) return undefined;
@@ -140,7 +140,7 @@ const LISTED_PERCENTILES = [50, 90, 99];
 export function listPlans(isWanted: (entry: Metric) => boolean): MetricPlan[] {
   return METRIC_KEYS.flatMap((key): MetricPlan[] => {
     const entry = findEntry(key) as Metric;
-    if (entry.isOfReports === true || entry.isOwn === true || key === "goodput" || !isWanted(entry)) return [];
+    if (entry.isOfReports === true || entry.isCustom === true || key === "goodput" || !isWanted(entry)) return [];
     if (entry.statistics === undefined) return [{ key }];
     const statistics = entry.statistics.flatMap((one): readonly Statistic[] =>
       one === "percentiles" ? LISTED_PERCENTILES : [one],

@@ -74,7 +74,7 @@ export function ratioOf(counts: Counts) {
 }
 
 /** The fields of entries from which types of scenarios derive. */
-type Fact = "quantity" | "statistics" | "needs" | "isOfReports" | "isOwn";
+type Fact = "quantity" | "statistics" | "needs" | "isOfReports" | "isCustom";
 
 /** Returns a table as it is, with a type that has its facts only: what reads measurements does not become a part of the public types. */
 export function factsOf<T extends Readonly<Record<string, Metric>>>(
@@ -109,7 +109,7 @@ export type Metric = (Distribution | Single) & {
   /** Whether percentiles miss what a closed loop does not send while nothing completes. */
   readonly isBlindToGaps?: true;
   /** Whether scenarios define such metrics, each with a name; there can be several. */
-  readonly isOwn?: true;
+  readonly isCustom?: true;
   /** Whether only reports have it, because it is not one of a single level. */
   readonly isOfReports?: true;
 };

@@ -141,7 +141,7 @@ const DERIVABLE = METRIC_KEYS.filter((key) => isDerivable(key, undefined));
 function isDerivable(key: string, name: string | undefined): boolean {
   if (name !== undefined) return key === "extracted";
   const entry = findEntry(key);
-  return entry !== undefined && entry.isOwn !== true && entry.isOfReports !== true && key !== "goodput";
+  return entry !== undefined && entry.isCustom !== true && entry.isOfReports !== true && key !== "goodput";
 }
 
 /** Returns a level at which every metric has a value, and no two the same one, to check expressions. @param names of the extracted values */

@@ -98,7 +98,7 @@ const OTHERS = {
   extracted: {
     label: "extracted",
     quantity: "number",
-    isOwn: true,
+    isCustom: true,
     statistics: ALL_STATISTICS,
     sample: ({ window }, { name = "" }) => {
       const found = findExtracted(window.extracted, name);
@@ -109,7 +109,7 @@ const OTHERS = {
   /** Share of the responses whose extracted value is a certain text. */
   extractedShare: {
     label: "share of an extracted text",
-    isOwn: true,
+    isCustom: true,
     ...ratioOf(countShare),
     explain: ({ window }, { name = "" }) =>
       (findExtracted(window.extracted, name)?.otherCount ?? 0) > 0
@@ -120,7 +120,7 @@ const OTHERS = {
   derived: {
     label: "derived",
     quantity: "number",
-    isOwn: true,
+    isCustom: true,
     value: (_part, { value }, { level }) => (value === undefined ? undefined : computeDerived(value, level).value),
     explain: (_part, { value }, level) => {
       if (value === undefined) return undefined;

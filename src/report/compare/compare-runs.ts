@@ -10,7 +10,7 @@ import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { meanOfRuns } from "../../measure/intervals/over-runs.ts";
 import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
-import type { OwnFacts } from "../../plan/assertions.ts";
+import type { CustomFacts } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type {
@@ -84,7 +84,7 @@ function compareLevel(
   const metrics = common.flatMap((name) => {
     const metric = findMetric(name);
     if (metric === undefined) return [];
-    return [compareMetric({ ...metric, ...ownFactsOf(name, [...next, ...base]) }, base, next, settings)];
+    return [compareMetric({ ...metric, ...customFactsOf(name, [...next, ...base]) }, base, next, settings)];
   });
   const isKnown = (name: string): boolean => findMetric(name) !== undefined;
   return {
@@ -100,8 +100,8 @@ function namesIn(levels: readonly MeasuredLevel[]): Set<string> {
 }
 
 /** Returns what the scenario of the runs says about a metric of its own. */
-function ownFactsOf(name: string, levels: readonly MeasuredLevel[]): OwnFacts {
-  return levels.map(({ values }) => values.get(name)?.own).find((own) => own !== undefined) ?? {};
+function customFactsOf(name: string, levels: readonly MeasuredLevel[]): CustomFacts {
+  return levels.map(({ values }) => values.get(name)?.custom).find((custom) => custom !== undefined) ?? {};
 }
 
 function compareMetric(

@@ -1,7 +1,7 @@
 import { inferPerSec } from "../../measure/derived-values.ts";
 import type { GaugeReading } from "../../measure/gauge-readings.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { GAUGE_KEYS, type Gauge } from "../../measure/metrics/gpu-metrics.ts";
+import { GAUGE_KEYS, type Gauge } from "../../measure/metrics/server-gauges.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import { Timeline, type TimelineColumn } from "../../measure/timeline.ts";

@@ -4,9 +4,9 @@ import { type GaugeReadings, ofGpu, seriesOf } from "../../measure/gauge-reading
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
-import { type Gauge, gpuUuidsOf } from "../../measure/metrics/gpu-metrics.ts";
 import { ALL_STATISTICS, type Metric } from "../../measure/metrics/metric.ts";
 import { sampleOfSketch } from "../../measure/metrics/sample.ts";
+import { type Gauge, gpuUuidsOf } from "../../measure/metrics/server-gauges.ts";
 import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
 import type { MlperfTokenTime } from "../../measure/mlperf/judge-tokens.ts";
 import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";

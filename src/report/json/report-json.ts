@@ -4,6 +4,7 @@ import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
+import { inputKindOf } from "../../registry/input-kinds.ts";
 import { measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PhasesResult, RunResult } from "../../result/run-result.ts";
@@ -148,7 +149,7 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
     failures: result.failures.map(({ kind, count, example, status, isWarmup, responses }) =>
       defined({ kind, count, example, status, isWarmup, responses: responses && [...responses] }),
     ),
-    sessions: result.sessions,
+    sessions: result.sessions && defined({ ...result.sessions, isChain: inputKindOf(plan.inputs).hasChains }),
     warnings: warnings.length === 0 ? undefined : warnings,
     overTime,
     server: result.server,

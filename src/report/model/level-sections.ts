@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { ServerDelta, Stage } from "../../measure/server-delta.ts";
-import { TARGET_TAG } from "../../plan/split/tags.ts";
+import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import { formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
 import type { ClientJson } from "../schema/level.ts";
 import type { SpreadJson, TelemetryJson } from "../schema/metrics.ts";

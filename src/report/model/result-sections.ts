@@ -111,7 +111,7 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
     lines.push(`${open.length} loads from ${describeLevel(plan, lowest)} to ${describeLevel(plan, top)} ${UNDECIDED}`);
   }
   if (highest !== null && next === null && isResolved)
-    lines.push("it is the upper end of the search: raise its range (over) to look for a higher one");
+    lines.push("it is the upper end of the search: raise that end to look for a higher one");
   if (!isResolved) {
     const doubt = highest === null ? "the lowest load may keep the limits" : "the highest load may be higher";
     const cause = error?.code === "host-limit" ? error.message : "measure each point longer (atMost)";

@@ -136,14 +136,14 @@ function oneLine(text: string): string {
 export function sessionSection({ runs }: ReportView): Section | undefined {
   const lines = runs.flatMap(({ name, json: { sessions, warmup } }) => {
     if (sessions === undefined) return [];
-    const { sessionCount, cutCount, unsentCount, unreadReason } = sessions;
+    const { sessionCount, cutCount, unsentCount, unreadReason, isChain } = sessions;
     const first = unreadReason === undefined ? "" : ` (first response that could not be continued: ${unreadReason})`;
     const cut =
       cutCount === 0
         ? ""
         : `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent${first}`;
     const all = warmup === undefined ? "" : ", those of the warm-up included";
-    return [ofRun(name, `${formatCount(sessionCount)} conversations${all}${cut}`)];
+    return [ofRun(name, `${formatCount(sessionCount)} ${isChain === true ? "chains" : "conversations"}${all}${cut}`)];
   });
   return lines.length === 0 ? undefined : { ...summary("sessions"), lines };
 }

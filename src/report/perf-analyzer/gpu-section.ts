@@ -1,5 +1,5 @@
 import { type GaugeReadings, type ReadingSeries, seriesOf } from "../../measure/gauge-readings.ts";
-import type { Gauge } from "../../measure/metrics/gpu-metrics.ts";
+import type { Gauge } from "../../measure/metrics/server-gauges.ts";
 import { formatStreamNumber } from "./number-format.ts";
 
 /** perf_analyzer's metrics of GPUs, in its text and in its CSV. */

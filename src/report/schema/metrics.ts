@@ -52,7 +52,7 @@ function confidence({ object }: Parts) {
     object({
       low: described(end(), "Null where the number is not certain."),
       high: end(),
-      effectiveCount: described(v.number(), "Number of independent samples that stand behind it."),
+      effectiveCount: described(v.number(), "Number of independent samples that it is computed from."),
       isReliable: described(v.boolean(), "False: too few samples."),
       isDecided: v.exactOptional(described(v.boolean(), "An assertion or a limit on it is certain at this level.")),
       neededCount: described(count(), "Number of samples that would be enough."),
@@ -131,18 +131,18 @@ export function derivedSchema({ object }: Parts) {
   const one = object({
     value: v.exactOptional(v.number()),
     missing: v.exactOptional(v.pipe(v.string(), v.description("Why it has no value."))),
-    ...ownFacts(),
+    ...customFacts(),
   });
   return v.record(v.string(), one);
 }
 
 /** Metrics that a scenario derives, of several runs together, by name. */
 export function overDerivedSchema(parts: Parts) {
-  return v.record(v.string(), parts.object({ ...overRuns(parts).entries, ...ownFacts() }));
+  return v.record(v.string(), parts.object({ ...overRuns(parts).entries, ...customFacts() }));
 }
 
 /** What a scenario says about a metric of its own. */
-function ownFacts() {
+function customFacts() {
   return {
     unit: v.exactOptional(v.string()),
     better: v.exactOptional(v.picklist(["lower", "higher"])),
@@ -152,7 +152,7 @@ function ownFacts() {
 /** Values that a target extracts from the responses of a level, by name. */
 export function extractedSchema(parts: Parts) {
   const one = parts.object({
-    ...ownFacts(),
+    ...customFacts(),
     numbers: v.exactOptional(spreadSchema(parts)),
     percentileDigits: v.exactOptional(v.number()),
     texts: v.exactOptional(v.record(v.string(), count())),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { SCALE } from "../../measure/exponential-histogram.ts";
-import { GAUGE_KEYS, type Gauge } from "../../measure/metrics/gpu-metrics.ts";
+import { GAUGE_KEYS, type Gauge } from "../../measure/metrics/server-gauges.ts";
 import { count, described, type Parts } from "./parts.ts";
 
 /** A run over time in Rampart's JSON report, of a bounded size for runs of any length. Times are seconds since the start of the run. */

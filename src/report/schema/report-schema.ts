@@ -191,7 +191,8 @@ function runEntries(parts: Parts) {
     ),
     sessions: optional(
       object({
-        sessionCount: count(),
+        sessionCount: described(count(), "Sessions of which at least one turn was sent."),
+        isChain: optional(described(v.literal(true), "Each session is a chain of requests.")),
         cutCount: count(),
         unsentCount: count(),
         unreadReason: optional(v.string()),

@@ -10,6 +10,7 @@ import {
 } from "../../measure/tally/window-tally.ts";
 import { type FinishedTimeline, Timeline } from "../../measure/timeline.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
+import { noArrivalBefore } from "../../transport/arrival.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import { type CountedSends, countByMember, GroupCounter, toGroupWindows } from "./group-counter.ts";
 import type { LevelMeter } from "./level-meter.ts";
@@ -126,9 +127,10 @@ export class WindowCounter {
    */
   private borderAt(wantedNs: number): number {
     const { sends, meter, share = WHOLE } = this.parts;
-    if (share.count === 1) return wantedNs;
-    sends.drain();
-    return Math.max(wantedNs, meter.lastEndNs);
+    if (share.count > 1) sends.drain();
+    const borderNs = share.count === 1 ? wantedNs : Math.max(wantedNs, meter.lastEndNs);
+    noArrivalBefore(borderNs);
+    return borderNs;
   }
 
   /** Moves the start of the window, in which nothing was sent yet. */

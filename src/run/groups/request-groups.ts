@@ -1,5 +1,5 @@
+import { MAX_GROUPS, type Tags } from "../../plan/groups/tags.ts";
 import { problem, UserError } from "../../plan/problem.ts";
-import { MAX_GROUPS, type Tags } from "../../plan/split/tags.ts";
 
 /** Requests with the same tags. */
 export interface RequestGroup {

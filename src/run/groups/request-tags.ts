@@ -1,10 +1,10 @@
 import type { DataStep } from "../../inputs/dataset.ts";
 import { readTags, type TaggedInput, type TaggedTensor, type TagInput } from "../../inputs/tagged-input.ts";
 import { functionOf } from "../../plan/functions.ts";
+import { hasTags, TARGET_TAG, type Tags, unknownTags } from "../../plan/groups/tags.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
-import { hasTags, TARGET_TAG, type Tags, unknownTags } from "../../plan/split/tags.ts";
 import { readRequestText } from "../../service/openai/request-text.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";

@@ -42,14 +42,14 @@ export interface AskedPlace {
   readonly isSecure: boolean;
 }
 
-/** Sends what servers of each known kind response to; takes a few seconds at most and never throws. */
+/** Sends what servers of each known kind answer; takes a few seconds at most and never throws. */
 export async function identifyServer(place: AskedPlace): Promise<ServerIdentity> {
   const first = await ask(place, FIRST_PATH);
   const speaks = classify(first);
   if (speaks === "grpc") return { speaks, found: await probeGrpc(place) };
   if (speaks === "http") return { speaks, found: await probeHttp(place, first) };
   if (speaks === "tls") return { speaks, found: [] };
-  if (!place.isSecure) return { speaks: (await responsesHandshake(place)) ? "tls" : "nothing", found: [] };
+  if (!place.isSecure) return { speaks: (await answersHandshake(place)) ? "tls" : "nothing", found: [] };
   // A gRPC server may refuse a handshake for HTTP/1.1.
   const found = await probeGrpc(place);
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
@@ -150,7 +150,7 @@ function ask(place: AskedPlace, path: string): Promise<Uint8Array> {
   return connect(place, place.isSecure, new TextEncoder().encode(head)).then(({ bytes }) => bytes);
 }
 
-async function responsesHandshake(place: AskedPlace): Promise<boolean> {
+async function answersHandshake(place: AskedPlace): Promise<boolean> {
   return (await connect(place, true, undefined)).isOpened;
 }
 

@@ -1,12 +1,12 @@
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import { type Clock, sleepUnless } from "../../runtime/clock.ts";
 
 /** Requests get this time to end after their load, or this many times the longest latency so far. */
 const DRAIN_NS = 10e9;
 const DRAIN_LATENCIES = 2;
 
 /** Returns the longest time that responses are waited for at the end of a load. @param longestLatencyNs of the requests so far */
-export function drainLimitNs(longestLatencyNs: number): number {
+function drainLimitNs(longestLatencyNs: number): number {
   return Math.max(DRAIN_NS, DRAIN_LATENCIES * longestLatencyNs);
 }
 
@@ -22,6 +22,60 @@ export function limitDrain(
     cancelAll(`cancelled without its complete response ${formatDurationNs(limitNs)} after the end of the load`),
   );
   return drained.finally(cancel);
+}
+
+/** Longest wait for the end of a round, in rounds. A server that stalls must not delay the end of the level for longer than a drain. */
+const MOST_ROUNDS = 3;
+
+/** The rounds of a window. */
+export interface Rounds {
+  /** Number of requests that the loop keeps in flight. Undefined: it has no rounds. */
+  readonly size: number | undefined;
+  /** Start of the window. */
+  readonly startNs: number;
+  /** Number of requests that have ended in it. */
+  readonly endedCount: number;
+}
+
+/** A driver that sends a closed loop. */
+interface Looping {
+  readonly clock: Clock;
+  /** Number of requests that have ended. */
+  readonly endedCount: number;
+  readonly activeLanes: number;
+  readonly ended: { readonly longestNs: number };
+  /** Resolves when this number of requests has ended. */
+  reachEnded(count: number): Promise<void>;
+}
+
+/**
+ * Resolves when every request that was sent before the first end has ended.
+ * @param openSentNs returns the send time of each request in flight @param limitNs time from which only the next end is awaited
+ */
+export async function untilSteady(
+  driver: Omit<Looping, "activeLanes" | "ended">,
+  openSentNs: () => readonly number[],
+  limitNs: number,
+): Promise<void> {
+  const { clock } = driver;
+  await driver.reachEnded(driver.endedCount + 1);
+  const firstEndNs = clock.nowNs();
+  const openCount = (): number => openSentNs().filter((sentNs) => sentNs < firstEndNs).length;
+  for (let open = openCount(); open > 0 && clock.nowNs() < limitNs; open = openCount())
+    await driver.reachEnded(driver.endedCount + open);
+}
+
+/**
+ * Resolves when the number of requests that ended in the window is a multiple of those that the loop keeps in flight, and after a few rounds
+ * in any case. Throughput is then free of the moment at which the time was over.
+ */
+export async function untilRoundEnds(driver: Looping, { size, startNs, endedCount }: Rounds): Promise<void> {
+  const { clock, activeLanes, ended } = driver;
+  if (size === undefined || activeLanes === 0) return;
+  const missing = size - (endedCount % size);
+  const roundNs = (clock.nowNs() - startNs) / Math.max(1, endedCount / size);
+  const limitNs = Math.min(MOST_ROUNDS * roundNs, drainLimitNs(ended.longestNs));
+  await sleepUnless(nsToMs(limitNs), driver.reachEnded(driver.endedCount + missing), clock);
 }
 
 /** Waits of a driver for the ends of its requests. A new wait resolves the previous one of its kind. */

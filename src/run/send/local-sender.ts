@@ -1,5 +1,4 @@
-import { closedConcurrencyOf, isScheduled, leastInFlightOf, roundSizeOf } from "../../load/drive.ts";
-import { countOf, type Share, WHOLE } from "../../load/share.ts";
+import { isScheduled, leastInFlightOf } from "../../load/drive.ts";
 import type { CompletionGap } from "../../measure/completion-gaps.ts";
 import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
@@ -20,6 +19,7 @@ import {
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { Canceller } from "./canceller.ts";
 import type { Driver } from "./driver.ts";
+import { untilRoundEnds, untilSteady } from "./end-waits.ts";
 import type {
   Drained,
   LoadSender,
@@ -29,24 +29,17 @@ import type {
   SenderState,
   SenderTotals,
 } from "./messages.ts";
-import { type BeginChange, type DriveParts, driveOf, type OwnedDrive, ownDrive, prepareChange } from "./owned-drive.ts";
-import { untilRoundEnds, untilSteady } from "./rounds.ts";
-import type { SessionFeed } from "./session-feed.ts";
+import { type BeginChange, type DriveParts, type OwnedDrive, Ownership, prepareChange } from "./owned-drive.ts";
 
 /** What a sender of this thread consists of. */
 export interface LocalSenderParts extends TallyParts, DriveParts {
   readonly groups?: RequestGroups | undefined;
-  readonly driver: Driver;
   readonly meter: LevelMeter;
   readonly health: HealthMonitor;
   /** Cancels some of the requests; undefined when the plan requests none. */
   readonly canceller: Canceller | undefined;
   /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: RunTokens | undefined;
-  /** Set for a load of sessions. */
-  readonly sessions: Pick<SessionFeed, "tally" | "turnCount" | "turnCountOf"> | undefined;
-  /** What this sender owns of the load. Default: all of it. */
-  readonly share?: Share | undefined;
   /** See {@link LoadSender.rehearse}. Default: nothing. */
   rehearse?(): Promise<void>;
 }
@@ -58,14 +51,13 @@ export class LocalSender implements LoadSender {
   private readonly counter: WindowCounter;
   /** Begins the level that was prepared. */
   private next: BeginChange | undefined;
-  private readonly whole: Share;
-  /** What the sender owns of the load that runs, and of the one that is prepared. */
-  private owned: OwnedDrive | undefined;
+  private readonly owned: Ownership;
+  /** What is owned of the load that is prepared. */
   private nextOwned: OwnedDrive | undefined;
 
   constructor(parts: LocalSenderParts) {
     this.parts = parts;
-    this.whole = parts.share ?? WHOLE;
+    this.owned = new Ownership(parts);
     this.driver = parts.driver;
     this.counter = new WindowCounter({ ...parts, sends: parts.driver });
   }
@@ -75,68 +67,43 @@ export class LocalSender implements LoadSender {
   }
 
   prepare(step: LoadStep): Promise<void> {
-    return this.driver.prepare(this.own(step).drive);
+    return this.driver.prepare(this.owned.of(step).drive);
   }
 
   async admits(step: LoadStep): Promise<boolean> {
-    const { drive, whole } = this.own(step);
+    const { drive, whole } = this.owned.of(step);
     return this.driver.admits(drive, leastInFlightOf(whole));
   }
 
   async settle(step: LoadStep): Promise<void> {
-    const { drive } = this.own(step);
+    const { drive } = this.owned.of(step);
     if (isScheduled(drive)) await this.driver.stop();
     await this.driver.prepare(drive);
   }
 
   start(step: LoadStep, quota: number, atNs?: number): Promise<void> {
-    const owned = this.own(step);
-    this.use(owned);
-    return this.driver.start(owned.drive, this.shareOf(quota, owned.share), atNs);
+    const owned = this.owned.of(step);
+    this.owned.use(owned);
+    return this.driver.start(owned.drive, this.owned.shareOf(quota), atNs);
   }
 
   async prepareChange(step: LoadStep): Promise<void> {
     this.next = undefined;
-    const owned = this.own(step);
+    const owned = this.owned.of(step);
     this.nextOwned = owned;
     this.next = await prepareChange(this.driver, owned.drive);
-  }
-
-  private own(step: LoadStep): OwnedDrive {
-    return ownDrive(driveOf(this.parts, step), this.whole, this.driver);
-  }
-
-  private use(owned: OwnedDrive): void {
-    this.owned = owned;
-    const { whole, share } = owned;
-    if (this.whole.count === 1) return;
-    const { feed, laneCount } = this.driver;
-    const concurrency = closedConcurrencyOf(whole);
-    feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count));
-  }
-
-  /** Whether it owns nothing of the load that runs. */
-  private get isIdle(): boolean {
-    const { index, count } = this.owned?.share ?? WHOLE;
-    return index >= count;
-  }
-
-  /** Returns the sender's share of a number of requests of the load that runs. Sessions are not divided. */
-  private shareOf(requestCount: number, share = this.owned?.share ?? WHOLE): number {
-    const { sessions } = this.parts;
-    return requestCount === sessions?.turnCount ? sessions.turnCountOf(share) : countOf(requestCount, share);
   }
 
   change(quota: number, atNs?: number): void {
     const { next, nextOwned } = this;
     this.next = undefined;
-    if (nextOwned !== undefined) this.use(nextOwned);
+    if (nextOwned !== undefined) this.owned.use(nextOwned);
     this.driver.onAllSent = undefined;
-    next?.(this.shareOf(quota), atNs);
+    next?.(this.owned.shareOf(quota), atNs);
   }
 
   setQuota(quota: number): void {
-    this.driver.quota = this.shareOf(quota);
+    this.driver.quota = this.owned.shareOf(quota);
   }
 
   /** The requests of a query are sent at once: the first one decides for all. */
@@ -146,7 +113,7 @@ export class LocalSender implements LoadSender {
     driver.onSend = (intendedNs) => {
       if (sentCount++ % samplesPerQuery > 0) return;
       // The share is known when the load has started.
-      if (sentCount - 1 + samplesPerQuery < this.shareOf(wholeCount)) return;
+      if (sentCount - 1 + samplesPerQuery < this.owned.shareOf(wholeCount)) return;
       const atNs = Number.isNaN(intendedNs) ? driver.clock.nowNs() : intendedNs;
       if (atNs - startNs < minDurationNs) return;
       driver.onSend = undefined;
@@ -178,18 +145,17 @@ export class LocalSender implements LoadSender {
   }
 
   untilMoreEnded(count: number): Promise<void> {
-    return this.driver.reachEnded(this.driver.endedCount + this.shareOf(count));
+    return this.driver.reachEnded(this.driver.endedCount + this.owned.shareOf(count));
   }
 
   untilSteady(limitNs: number): Promise<void> {
-    if (this.driver.activeLanes === 0 || this.isIdle) return Promise.resolve();
+    if (this.driver.activeLanes === 0 || this.owned.isNothing) return Promise.resolve();
     return untilSteady(this.driver, () => this.counter.openSentNs(), limitNs);
   }
 
   untilRoundEnds(): Promise<void> {
     const { startNs, endedCount } = this.counter;
-    const size = this.owned && roundSizeOf(this.owned.drive);
-    return untilRoundEnds(this.driver, { size, startNs, endedCount });
+    return untilRoundEnds(this.driver, { size: this.owned.roundSize, startNs, endedCount });
   }
 
   untilAllSent(): Promise<void> {
@@ -295,7 +261,7 @@ export class LocalSender implements LoadSender {
   }
 
   async findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined> {
-    if (this.isIdle) return undefined;
+    if (this.owned.isNothing) return undefined;
     return this.counter.findGaps(endNs, latency);
   }
 

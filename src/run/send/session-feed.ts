@@ -1,5 +1,5 @@
 import type { DataStep, Dataset } from "../../inputs/dataset.ts";
-import { countOf, numberOf, type Share, WHOLE } from "../../load/share.ts";
+import { numberOf, type Share, WHOLE } from "../../load/share.ts";
 import type { ThinkTimePlan } from "../../plan/load-options.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { msToNs } from "../../plan/units.ts";
@@ -26,6 +26,8 @@ interface ActiveSession {
   readonly stream: number;
   /** Index of the current or next turn. */
   turn: number;
+  /** Whether any turn was sent. */
+  isSent: boolean;
   /** The next turn, encoded. */
   ready: ReadyTurn | undefined;
   /** The last response, until it is decoded. */
@@ -78,6 +80,8 @@ export class SessionFeed extends RequestFeed {
   private onTurn: OnTurn = () => {};
   private onSkipped: (count: number) => void = () => {};
   private begunCount = 0;
+  /** Of those, the ones of which at least one turn was sent. */
+  private sentCount = 0;
   private cutCount = 0;
   private unsentCount = 0;
   private unreadReason: string | undefined;
@@ -107,9 +111,8 @@ export class SessionFeed extends RequestFeed {
   }
 
   get tally(): SessionTally {
-    const { cutCount, unsentCount, unreadReason } = this;
+    const { sentCount: sessionCount, cutCount, unsentCount, unreadReason } = this;
     const reason = unreadReason === undefined ? {} : { unreadReason };
-    const sessionCount = Math.max(this.begunCount, countOf(this.dataset.streams.length, this.share));
     return { sessionCount, cutCount, unsentCount, ...reason };
   }
 
@@ -154,7 +157,7 @@ export class SessionFeed extends RequestFeed {
     const stream = number % count;
     this.begunCount++;
     const conversation = this.open(this.userOf(slot));
-    const session: ActiveSession = { slot, conversation, stream, turn: -1, ready: undefined, reads: [] };
+    const session: ActiveSession = { slot, conversation, stream, turn: -1, isSent: false, ready: undefined, reads: [] };
     this.active[slot] = session;
     return this.moveOn(session);
   }
@@ -164,6 +167,8 @@ export class SessionFeed extends RequestFeed {
     const session = this.active[slot] as ActiveSession;
     const { request, shown } = session.ready as ReadyTurn;
     session.ready = undefined;
+    if (!session.isSent) this.sentCount++;
+    session.isSent = true;
     this.step = (this.streamStarts[session.stream] ?? 0) + session.turn;
     this.inFlight.set(slot, { session, step: this.step, sent: this.toRecord(session, shown) });
     return request;

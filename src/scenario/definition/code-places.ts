@@ -42,7 +42,7 @@ function lineAndColumn(text: string, offset: number): string {
 const TEXTS =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=(?:^|[=(,:[!&|?{};>]|return)\s*)\/(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//g;
 
-/** Replaces what is no code by blanks, so that only brackets and names of code are left, each where it was. Names of fields in quotes stay. */
+/** Replaces what is not code by blanks, so that only brackets and names of code are left, each where it was. Names of fields in quotes stay. */
 function maskTexts(text: string): string {
   return text.replace(TEXTS, (part, at: number) => {
     const isField = /^["']/.test(part) && /^\s*:/.test(text.slice(at + part.length));

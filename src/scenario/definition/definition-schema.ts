@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { PlannedFunction } from "../../plan/functions.ts";
-import { addressSchema, MOST_WORKERS } from "../../plan/plan.ts";
+import { addressSchema, clientsOf, MOST_WORKERS } from "../../plan/plan.ts";
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
 import { percentileSchema } from "../../registry/metric-schema.ts";
@@ -89,7 +89,7 @@ export function definitionSchema() {
     derive: v.optional(deriveSchema()),
     sequences: v.optional(sequenceOptionsSchema()),
     maxErrorRate: v.optional(shareSchema()),
-    client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
+    client: v.optional(v.picklist(clientsOf(), 'must be "own", "undici" or "grpc-js"')),
     stallTimeout: v.optional(spanSchema()),
     timeout: v.optional(spanSchema()),
     maxResponseBytes: v.optional(

@@ -1,9 +1,9 @@
 import * as v from "valibot";
+import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
-import { TARGET_TAG } from "../../plan/split/tags.ts";
 import { refuseMore } from "../arguments.ts";
 import type { DataForm } from "../form.ts";
-import { type Load, type LoadKind, pacingOf } from "../loads/load.ts";
+import { type Load, type LoadKind, type LoadList, type LoadPlace, type NamedTargets, pacingOf } from "../loads/load.ts";
 
 /** A load of its own for each target of a mix. */
 
@@ -23,9 +23,12 @@ export const PER_TARGET_FORM: DataForm = {
  * @example
  * perTarget({ chat: hold(16, { for: "30 s" }), embeddings: rate(50, { for: "30 s" }) })
  */
-export function perTarget<const S extends LoadKind>(loads: Readonly<Record<string, Load<S>>>): Load<S> {
+export function perTarget<const S extends LoadKind, const N extends string>(
+  loads: Readonly<Record<N, Load<S, LoadPlace> | LoadList<S>>>,
+): Load<S, "alone", NamedTargets<N>> {
   refuseMore("perTarget(loads)", arguments);
-  return { kind: KIND, pacing: pacingOf(Object.values(loads ?? {})[0]), values: [], options: loads };
+  const [first] = Object.values<Load<S, LoadPlace> | LoadList<S>>(loads ?? {}).flat();
+  return { kind: KIND, pacing: pacingOf(first), values: [], options: loads };
 }
 
 interface Given {

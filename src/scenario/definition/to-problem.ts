@@ -4,9 +4,11 @@ import { durationHint, nearestName, percentHint } from "../../plan/nearest-name.
 import { type Problem, problem } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
+import type { Percent } from "../../plan/units.ts";
 import { ASSERTION_RULE, METRIC_RULE } from "../assertion-schema.ts";
-import { DURATION_RULE, PERCENT_RULE } from "../fields.ts";
-import { loadArgumentPath } from "../loads/table.ts";
+import { DURATION_RULE, PERCENT_RULE, toPct } from "../fields.ts";
+import { loadArgumentPath, loadCallOf } from "../loads/table.ts";
+import { SHARES_RULE } from "../prompts.ts";
 import { CODE_HINT, exampleOf, renamedOption } from "../renamed.ts";
 
 /** Mistakes in a scenario in a user's terms: from the issues of its schema. */
@@ -69,12 +71,12 @@ function givenOf(issue: v.BaseIssue<unknown>): unknown {
   return isOfKind(issue) ? issue.path?.at(-1)?.input : issue.input;
 }
 
-/** Whether a value is no builder's at all: what it lacks is its `kind`, which no user writes. */
+/** Whether a value does not come from a builder at all: what it lacks is its `kind`, which no user writes. */
 function isOfKind({ path, type }: v.BaseIssue<unknown>): boolean {
   return type === "variant" && path?.at(-1)?.key === "kind";
 }
 
-/** Returns the options that must be given; those that a builder's own arguments become are no options. */
+/** Returns the options that must be given; those that a builder's own arguments become are not options. */
 function optionsHint({ requirement }: v.BaseIssue<unknown>, [field]: readonly string[]): string {
   if (field === "assert") return 'Write goodput({ timeToFirstToken: "200 ms" }).';
   const names = (Array.isArray(requirement) ? (requirement as string[]) : []).filter((name) => !ARGUMENTS.has(name));
@@ -85,8 +87,11 @@ const ARGUMENTS: ReadonlySet<string> = new Set(["load", "file", "name"]);
 
 function keysOf(issue: v.BaseIssue<unknown>): string[] {
   const path: readonly PathItem[] = isOfKind(issue) ? (issue.path?.slice(0, -1) ?? []) : (issue.path ?? []);
+  const isUnknown = issue.type === "strict_object" && issue.expected === "never";
   return path.flatMap(({ key }, at) => {
     const before = path[at - 1];
+    // A user's option may have the name of such a member.
+    if (isUnknown && at === path.length - 1) return [String(key)];
     if (BUILDER_PARTS.has(String(key)) || (before?.key === "metric" && METRIC_PARTS.has(String(key)))) return [];
     const argument = before?.key === "values" ? loadArgumentPath(before.input, Number(key)) : undefined;
     return argument ?? [String(key)];
@@ -117,7 +122,7 @@ function hintFor(issue: v.BaseIssue<unknown>, given: unknown): string {
     : undefined;
   if (typeof given === "string" && number !== undefined) return `Write ${number}, without quotes.`;
   if (message.startsWith(ASSERTION_RULE)) return assertionHint(given);
-  const call = callHint(issue, given);
+  const call = callHint(issue, given) ?? valueHint(message, given);
   if (call !== undefined) return call;
   if (typeof given !== "string" || expected === null) return CORRECT_IT;
   if (given === "none") return "Leave it out.";
@@ -157,6 +162,40 @@ function callHint({ message, path }: v.BaseIssue<unknown>, given: unknown): stri
   return isNumber || example === undefined ? undefined : `${CODE_HINT}${example}.`;
 }
 
+/** Returns how to correct a value of the right type that breaks a rule; undefined where its rule has no hint. */
+function valueHint(message: string, given: unknown): string | undefined {
+  const [, least] = /^must be ([\d,]+) or more$/.exec(message) ?? [];
+  if (least !== undefined) return `Write ${least} or a larger number.`;
+  const [, most] = /^must be ([\d,]+) (?:at most|or less)$/.exec(message) ?? [];
+  if (most !== undefined) return `Write ${most} or a smaller number.`;
+  const [, meant] = /: did you mean (\S+)\?$/.exec(message) ?? [];
+  if (meant !== undefined) return `Write ${meant}.`;
+  if (message === "must be a whole number" && typeof given === "number") {
+    const below = Math.floor(given);
+    return below < 1 ? "Write 1 or a larger number." : `Write ${below} or ${below + 1}.`;
+  }
+  if (message.startsWith('must be a duration such as "3 s", or {'))
+    return typeof given === "object"
+      ? 'Write { mean: "3 s", stddev: "1 s" }.'
+      : durationHint(given, "The units are us, ms, s, min and h.");
+  if (message === SHARES_RULE && Array.isArray(given)) {
+    const sum = given.reduce((total: number, { share }: { readonly share: Percent | 0 }) => total + toPct(share), 0);
+    return `Change the shares, which add up to ${Number(sum.toPrecision(4))} %.`;
+  }
+  return RULE_HINTS[message];
+}
+
+/** Hints by the rule that a value breaks. */
+const RULE_HINTS: Readonly<Record<string, string | undefined>> = {
+  "must be above 0": "Write a larger number, such as 1.",
+  "must be longer than 0": 'Write a longer time, such as "1 s".',
+  "must be above 0 %": 'Write a larger share, such as "1 %".',
+  "must be 100 % or less": 'Write "100 %" or less.',
+  "must have a percentile below 100": "Use max(…), the largest value.",
+  "must have two targets or more": "Add a target, or use the only one without mix.",
+  "must have a load": exampleOf(["load"]),
+};
+
 function isThenable(given: unknown): boolean {
   return typeof given === "object" && given !== null && "then" in given;
 }
@@ -188,6 +227,8 @@ function describeValue(value: unknown): string {
   if (typeof value === "function") return "a function, which was not called";
   if (isBuilt(value, "comparison")) return "one assertion";
   if (isBuilt(value, "below")) return "a metric without its limit";
+  const load = loadCallOf(value);
+  if (load !== undefined) return load;
   return maskSecrets(showValue(value));
 }
 

@@ -53,7 +53,7 @@ type Other =
   | ">";
 type Bracket = "(" | ")" | "[" | "]" | "{" | "}" | '"' | "'" | "`" | "\\" | "^" | "~" | "\n";
 
-/** What is in double braces and is no name, such as in a template of the server. */
+/** What is in double braces and is not a name, such as in a template of the server. */
 type NoName = "" | `${string}${Other | Bracket}${string}`;
 
 /** The names of the values in a text. */

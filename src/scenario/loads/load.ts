@@ -7,8 +7,11 @@ export type LoadKind = "closed" | "scheduled" | "traced";
 /** Where a load can stand: `anywhere`; in a `list` of loads but not in other loads; or only `alone`. */
 export type LoadPlace = "anywhere" | "list" | "alone";
 
+/** The names of the targets that have loads of their own, as a type that other names do not fit. */
+export type NamedTargets<N extends string> = (name: N) => N;
+
 /** A load. Its pacing determines which latencies assertions can refer to. */
-export interface Load<S extends LoadKind = LoadKind, L extends LoadPlace = "anywhere"> {
+export interface Load<S extends LoadKind = LoadKind, L extends LoadPlace = "anywhere", T = undefined> {
   /** Selects the entry in the table of builders. */
   readonly kind: string;
   /** How requests are sent. */
@@ -19,6 +22,8 @@ export interface Load<S extends LoadKind = LoadKind, L extends LoadPlace = "anyw
   readonly options: object;
   /** Never set; it only carries where the load can stand. */
   readonly place?: L;
+  /** Never set; it only carries which targets the load is for. */
+  readonly targets?: T;
 }
 
 /** A load that can be one of several in a list. */

@@ -140,6 +140,12 @@ export function loadArgumentPath(load: unknown, index: number): readonly string[
   return isOne ? [name] : [name, String(index)];
 }
 
+/** Returns the call that makes a load, without its arguments: `findMax(…)`; undefined for what is not a load. */
+export function loadCallOf(load: unknown): string | undefined {
+  const { kind } = (load ?? {}) as { readonly kind?: unknown };
+  return typeof kind === "string" && Object.hasOwn(LOADS, kind) ? `${LOADS[kind]?.form.name}(…)` : undefined;
+}
+
 /** A load of a scenario in the terms of a plan. */
 export interface ConvertedLoad {
   readonly plan: LoadPlan;
@@ -237,7 +243,7 @@ function createReader(folder: string): PhaseReader {
 }
 
 /** Returns a problem for loads that end by themselves. */
-function checkContinues(path: string, { kind }: AnyLoad, builder: LoadBuilder, plan: LoadPlan): Problem[] {
+function checkContinues(path: string, load: AnyLoad, builder: LoadBuilder, plan: LoadPlan): Problem[] {
   const mode = loadModeOf(plan);
   if (mode.levels?.(plan).search === "knee") {
     const message = "has no effect here: the next level of a phase is prepared before this one is measured";
@@ -245,8 +251,10 @@ function checkContinues(path: string, { kind }: AnyLoad, builder: LoadBuilder, p
   }
   if (builder.search === undefined && canBePhase(mode)) return [];
   const message = "has an end or rules of its own and cannot be one of several phases";
-  const warmUp = holdsSessions(kind) ? ' To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".' : "";
-  return [problem("conflict", path, message, `Use it as the only load.${warmUp}`, kind)];
+  const warmUp = holdsSessions(load.kind)
+    ? ' To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".'
+    : "";
+  return [problem("conflict", path, message, `Use it as the only load.${warmUp}`, loadCallOf(load))];
 }
 
 /** Returns problems of a load inside of a builder that has the time itself. */
@@ -263,5 +271,5 @@ function checkNoExtent(path: string, load: AnyLoad): Problem[] {
 function checkSteady(path: string, load: AnyLoad, builder: LoadBuilder, foundCount: number): Problem[] {
   if (foundCount > 0 || (builder.isSteady === true && load.values.length <= 1)) return [];
   const hint = "Use a concurrency, hold(…), rate(…) with one rate, or intervals(…).";
-  return [problem("conflict", path, "must be one steady load", hint, load.kind)];
+  return [problem("conflict", path, "must be one steady load", hint, loadCallOf(load))];
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ownFactsEntries } from "../../plan/assertions.ts";
+import { customFactsEntries } from "../../plan/assertions.ts";
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import { lazySchema } from "../../plan/schema.ts";
 import type { ExtractPlan } from "../../service/response-reader.ts";
@@ -56,7 +56,7 @@ function extractFieldOf<F>(explain: (input: unknown) => string | undefined) {
       ({ input }) => explain(input) ?? "",
     ),
   );
-  const described = strictOptions({ value, ...ownFactsEntries() });
+  const described = strictOptions({ value, ...customFactsEntries() });
   const isDescribed = (input: unknown): boolean => typeof input === "object" && input !== null;
   const one = lazySchema<F | ExtractedValue<F>>((input) => (isDescribed(input) ? described : value));
   const names = v.pipe(v.string(), v.nonEmpty("must have a name"));

@@ -1,8 +1,8 @@
 import * as v from "valibot";
+import { weightSchema } from "../../plan/groups/mix.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import type { OutputOf, Schema } from "../../plan/schema.ts";
-import { weightSchema } from "../../plan/split/mix.ts";
 import type { RequestForm } from "../../service/service.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import type { DataForm, PartKind } from "../form.ts";

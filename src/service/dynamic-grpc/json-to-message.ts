@@ -75,7 +75,7 @@ class MessageFromJson {
       const names = type.fieldsArray.map((one) => one.name);
       const near = nearestName(name, names);
       const known = near === undefined ? `its fields are ${names.join(", ") || "none"}` : `did you mean ${near}?`;
-      this.report(place, `is no field of ${fullName(type)}: ${known}`);
+      this.report(place, `is not a field of ${fullName(type)}: ${known}`);
       return;
     }
     if (value === null && !acceptsNull(field)) return;

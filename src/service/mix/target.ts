@@ -1,6 +1,6 @@
+import { type MixMemberPlan, type MixTargetPlan, memberPlanOf, mixSchema } from "../../plan/groups/mix.ts";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
-import { type MixMemberPlan, type MixTargetPlan, memberPlanOf, mixSchema } from "../../plan/split/mix.ts";
 import type { TargetKind } from "../service.ts";
 
 /** Several targets of any kinds that share one load. The run opens each of them. @param kindOf returns the kind of a member's target */

@@ -44,9 +44,9 @@ class MessagesSlot extends CallSlot {
   onMessage(bytes: Uint8Array, start: number, end: number): void {
     const { call, options, check, reader } = this;
     if (call.isChecked && check !== undefined) this.fault ??= this.inspect(check, bytes, start, end);
-    const { readNs } = this.connection as Http2Connection;
+    const { readNs, handledNs } = this.connection as Http2Connection;
     // Responses from one read get different times, except the first: genai-perf divides by the time between responses.
-    const atNs = readNs === this.lastReadNs ? nowNs() : readNs;
+    const atNs = readNs === this.lastReadNs ? readNs + nowNs() - handledNs : readNs;
     this.lastReadNs = readNs;
     const isKept = this.keep === "whole";
     addMessage(call, Math.max(end - start, reader.messageBytes), atNs, isKept ? bytes.slice(start, end) : undefined);

@@ -174,7 +174,7 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     const response = this.readStreamed(bytes, start, end);
     // An error without an id belongs to the oldest request.
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
-    this.active.get(id)?.receive(response, bytes, (this.connection as Http2Connection).readNs, beganNs);
+    this.active.get(id)?.receive(response, bytes, this.connection as Http2Connection, beganNs);
   }
 
   onFailed(problem: StreamFailure): void {
@@ -235,15 +235,16 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.fail(failure);
   }
 
-  /** @param beganNs start of handling this response, one of those read at `readNs` */
-  receive(received: StreamedResponse, bytes: Uint8Array, readNs: number, beganNs: number): void {
+  /** @param beganNs start of handling this response, one of those that the connection reads */
+  receive(received: StreamedResponse, bytes: Uint8Array, connection: Http2Connection, beganNs: number): void {
     const call = this.call;
     const response = this.inspect(received, bytes);
     call.decodeNs += nowNs() - beganNs;
     const isOver = isLastResponse(response);
     if (isOver) this.lane.removeFinished(this);
     // Responses from one read get different times, except the first: genai-perf divides by the time between responses.
-    const atNs = readNs === this.lastReceivedNs ? beganNs : readNs;
+    const { readNs, handledNs } = connection;
+    const atNs = readNs === this.lastReceivedNs ? readNs + beganNs - handledNs : readNs;
     this.lastReceivedNs = readNs;
     // The next read overwrites a view.
     const kept = this.keeps ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;

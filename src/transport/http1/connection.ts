@@ -1,6 +1,7 @@
 import { nsToMs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type Socket } from "../../runtime/socket.ts";
+import { arrivalNs } from "../arrival.ts";
 import type { Call, ClientOptions, ReceivedCounts } from "../client.ts";
 import { connectFailure, describeClose } from "../connect-failure.ts";
 import { type Failure, failureOfReading, silentFor } from "../failure.ts";
@@ -183,7 +184,7 @@ export class Connection {
   private received(bytes: Uint8Array, socket: Socket): void {
     if (socket !== this.socket) return;
     const call = this.call;
-    const readNs = nowNs();
+    const readNs = arrivalNs(nowNs(), call.sendEndNs, bytes.length);
     this.lastActivityNs = readNs;
     this.response.readNs = readNs;
     if (!call.isActive) {

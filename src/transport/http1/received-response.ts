@@ -20,7 +20,7 @@ import type { ResponseHead } from "./response-head.ts";
 /** The response to a slot's current request, its body or its server-sent events, and the end of the request. */
 export class ReceivedResponse implements ResponseSink {
   isComplete = false;
-  /** Start of handling the current socket read. */
+  /** When the current socket read had arrived. */
   readNs = 0;
   private readonly call: Call;
   private readonly options: ClientOptions;

@@ -1,5 +1,6 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Socket } from "../../runtime/socket.ts";
+import { arrivalNs } from "../arrival.ts";
 import { connectFailure, describeConnectError } from "../connect-failure.ts";
 import { type Failure, failureOfReading } from "../failure.ts";
 import { type NamedTarget, openNamedSocket } from "../named-socket.ts";
@@ -38,8 +39,10 @@ export class Http2Connection {
   readonly ready: Promise<void>;
   /** Handles what the server sends, and holds the open streams. */
   readonly frames: FrameHandler;
-  /** Start of handling the current socket read: the time of everything in it. */
+  /** When the current socket read had arrived: the time of everything in it. */
   readNs = 0;
+  /** Start of handling it. */
+  handledNs = 0;
   isUsable = true;
   /** True while received bytes are handled, which ends with a flush. */
   isReading = false;
@@ -154,7 +157,8 @@ export class Http2Connection {
 
   private received(bytes: Uint8Array): void {
     if (this.isClosed) return;
-    this.readNs = nowNs();
+    this.handledNs = nowNs();
+    this.readNs = arrivalNs(this.handledNs, this.sender.sentNs, bytes.length);
     this.isReading = true;
     try {
       if (!this.frames.hasSettings) this.frames.reader.expectHttp2(bytes);

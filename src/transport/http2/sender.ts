@@ -28,6 +28,8 @@ export class FrameSender {
   private readonly next: FrameHeader = { type: 0, flags: 0, streamId: 0 };
   /** The connection's send window. */
   private window = DEFAULT_WINDOW_BYTES;
+  /** When the last request, or message of one, was sent. */
+  sentNs = 0;
 
   /** Queues complete frames. */
   put(bytes: Uint8Array): void {
@@ -125,6 +127,7 @@ export class FrameSender {
     this.out.writeTo(socket);
     if (this.ticketCount === 0) return;
     const sentNs = nowNs();
+    this.sentNs = sentNs;
     const count = this.ticketCount;
     for (let i = 0; i < count; i++) (this.tickets[i] as SendTicket).onSent(sentNs);
     // Whoever was called may have queued more.

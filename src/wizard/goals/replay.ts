@@ -56,8 +56,8 @@ const RECORDINGS: Readonly<Record<string, Recording>> = {
     suits: () => true,
     hasRequests: false,
     holds: { pattern: /^\s*\d+\s*$/m, problem: "has no lines with a whole number of microseconds" },
-    toLoad: ({ file = "", out = "", for: time = "stable" }) =>
-      call("intervals", pathFrom(out, file), time === "stable" ? {} : { for: time.replace(/^([\d.]+)\s*/, "$1 ") }),
+    toLoad: ({ file = "", save = "", for: time = "stable" }) =>
+      call("intervals", pathFrom(save, file), time === "stable" ? {} : { for: time.replace(/^([\d.]+)\s*/, "$1 ") }),
   },
 };
 
@@ -123,7 +123,7 @@ export const replayGoal: Goal = {
   suffix: () => "-replay",
   compose: (answers, target) => {
     const recording = recordingOf(answers) as Recording;
-    const { file = "", out = "" } = answers;
+    const { file = "", save = "" } = answers;
     const isScheduled = answers.recording !== "conversations";
     return {
       title: `How does ${nameOf(answers)} do under recorded traffic?`,
@@ -131,7 +131,7 @@ export const replayGoal: Goal = {
         { name: "target", value: target.toTarget(answers) },
         { name: "load", value: recording.toLoad(answers), comment: recording.comment },
         ...(recording.hasRequests
-          ? [{ name: "inputs", value: call(`input.${target.recorded ?? "json"}`, pathFrom(out, file)) }]
+          ? [{ name: "inputs", value: call(`input.${target.recorded ?? "json"}`, pathFrom(save, file)) }]
           : requestsOf(answers, target)),
         assertions(answers, isScheduled),
       ],

@@ -220,6 +220,9 @@ describe("rampart llm", () => {
     await here(args, async (first, folder) => {
       const { text } = first;
       isFound(first);
+      // The report names no option of scenarios.
+      assert.doesNotMatch(text, /\(over\)/);
+      assert.match(text, /^\(--users N searches up to N users, /m);
       assert.match(text, /^wrote s\/a\.ts; repeat it with: rampart run s\/a\.ts$/m);
       const written = readFileSync(join(folder, "s/a.ts"), "utf8");
       assert.match(written, /percentile\(50, "timeToFirstToken"\)\.atMost\("20 s"\)/);
@@ -322,6 +325,49 @@ describe("rampart triton", () => {
 });
 
 describe("both", () => {
+  test("measure the points of a sweep in one report, at a server that is asked once", async () => {
+    const args = ["llm", mockUrl(), "--osl", "4", "--users", "2", "--requests", "6", "--sweep", "isl=20,100"];
+    await here([...args, "--sweep", "users=1,3", "--json", "r.json"], ({ code, text }, folder) => {
+      assert.equal(code, 0, text);
+      assert.match(text, /^isl +users .*\n *20 +1 .*\n *20 +3 .*\n *100 +1 .*\n *100 +3 /m);
+      assert.equal(text.match(/is an OpenAI-compatible server/g)?.length, 1, text);
+      const { points } = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as {
+        readonly points: readonly { readonly values: object; readonly report: Report }[];
+      };
+      const sent = points.map(({ values, report: { levels } }) => {
+        const average = levels[0]?.metrics["inputTokens"]?.average ?? 0;
+        return { ...values, level: levels[0]?.level, isLong: average > 60 };
+      });
+      assert.deepEqual(sent, [
+        { isl: "20", users: "1", level: 1, isLong: false },
+        { isl: "20", users: "3", level: 3, isLong: false },
+        { isl: "100", users: "1", level: 1, isLong: true },
+        { isl: "100", users: "3", level: 3, isLong: true },
+      ]);
+    });
+    const triton = ["triton", mockUrl(), "--requests", "5", "--sweep", "users=1,2"];
+    await here(triton, ({ code, text }) => {
+      assert.equal(code, 0, text);
+      assert.match(text, /^users .*\n *1 .*\n *2 /m);
+    });
+  });
+
+  test("refuse a sweep of nothing they know, and a file for one point", async () => {
+    const wrong = ["--sweep", "bogus=1,4", "--sweep", "save=a.ts,b.ts", "--save", "x.ts"];
+    await here(["llm", mockUrl(), ...wrong], ({ code, text }) => {
+      assert.equal(code, 64, text);
+      for (const line of [
+        /^rampart: --sweep bogus: is neither a parameter nor an option/m,
+        /^rampart: --sweep save: says nothing about what is measured/m,
+        /^rampart: --save: cannot hold more than one point/m,
+      ])
+        assert.match(text, line);
+    });
+    await here(["llm", mockUrl(), "--sweep", "isl=0,4"], ({ code, text }) => {
+      assert.deepEqual([code, /--isl: is not a whole number of 1 or more/.test(text)], [64, true], text);
+    });
+  });
+
   test("report all wrong options at once", async () => {
     const wrong = ["--slo", "ttft", "--slo", "foo=1ms", "--slo", "p99=25", "--users", "x", "--gpu-hour", "3"];
     await here(["llm", mockUrl(), ...wrong, "--save", "x.txt", "--isl", "0", "--nope"], ({ code, text }) => {

@@ -9,7 +9,7 @@ import { type ProcessResult, runRampart } from "../rampart-process.ts";
 const MODELS = { object: "list", data: [{ id: "llama", object: "model" }] };
 
 let server: AnsweringServer;
-/** Responses questions; the list of models is answered before. */
+/** Answers questions; the list of models is answered before. */
 let answer: (response: ServerResponse) => void;
 
 before(async () => {

@@ -45,6 +45,43 @@ describe("rampart check", () => {
     });
   });
 
+  test("describes each target of a scenario that has several runs, and how long they take together", async () => {
+    const members = '{ name: "one", target: embedded() }, { name: "two", target: embedded() }';
+    const load = 'perTarget({ one: hold(3, { for: "2 s" }), two: rate(50, { for: "4 s" }) })';
+    const files = {
+      "ab.ts": scenario('target: ab(embedded(), embedded(), { pairs: 2 }), load: hold(2, { for: "2 s" })'),
+      "own.ts": scenario(`target: mix([${members}]), load: ${load}`),
+    };
+    const imports = /hold, p99, triton/;
+    const withImports = Object.fromEntries(
+      Object.entries(files).map(([name, text]) => [name, text.replace(imports, "hold, ab, mix, perTarget, rate")]),
+    );
+    await inFolder(withImports, async (cwd) => {
+      const { code, out, err } = await runRampart(["check", "ab.ts", "own.ts"], { cwd, env: WITHOUT_COMPILER });
+      assert.deepEqual([code, err], [0, ""], out);
+      const lines = out.split("\n").map((line) => line.trim());
+      assert.deepEqual(lines.slice(0, 8), [
+        "plan   ab.ts: right",
+        "a: checked: embedded target over http; concurrency 2; 0 assertions",
+        "b: checked: embedded target over http; concurrency 2; 0 assertions",
+        "The run takes about 12 s (4 blocks).",
+        "plan   own.ts: right",
+        "one: checked: embedded target over http; concurrency 3; 0 assertions",
+        "two: checked: embedded target over http; constant request rate 50; 0 assertions",
+        "The run takes about 5 s (2 targets at the same time).",
+      ]);
+    });
+  });
+
+  test("reports what is wrong with any target", async () => {
+    const text = scenario('target: mix([{ name: "a", target: embedded() }]), load: perTarget({ a: hold(0) })');
+    const files = { "a.ts": text.replace("hold, p99, triton", "hold, mix, perTarget") };
+    await inFolder(files, async (cwd) => {
+      const { code, out, err } = await runRampart(["check", "a.ts"], { cwd, env: WITHOUT_COMPILER });
+      assert.deepEqual([code, /load\.a/.test(err)], [64, true], out + err);
+    });
+  });
+
   test("reports all mistakes of all scenarios, and what is right", async () => {
     const files = {
       "a.ts": RIGHT,

@@ -312,7 +312,7 @@ describe("the search for the highest load", () => {
       assert.match(err, /concurrency 8 breaks request_latency\.max <= 2,000\.00 ms: \d/);
       assert.deepEqual((await readRows(bench)).map((row) => Number(row[1])).toSorted(), [1, 2, 4, 4, 5, 5, 6, 8]);
       const json = JSON.parse(await bench.read("artifacts", "analyze_export_rampart.json"));
-      const [{ is_client_limited: isClientLimited, ...found }] = json.search.responses;
+      const [{ is_client_limited: isClientLimited, ...found }] = json.search.answers;
       assert.deepEqual(found, {
         ...{ parameter: "concurrency", fixed: {}, highest: 4, lowest_broken: 5 },
         ...{ highest_votes: { kept: 2, broken: 0 }, lowest_broken_votes: { kept: 0, broken: 2 } },

@@ -20,7 +20,7 @@ export interface ChatRun extends Captured {
 }
 
 export interface ChatRunOptions extends CaptureOptions {
-  /** Responses request `index`, from 0; default: {@link answerChat}. */
+  /** Answers request `index`, from 0; default: {@link answerChat}. */
   readonly answer?: (response: ServerResponse, index: number) => void;
   /** Default `profile`. */
   readonly subcommand?: "analyze";

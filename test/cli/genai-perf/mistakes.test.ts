@@ -56,7 +56,7 @@ describe("an interrupted profile", () => {
 
   test("when not awaited after a second Ctrl-C, leaves no partial file", LIMIT, async () => {
     const asked = Promise.withResolvers<void>();
-    // Responses nothing: the first Ctrl-C waits for a response.
+    // Answers nothing: the first Ctrl-C waits for a response.
     const server = createServer((request) => void request.resume().on("end", asked.resolve));
     await withServer(server, (url) =>
       inFolder({}, async (cwd) => {

@@ -115,7 +115,7 @@ describe("rampart k8s manifest", LIMIT, () => {
     assert.deepEqual(securityContext, security);
     const mounted = (volumeMounts as { readonly mountPath: string }[]).map(({ mountPath }) => mountPath);
     assert.deepEqual(mounted, ["/rampart", "/dev/shm", "/tmp"]);
-    const first = ["k8s", "pod", "/rampart/files/load.ts", "--bus=$(BUS_URL)", "--agents=3", "--agents-wait=5min"];
+    const first = ["k8s", "pod", "/rampart/files/load.ts", "--bus=$(BUS_URL)", "--agents=3", "--agents-wait=300s"];
     assert.deepEqual(args, [...first, "--seed=7", "--quiet"]);
   });
 
@@ -212,7 +212,7 @@ describe("the files of a manifest", LIMIT, () => {
     assert.deepEqual(others, []);
     assert.match(
       only ?? "",
-      /^rampart: load\.ts: needs 1\.1 MiB of files, and a ConfigMap has room for 1 MiB; the largest are \S+b\.json \(879 KiB\), \S+a\.json \(293 KiB\), \S+load\.ts \(1 KiB\)\. Copy them into the image, and name them in the scenario by their absolute path there\.$/,
+      /^rampart: load\.ts: needs 1\.1 MiB of files, and a ConfigMap holds at most 1 MiB; the largest are \S+b\.json \(879 KiB\), \S+a\.json \(293 KiB\), \S+load\.ts \(1 KiB\)\. Copy them into the image, and name them in the scenario by their absolute path there\.$/,
     );
   });
 });

@@ -268,7 +268,7 @@ describe("wrong use is refused before the first request", () => {
       const { code, err } = await runCommand(to(go.port, `${SERVICE}/Echo`, file));
       assert.equal(code, 99);
       for (const expected of [
-        /data\[0\]\.message\.txt: is no field of demo\.v1\.Request: did you mean text\?/,
+        /data\[0\]\.message\.txt: is not a field of demo\.v1\.Request: did you mean text\?/,
         /data\[1\]: has the unknown field 'mesage'\n {2}Did you mean message\?/,
         /data\[2\]\.messages: has 2 messages, but a call of demo\.v1\.Text\/Echo has one/,
         /data\[3\]: is not an object/,

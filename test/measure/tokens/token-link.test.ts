@@ -56,7 +56,7 @@ describe("a thread that measures tokens", () => {
     assert.deepEqual(there.problems, here.problems);
   });
 
-  test("responses no call once it is closed", LIMIT, async () => {
+  test("answers no call once it is closed", LIMIT, async () => {
     const { link, close } = await startTokenThread({ ...TOKENS, tokenizer: "none" });
     link.begin(makePlan({ measurement: { tokens: TOKENS } }), 0);
     const merging = link.mergeLevel(1);

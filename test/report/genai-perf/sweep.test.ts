@@ -153,7 +153,7 @@ test("the JSON has every point, the failed ones and the search; the table shows 
   const points = pointsOf([100, 10], [90, 20]);
   const search = {
     limits: ["request_latency.avg <= 15.00 ms"],
-    responses: [
+    answers: [
       {
         parameter: "concurrency",
         fixed: [["num_dataset_entries", 3] as const],
@@ -184,7 +184,7 @@ test("the JSON has every point, the failed ones and the search; the table shows 
     metrics: { output_token_throughput: { unit: "ms", avg: 90 }, request_latency: { unit: "ms", p99: 20 } },
   });
   assert.deepEqual(document.failed, [{ parameters: { concurrency: 4 }, reason: "gone" }]);
-  assert.deepEqual(document.search.responses, [
+  assert.deepEqual(document.search.answers, [
     {
       parameter: "concurrency",
       fixed: { num_dataset_entries: 3 },

@@ -170,7 +170,7 @@ test("counts of a whole run say how many requests were outside the measured time
   assert.deepEqual(linesOf(inside, "failures"), []);
 });
 
-test("conversations and their unsent turns are counted", () => {
+test("conversations and chains are counted, and their unsent turns", () => {
   const tally = { sessionCount: 1200, cutCount: 0, unsentCount: 0 };
   const load = { kind: "session-concurrency", concurrency: 3 } as const;
   assert.deepEqual(linesOf(modelOf({ load }, [makeLevel()], { sessions: tally }), "sessions"), ["1,200 conversations"]);

@@ -107,7 +107,7 @@ export const SEARCH_CASES: readonly SearchCase[] = [
   },
   {
     name: "M/D/1, 500/s, p95 < 10 ms",
-    options: { over: poisson(20, 1000), where: [p95("latency").below("10 ms")], atMost: "2 min" },
+    options: { over: poisson(20, 1000), where: [p95("latency").below("10 ms")], atMost: "3 min" },
     server: openLoop(fixed(1, 2), "poisson"),
     truth: deterministicRate(0.002, 0.05, 0.01),
   },

@@ -192,7 +192,7 @@ test("sessions: each is held by one sender, with all its turns", () => {
       const feed = makeSessionFeed(...turns);
       feed.ownPart(share);
       let begun = 0;
-      while (feed.begin(begun)) begun++;
+      for (; feed.begin(begun); begun++) feed.next(0, 0, begun);
       assert.equal(begun, countOf(turns.length, share));
       assert.equal(feed.tally.sessionCount, begun);
       return feed.turnCountOf(share);

@@ -13,7 +13,7 @@ import { makeOpenAiTarget } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 
-/** Which mistake a failure points to, with servers that really response so. */
+/** Which mistake a failure points to, with servers that really answer so. */
 
 const NO_FAILURE = { kind: "http", status: 404, message: "HTTP status 404" } as const;
 

@@ -151,7 +151,7 @@ describe("a target is gone", () => {
     assert.equal(isGone(1, closed(8)), true);
   });
 
-  test("of several servers when all of them are: a slow one may still response", () => {
+  test("of several servers when all of them are: a slow one may still answer", () => {
     const one = failed("connect", "a:1");
     const other = failed("tls", "b:1");
     assert.equal(

@@ -46,7 +46,7 @@ function activeIds({ client }: DriverUnderTest): number[] {
   return client.active.map((slot) => readStamp(last.get(slot) as SentRequest).id);
 }
 
-/** Responses everything, new requests too, until nothing is outstanding. */
+/** Answers everything, new requests too, until nothing is outstanding. */
 function answerAll({ client }: DriverUnderTest): void {
   while (client.active.length > 0) client.answer(client.active[0] as number);
 }

@@ -103,7 +103,18 @@ test("sessions begin again, as often as they are asked for", () => {
   const feed = makeSessionFeed(1, 1);
   for (let slot = 0; slot < 5; slot++) assert.equal(feed.begin(slot, true), true);
   assert.equal(feed.begin(5), false);
-  assert.equal(feed.tally.sessionCount, 5);
+});
+
+test("a session counts from its first request on, and one of the data that is never held does not count", () => {
+  const feed = makeSessionFeed(2, 2, 2, 2);
+  for (const slot of [0, 1]) feed.begin(slot);
+  assert.equal(feed.tally.sessionCount, 0);
+  turn(feed, 0, 10);
+  feed.advance(0);
+  turn(feed, 0, 11);
+  assert.equal(feed.tally.sessionCount, 1);
+  turn(feed, 1, 20);
+  assert.equal(feed.tally.sessionCount, 2);
 });
 
 test("only a feed of sessions is one", () => {

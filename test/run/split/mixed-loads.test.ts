@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
-import { defineScenario, type ScenarioDefinition } from "../../../src/scenario/define.ts";
+import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads/levels.ts";
+import type { Load, LoadKind, LoadList, LoadPlace } from "../../../src/scenario/loads/load.ts";
 import { singleStream } from "../../../src/scenario/loads/mlperf.ts";
 import { phase, warmup } from "../../../src/scenario/loads/phases.ts";
 import { mix } from "../../../src/scenario/mix.ts";
@@ -14,7 +15,7 @@ import { toPlan } from "../../../src/scenario/to-plan.ts";
 
 const LIMIT = { timeout: 60_000 };
 
-async function run(load: ScenarioDefinition["load"]): Promise<RunResult> {
+async function run(load: Load<LoadKind, LoadPlace> | LoadList): Promise<RunResult> {
   const target = mix([
     { name: "a", target: embedded(), weight: 3 },
     { name: "b", target: embedded({ protocol: "grpc" }) },

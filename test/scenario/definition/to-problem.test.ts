@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Problem, UserError } from "../../../src/plan/problem.ts";
-import { errorRate, type MetricLimits, p99 } from "../../../src/scenario/assertions.ts";
+import { errorRate, type MetricLimits, p99, percentile } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
+import { findMax } from "../../../src/scenario/loads/find-max.ts";
 import { hold, ramp, steps } from "../../../src/scenario/loads/levels.ts";
 import { rate, rateSteps } from "../../../src/scenario/loads/rates.ts";
+import { fixedSchedule } from "../../../src/scenario/loads/schedules.ts";
+import { mix } from "../../../src/scenario/mix.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { triton } from "../../../src/scenario/targets/triton.ts";
@@ -30,6 +33,10 @@ function problemOf(change: Record<string, unknown>): Problem {
 
 const [anyHold, anyRate, anyTriton] = [untyped(hold), untyped(rate), untyped(triton)];
 const limit = (value: unknown) => untyped(p99().below)(value);
+
+const belowOneSec = (metric: unknown): unknown => (metric as MetricLimits<"latency">).below("1 s");
+const KNEE = 'steps([1, 2, 4, 8], { until: "knee" })';
+const HALF = { isl: 1, osl: 2, share: "50 %" };
 
 const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])[] = [
   [{ load: anyHold(1, { for: "1 sec" }) }, 'Write "1 s".'],
@@ -62,6 +69,20 @@ const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])
   ],
   [{ assert: p99().below("1 s") }, "Put it in brackets: [ … ]."],
   [{ client: "quic" }, "Correct it in the scenario."],
+  [{ load: anyHold(0) }, "Write 1 or a larger number."],
+  [{ load: anyHold(1.5) }, "Write 1 or 2."],
+  [{ load: anyHold(0.5) }, "Write 1 or a larger number."],
+  [{ load: anyRate(0) }, "Write a larger number, such as 1."],
+  [{ load: anyHold(1, { for: "0 s" }) }, 'Write a longer time, such as "1 s".'],
+  [{ load: [] }, 'Write load: hold(16, { for: "30 s" }).'],
+  [{ load: untyped(rateSteps)([5], { until: "knee" }) }, `Write load: ${KNEE}, the only load with it.`],
+  [{ load: untyped(findMax)({ over: ramp(1, 2), limits: [] }) }, 'Write where: [p99("latency").below("50 ms")].'],
+  [{ maxErrorRate: "200 %" }, 'Write "100 %" or less.'],
+  [{ stability: { within: "0 %" } }, 'Write a larger share, such as "1 %".'],
+  [{ assert: [untyped(percentile)(100, "latency")].map(belowOneSec) }, "Use max(…), the largest value."],
+  [{ target: untyped(mix)([{ name: "a", target: embedded() }]) }, "Add a target, or use the only one without mix."],
+  [{ inputs: untyped(prompts)({ lengths: [HALF] }) }, "Change the shares, which add up to 50 %."],
+  [{ load: anyHold(2, { thinkTime: { mean: 1 } }) }, 'Write { mean: "3 s", stddev: "1 s" }.'],
 ];
 
 describe("the hint about a mistake in a scenario", () => {
@@ -73,6 +94,11 @@ describe("the value in a message about a mistake", () => {
   test("names what a builder returned, not its members", () => {
     assert.equal(problemOf({ assert: p99().below("1 s") }).value, "one assertion");
     assert.equal(problemOf({ assert: [p99()] }).value, "a metric without its limit");
+    const where = [p99().below("1 s")];
+    const search = findMax({ over: ramp(1, 2), where });
+    assert.equal(problemOf({ load: [hold(1, { for: "1 s" }), search] }).value, "findMax(…)");
+    assert.equal(problemOf({ load: [fixedSchedule()] }).value, "fixedSchedule(…)");
+    assert.equal(problemOf({ load: untyped(findMax)({ over: search, where }) }).value, "findMax(…)");
   });
 });
 

@@ -15,7 +15,7 @@ export const ASSERTIONS: readonly WrongScenario[] = [
   {
     name: "due times of a load without a schedule",
     fields: ["target: embedded()", "load: hold(4)", 'assert: [p99("scheduledLatency").below("50 ms")]'],
-    says: '6:12, assert[0]: scheduledLatency needs a load with a schedule (got hold). Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
+    says: '6:12, assert[0]: scheduledLatency needs a load with a schedule (got hold(…)). Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
   },
   {
     name: "tokens of tensors",

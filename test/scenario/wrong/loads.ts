@@ -30,17 +30,17 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "one and a half users",
     fields: ["target: embedded()", 'load: hold(1.5, { for: "1 s" })'],
-    says: "5:3, load.concurrency: must be a whole number (got 1.5). Correct it in the scenario.",
+    says: "5:3, load.concurrency: must be a whole number (got 1.5). Write 1 or 2.",
   },
   {
     name: "no users",
     fields: ["target: embedded()", "load: hold(0)"],
-    says: "5:3, load.concurrency: must be 1 or more (got 0). Correct it in the scenario.",
+    says: "5:3, load.concurrency: must be 1 or more (got 0). Write 1 or a larger number.",
   },
   {
     name: "more users than anybody has",
     fields: ["target: embedded()", "load: hold(1e12)"],
-    says: "5:3, load.concurrency: must be 1,000,000,000 at most (got 1000000000000). Correct it in the scenario.",
+    says: "5:3, load.concurrency: must be 1,000,000,000 at most (got 1000000000000). Write 1,000,000,000 or a smaller number.",
     compiles: "a number is not looked at",
   },
   {
@@ -52,7 +52,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "a rate below 0",
     fields: ["target: embedded()", "load: rate(-5)"],
-    says: "5:3, load.perSec: must be above 0 (got -5). Correct it in the scenario.",
+    says: "5:3, load.perSec: must be above 0 (got -5). Write a larger number, such as 1.",
   },
   {
     name: "an error rate as a number of percent",
@@ -72,12 +72,12 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "a percentile as a ratio",
     fields: ["target: embedded()", "load: hold(4)", 'assert: [percentile(0.99).below("1 s")]'],
-    says: "6:12, assert[0]: must have a percentile of 1 or more: did you mean 99? (got 0.99). Correct it in the scenario.",
+    says: "6:12, assert[0]: must have a percentile of 1 or more: did you mean 99? (got 0.99). Write 99.",
   },
   {
     name: "a percentile of 100",
     fields: ["target: embedded()", "load: hold(4)", 'assert: [percentile(100).below("1 s")]'],
-    says: "6:12, assert[0]: must have a percentile below 100 (got 100). Correct it in the scenario.",
+    says: "6:12, assert[0]: must have a percentile below 100 (got 100). Use max(…), the largest value.",
   },
   {
     name: "a rate as text with a unit",
@@ -107,7 +107,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "no threads",
     fields: ["target: embedded()", "load: hold(4)", "workers: 0"],
-    says: "6:3, workers: must be 1 or more (got 0). Correct it in the scenario.",
+    says: "6:3, workers: must be 1 or more (got 0). Write 1 or a larger number.",
     compiles: "a number is not looked at",
   },
   {
@@ -158,7 +158,7 @@ export const LOADS: readonly WrongScenario[] = [
       "inputs: input.prompts({ isl: 20, osl: 4 })",
       'load: [hold(4, { for: "1 s" }), sessions(4)]',
     ],
-    says: '6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got sessions). Use it as the only load. To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".',
+    says: '6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got sessions(…)). Use it as the only load. To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".',
   },
   {
     name: "a search as one of several loads",
@@ -166,12 +166,12 @@ export const LOADS: readonly WrongScenario[] = [
       "target: embedded()",
       'load: [warmup("5 s", hold(2)), findMax({ over: ramp(1, 8), where: [p99("latency").below("50 ms")] })]',
     ],
-    says: "5:34, load[1]: has an end or rules of its own and cannot be one of several phases (got find-max). Use it as the only load.",
+    says: "5:34, load[1]: has an end or rules of its own and cannot be one of several phases (got findMax(…)). Use it as the only load.",
   },
   {
     name: "a fixed schedule as one of several loads",
     fields: ["target: embedded()", 'inputs: input.json("a.json")', 'load: [hold(4, { for: "1 s" }), fixedSchedule()]'],
-    says: "6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got fixed-schedule). Use it as the only load.",
+    says: "6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got fixedSchedule(…)). Use it as the only load.",
   },
   {
     name: "a search without limits",
@@ -189,7 +189,7 @@ export const LOADS: readonly WrongScenario[] = [
       "target: embedded()",
       'load: findMax({ over: ramp(1, 8), where: [p99("scheduledLatency").below("50 ms")] })',
     ],
-    says: '5:45, load.where[0]: scheduledLatency needs a load with a schedule (got find-max). Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
+    says: '5:45, load.where[0]: scheduledLatency needs a load with a schedule (got findMax(…)). Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
   },
   {
     name: "a search over levels with a length",
@@ -200,7 +200,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "a search over a soak test",
     fields: ["target: embedded()", 'load: findMax({ over: soak(4, { for: "1 h" }), where: [p99().below("1 s")] })'],
-    says: '5:19, load.over: must be ramp(…), steps(…), hold(…), rateRamp(…), rateSteps(…) or rate(…) (got {"kind":"soak","pacing":"closed","values":[],"options":{"for":"1 h","load":{"ki…). Write ramp(1, 64).',
+    says: "5:19, load.over: must be ramp(…), steps(…), hold(…), rateRamp(…), rateSteps(…) or rate(…) (got soak(…)). Write ramp(1, 64).",
   },
   {
     name: "the arguments of a warm-up in the wrong order",
@@ -225,7 +225,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "a list without loads",
     fields: ["target: embedded()", "load: []"],
-    says: "5:3, load: must have a load (got []). Correct it in the scenario.",
+    says: '5:3, load: must have a load (got []). Write load: hold(16, { for: "30 s" }).',
     compiles: "a list that code makes can be empty",
   },
   {

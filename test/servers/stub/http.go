@@ -31,11 +31,12 @@ func buildHTTPAnswers() {
 	for name := range modelNames {
 		for shared := range 2 {
 			for batch := 1; batch <= maxBatch; batch++ {
-				body := model(name).inferHeaderJSON(batch, shared == 1)
+				rows := model(name).rows(batch)
+				body := model(name).inferHeaderJSON(rows, shared == 1)
 				headerBytes := len(body)
 				for output := range outputNames {
 					if shared == 0 {
-						body = append(body, outputBytes(output, batch)...)
+						body = append(body, outputBytes(output, rows)...)
 					}
 				}
 				answer := httpAnswer{headerBytes: headerBytes, body: body}
@@ -89,6 +90,19 @@ func serveConnection(conn net.Conn, handler http.Handler) {
 			return
 		}
 		buffered, _ := reader.Peek(reader.Buffered())
+		if head, ok := readInferHead(buffered); ok && head.model == bulk && head.headBytes+head.jsonBytes <= len(buffered) {
+			id, _ := findID(buffered[head.headBytes : head.headBytes+head.jsonBytes])
+			request := asked{model: bulk, batch: maxBatch}
+			scratch = request.httpAnswer().append(scratch[:0], id)
+			count.add(viaHTTP, request, arrivalOf(conn))
+			if _, err := reader.Discard(head.totalBytes); err != nil {
+				return
+			}
+			if _, err := conn.Write(scratch); err != nil {
+				return
+			}
+			continue
+		}
 		if head, ok := readInferHead(buffered); ok && head.totalBytes <= reader.Size() {
 			whole, err := reader.Peek(head.totalBytes)
 			if err != nil {
@@ -133,6 +147,8 @@ func readInferHead(buffered []byte) (head inferHead, ok bool) {
 	case bytes.HasPrefix(buffered, []byte("POST /v2/models/"+modelName+"/")):
 	case bytes.HasPrefix(buffered, []byte("POST /v2/models/"+sequenceName+"/")):
 		head.model = sequential
+	case bytes.HasPrefix(buffered, []byte("POST /v2/models/"+bulkName+"/")):
+		head.model = bulk
 	default:
 		return head, false
 	}
@@ -361,8 +377,8 @@ func inferAny(m model, w http.ResponseWriter, r *http.Request) {
 		err = json.Unmarshal(header, &request)
 	}
 	if err != nil || len(request.Inputs) != len(inputNames) || len(request.Inputs[0].Shape) != 2 ||
-		request.Inputs[0].Shape[0] < 1 || request.Inputs[0].Shape[0] > maxBatch || request.Inputs[0].Shape[1] != columns {
-		sendJSON(w, http.StatusBadRequest, mustJSON(object{"error": fmt.Sprintf("the stub expects two inputs of shape [1 to %d,%d]", maxBatch, columns)}))
+		request.Inputs[0].Shape[0] < 1 || request.Inputs[0].Shape[0] > m.maxRows() || request.Inputs[0].Shape[1] != columns {
+		sendJSON(w, http.StatusBadRequest, mustJSON(object{"error": fmt.Sprintf("the stub expects two inputs of shape [1 to %d,%d]", m.maxRows(), columns)}))
 		return
 	}
 	batch := request.Inputs[0].Shape[0]

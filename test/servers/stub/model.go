@@ -8,12 +8,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The models served here: two inputs, their sum and their difference as outputs, batches of up to 8 rows. The second takes sequences.
+// The models served here: two inputs, their sum and their difference as outputs, batches of up to 8 rows. The second takes sequences. The third
+// answers whatever it is sent, over HTTP, with 8192 rows: tensors of 1 MiB.
 const (
 	modelName    = "simple"
 	sequenceName = "simple_sequence"
+	bulkName     = "simple_bulk"
 	modelVersion = "1"
 	maxBatch     = 8
+	bulkRows     = 8192
 	columns      = 16
 	rowBytes     = 4 * columns // one row of one INT32 tensor
 
@@ -26,13 +29,24 @@ type model int
 const (
 	plain model = iota
 	sequential
+	bulk
 )
 
 var (
-	modelNames  = [...]string{modelName, sequenceName}
+	modelNames  = [...]string{modelName, sequenceName, bulkName}
 	inputNames  = []string{"INPUT0", "INPUT1"}
 	outputNames = []string{"OUTPUT0", "OUTPUT1"}
 )
+
+// rows is how many rows of outputs answer a batch, and maxRows how many a request may have.
+func (m model) rows(batch int) int {
+	if m == bulk {
+		return bulkRows
+	}
+	return batch
+}
+
+func (m model) maxRows() int { return m.rows(maxBatch) }
 
 // outputValues are the sum and difference for rows 0…15 and 1…1, whatever the request held: the tools measured do not look.
 func outputValues(output, batch int) []int32 {
@@ -90,7 +104,7 @@ func (m model) configJSON() []byte {
 		}
 		return
 	}
-	config := object{"name": modelNames[m], "platform": "", "backend": "stub", "max_batch_size": maxBatch,
+	config := object{"name": modelNames[m], "platform": "", "backend": "stub", "max_batch_size": m.maxRows(),
 		"version_policy": object{"latest": object{"num_versions": 1}},
 		"input":          describe(inputNames), "output": describe(outputNames),
 		"instance_group": []object{{"name": modelNames[m], "kind": "KIND_CPU", "count": 1}}}
@@ -189,7 +203,7 @@ func (m model) metadataPB() []byte {
 
 func (m model) configPB() []byte {
 	const typeInt32 = 8
-	b := appendInt(appendString(nil, 1, modelNames[m]), 4, maxBatch)
+	b := appendInt(appendString(nil, 1, modelNames[m]), 4, int64(m.maxRows()))
 	b = appendMessage(b, 3, appendMessage(nil, 1, appendInt(nil, 1, 1))) // version_policy.latest.num_versions
 	for _, name := range inputNames {
 		b = appendMessage(b, 5, appendShape(appendInt(appendString(nil, 1, name), 2, typeInt32), 4, columns))

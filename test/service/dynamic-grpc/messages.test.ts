@@ -115,8 +115,8 @@ describe("a message in JSON", () => {
     });
     const problems = "problems" in encoded ? encoded.problems.map(({ path, message }) => `${path} ${message}`) : [];
     for (const expected of [
-      /^nope is no field of all\.types\.All: its fields are my_text, big/,
-      /^my_txt is no field .*: did you mean my_text\?$/,
+      /^nope is not a field of all\.types\.All: its fields are my_text, big/,
+      /^my_txt is not a field .*: did you mean my_text\?$/,
       /^big must be a whole number, and is 1\.5$/,
       /^small must be from -2147483648 to 2147483647 \(sint32\)/,
       /^huge must be from 0 to 18446744073709551615/,

@@ -87,7 +87,7 @@ describe("a response with status 200", () => {
     });
 });
 
-/** Responses queries by their method, path and address; what is missing fails with status 404. */
+/** Answers queries by their method, path and address; what is missing fails with status 404. */
 function asker(responses: Readonly<Record<string, string | number>>, asked: string[] = []): Ask {
   return async ({ request, url = "", read }: Query) => {
     const key = `${url}${url === "" ? "" : " "}${request.method} ${request.path}`;

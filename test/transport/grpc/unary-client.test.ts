@@ -171,7 +171,7 @@ describe("own gRPC client", () => {
     });
   }
 
-  test("responses PING with the same eight bytes, and its acknowledgement with nothing", async () => {
+  test("answers PING with the same eight bytes, and its acknowledgement with nothing", async () => {
     await withClient(
       async (connection) => {
         connection.write(frame(TYPE.ping, ACK, 0, latin1("ignored!")), frame(TYPE.ping, 0, 0, latin1("12345678")));

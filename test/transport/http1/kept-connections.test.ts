@@ -135,7 +135,7 @@ async function slowly(run: () => Promise<Course>): Promise<Course> {
   }
 }
 
-/** Responses and closes in one go, so that the close has arrived before the client can have sent anything. */
+/** Answers and closes in one go, so that the close has arrived before the client can have sent anything. */
 function answerAndClose({ socket }: RawConnection, bytes: Uint8Array): void {
   socket.write(bytes);
   socket.end();

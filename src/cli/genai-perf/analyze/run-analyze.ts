@@ -10,7 +10,7 @@ import {
   sweepFiles,
   writeSweepFiles,
 } from "../../../report/genai-perf/sweep/sweep-files.ts";
-import { formatResponse, formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
+import { formatAnswer, formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
 import { formatPoint, type SweepSummary } from "../../../result/sweep.ts";
 import type { CommandIo } from "../../execute.ts";
 import type { SweepPlan } from "../plan/plan-sweep.ts";
@@ -72,6 +72,6 @@ function reportSweep(
     io.err(`rampart: without results: ${formatPoint(parameters)}: ${reason}\n`);
   if (points.length === 0) return;
   io.out(`\n${formatSweepTable(points, search && brokenLimits)}`);
-  for (const response of search?.responses ?? []) io.out(formatResponse(response, search?.limits ?? []));
+  for (const answer of search?.answers ?? []) io.out(formatAnswer(answer, search?.limits ?? []));
   io.err(`rampart: the sweep is in ${csv} and ${json}\n`);
 }

@@ -65,14 +65,14 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
       : {
           search: {
             limits: search.limits,
-            responses: search.responses.map((response) => ({
-              parameter: response.parameter,
-              fixed: Object.fromEntries(response.fixed),
-              highest: response.highest,
-              lowest_broken: response.lowestBroken,
-              is_client_limited: response.isClientLimited,
-              highest_votes: response.highestVotes,
-              lowest_broken_votes: response.lowestBrokenVotes,
+            answers: search.answers.map((answer) => ({
+              parameter: answer.parameter,
+              fixed: Object.fromEntries(answer.fixed),
+              highest: answer.highest,
+              lowest_broken: answer.lowestBroken,
+              is_client_limited: answer.isClientLimited,
+              highest_votes: answer.highestVotes,
+              lowest_broken_votes: answer.lowestBrokenVotes,
             })),
           },
         }),

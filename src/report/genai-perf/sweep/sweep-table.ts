@@ -43,7 +43,7 @@ function formatLimits(broken: readonly string[], repeat: number | undefined): st
 }
 
 /** Formats the result of a search as a line. @param limits in words */
-export function formatResponse(
+export function formatAnswer(
   { parameter, fixed, highest, lowestBroken, isClientLimited, highestVotes, lowestBrokenVotes }: SearchSummary,
   limits: readonly string[],
 ): string {
@@ -57,7 +57,7 @@ export function formatResponse(
   return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}), in ${[...kept, ...broken].join(" and ")}.\n`;
 }
 
-/** Formats how many measurements of a load agree with the response. */
+/** Formats how many measurements of a load agree with the result. */
 function formatVotes(agreeing: number, { kept, broken }: Votes): string {
   return `${agreeing} of ${kept + broken} measurements`;
 }

@@ -1,5 +1,5 @@
 import { bucketStartNs, compactBuckets, ExponentialHistogram, SCALE } from "../../../measure/exponential-histogram.ts";
-import type { Gauge } from "../../../measure/metrics/gpu-metrics.ts";
+import type { Gauge } from "../../../measure/metrics/server-gauges.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import {
   type CellScale,

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
-import type { OwnFacts } from "../../../plan/assertions.ts";
+import type { CustomFacts } from "../../../plan/assertions.ts";
 import { userError } from "../../../plan/problem.ts";
 
 /** A run as its report has it, whichever tool wrote that. */
@@ -13,7 +13,7 @@ export interface MeasuredValue {
   /** Of a ratio: the number of requests that it is of. Absent: not known. */
   readonly total?: number;
   /** Of a metric that a scenario defines: what it says about it. */
-  readonly own?: OwnFacts;
+  readonly custom?: CustomFacts;
 }
 
 /** A level of load: what is compared with the same level of another run. */

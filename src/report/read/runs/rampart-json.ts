@@ -165,7 +165,7 @@ function readPart({ metrics, extracted = {}, derived = {} }: ReadPart): Map<stri
   for (const [name, found] of Object.entries(extracted)) putShares(values, name, found);
   for (const [name, { value, unit, better }] of Object.entries(derived))
     if (value !== undefined)
-      values.set(nameMetric({ key: "derived", name }), { value, own: defined({ unit, better }) });
+      values.set(nameMetric({ key: "derived", name }), { value, custom: defined({ unit, better }) });
   return values;
 }
 
@@ -202,7 +202,7 @@ function putStatistics(values: Map<string, MeasuredValue>, metric: MetricPlan, f
     if (statistic === undefined || read === undefined) continue;
     const { low, high } = read.isReliable === false ? UNKNOWN : read;
     const { unit, better } = metric;
-    const own = unit === undefined && better === undefined ? {} : { own: defined({ unit, better }) };
-    values.set(nameMetric({ ...metric, statistic }), { ...withBounds(read.value, low, high), ...own });
+    const custom = unit === undefined && better === undefined ? {} : { custom: defined({ unit, better }) };
+    values.set(nameMetric({ ...metric, statistic }), { ...withBounds(read.value, low, high), ...custom });
   }
 }

@@ -9,20 +9,20 @@ import { listExtracted, namesOf } from "../service/response-reader.ts";
 import { membersOf } from "./mix.ts";
 
 /** The metrics that a scenario defines: values that its targets extract, and what it derives from other metrics. */
-interface OwnMetrics {
+interface CustomMetrics {
   readonly extracted: readonly ExtractedName[];
   readonly derived: readonly DerivedPlan[];
 }
 
 /** Returns the metrics that a plan defines. */
-export function ownMetricsOf({ target, derived = [] }: Pick<Plan, "target" | "derived">): OwnMetrics {
+export function customMetricsOf({ target, derived = [] }: Pick<Plan, "target" | "derived">): CustomMetrics {
   const targets = [target, ...membersOf(target).map((member) => member.target)];
   return { extracted: targets.flatMap((one) => namesOf(listExtracted(fieldOf(one, "extract")))), derived };
 }
 
 /** Returns a plan whose assertions and limits have all that it says about its own metrics: unit, direction, and how they are computed. */
-export function withOwnMetrics(plan: Plan): Plan {
-  const known = ownMetricsOf(plan);
+export function withCustomMetrics(plan: Plan): Plan {
+  const known = customMetricsOf(plan);
   if (known.extracted.length === 0 && known.derived.length === 0) return plan;
   const complete = <M extends { readonly metric: MetricPlan }>(one: M): M => ({
     ...one,
@@ -37,7 +37,7 @@ export function withOwnMetrics(plan: Plan): Plan {
   };
 }
 
-function describe(metric: MetricPlan, { extracted, derived }: OwnMetrics): MetricPlan {
+function describe(metric: MetricPlan, { extracted, derived }: CustomMetrics): MetricPlan {
   const named = ({ name }: { readonly name: string }): boolean => name === metric.name;
   if (metric.key === "extracted") return { ...metric, ...extracted.find(named) };
   return metric.key === "derived" ? { ...metric, ...derived.find(named) } : metric;
@@ -45,7 +45,7 @@ function describe(metric: MetricPlan, { extracted, derived }: OwnMetrics): Metri
 
 /** Returns what is wrong with the metrics that a plan derives. */
 export function checkDerived(plan: Plan): Problem[] {
-  const { extracted, derived } = ownMetricsOf(plan);
+  const { extracted, derived } = customMetricsOf(plan);
   const names = extracted.map(({ name }) => name);
   return derived.flatMap(({ name, value }) => {
     const found = typeof value === "string" ? explainDerived(value, exampleLevel(names)) : undefined;

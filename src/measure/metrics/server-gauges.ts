@@ -50,7 +50,7 @@ export function gaugeSourceOf(gauge: Gauge): GaugeSource {
   return GAUGES[gauge];
 }
 
-const GPU = {
+const GAUGE_ENTRIES = {
   /** Share of an engine's KV cache in use: vLLM, SGLang, TensorRT-LLM. */
   kvCacheUsage: { label: "KV cache usage", quantity: "ratio", ...readingsOf("kvCacheRatio") },
   /** Share of the time in which a GPU was busy. */
@@ -84,7 +84,7 @@ const GPU = {
 } as const satisfies Readonly<Record<string, Metric>>;
 
 /** Metrics of the server's GPUs and of its KV cache, from its page of metrics. A new one is an entry here, and in {@link GAUGES} if it is not read yet. */
-export const GPU_METRICS = factsOf(GPU);
+export const GAUGE_METRICS = factsOf(GAUGE_ENTRIES);
 
 /** UUIDs of all GPUs that have been read, sorted. */
 export function gpuUuidsOf({ series }: GaugeReadings): string[] {

@@ -1,0 +1,158 @@
+import type { NameOf } from "../../plan/messages.ts";
+import { problem, RunError, UserError } from "../../plan/problem.ts";
+import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
+import { probeModels } from "../../run/open/probe.ts";
+import { scenarioOf } from "../../scenario/define.ts";
+import { input } from "../../scenario/inputs.ts";
+import { hold } from "../../scenario/loads/levels.ts";
+import { toPlan } from "../../scenario/to-plan.ts";
+import type { ListedModel } from "../../service/service.ts";
+import { detectServer } from "../../wizard/detect.ts";
+import { findTokenizer, findTokenizerProblem, suggestTokenizer } from "../../wizard/tokenizer.ts";
+import { chooseModel } from "../choose-model.ts";
+import { explainQuery } from "../failure-hints.ts";
+import { COMMAND_OF, type UrlKind } from "./kinds.ts";
+import type { UrlSettings } from "./settings.ts";
+import { type Found, makeTarget } from "./to-scenario.ts";
+
+/** What `rampart llm` and `rampart triton` find out about the server at an address. */
+
+/** Where it is said. */
+export interface FindIo {
+  readonly nameOf: NameOf | undefined;
+  /** Says a sentence beside the report. */
+  readonly say: (text: string) => void;
+}
+
+/**
+ * Finds the server, its model and its tokenizer.
+ * @throws RunError if nothing answers there, or another server
+ * @throws UserError for a model or tokenizer that is not there
+ */
+export function findServer(kind: UrlKind, settings: UrlSettings, io: FindIo): Promise<Found> {
+  return new Finder(kind, settings, io).find();
+}
+
+class Finder {
+  private readonly kind: UrlKind;
+  private readonly settings: UrlSettings;
+  private readonly nameOf: NameOf | undefined;
+  private readonly say: FindIo["say"];
+
+  constructor(kind: UrlKind, settings: UrlSettings, { nameOf, say }: FindIo) {
+    this.kind = kind;
+    this.settings = settings;
+    this.nameOf = nameOf;
+    this.say = say;
+  }
+
+  /** Finds the server, its model and its tokenizer. */
+  async find(): Promise<Found> {
+    const { kind, settings } = this;
+    const { text, ...place } = await this.findServer();
+    const models = await this.listModels(place);
+    const model = this.findModel(models);
+    const tokenizer = kind.hasTokens === true ? await this.findTokenizer(model) : undefined;
+    const shapes = settings.shapes ?? usualShapes(model);
+    const words = tokenizer === undefined || tokenizer === "none" ? "" : `, tokenizer ${tokenizer}`;
+    this.say(`${text === "" ? "" : `${text.replace(/\.$/, "")}; `}model ${model.name}${words}.`);
+    return {
+      ...place,
+      model: model.name,
+      ...(tokenizer === undefined ? {} : { tokenizer }),
+      ...(shapes === "" ? {} : { shapes }),
+    };
+  }
+
+  private async findServer(): Promise<Pick<Found, "url" | "protocol"> & { readonly text: string }> {
+    const { kind, settings } = this;
+    const detection = await detectServer(settings.url, kind.target);
+    const { detected, url = settings.url, text = "" } = detection ?? {};
+    const command = detected && COMMAND_OF[detected.target];
+    const isKind = command === kind.name;
+    // A server that asks for a key does not show its API without it.
+    if (!isKind && (command !== "http" || kind.hidesApi !== true)) throw otherServer(kind, url, text, command);
+    const protocol = detected === undefined ? {} : { protocol: detected.protocol };
+    return { url, ...protocol, text: isKind ? text : "" };
+  }
+
+  /** Asks the server for its models; none where it cannot say them and the user names one. */
+  private async listModels(place: Pick<Found, "url" | "protocol">): Promise<readonly ListedModel[]> {
+    const { kind, settings, nameOf } = this;
+    const { model = "" } = settings;
+    const target = makeTarget(kind, settings, { ...place, model: "any" });
+    const inputs = kind.hasTokens === true ? { inputs: input.prompts({ isl: 1, osl: 1 }) } : {};
+    const plan = toPlan(scenarioOf({ name: kind.name, target, load: hold(1), ...inputs }), process.cwd());
+    return probeModels({ ...(plan.target as ServerTargetPlan), model } as ServerTargetPlan).catch(
+      async (error: unknown) => {
+        if (settings.model !== undefined && error instanceof RunError) return [];
+        throw withModelHint(await explainQuery(plan, error, nameOf));
+      },
+    );
+  }
+
+  private findModel(models: readonly ListedModel[]): Pick<ListedModel, "name" | "tokenizer" | "inputs"> {
+    const { model: name, url } = this.settings;
+    const usable = models.filter(({ refusal }) => refusal === "");
+    const [refused] = models;
+    if (name === undefined && refused !== undefined && usable.length === 0) {
+      const message = `${url} has no model that can be measured: ${refused.name}: ${refused.refusal}`;
+      throw new RunError("refused", message, "Load one on the server.");
+    }
+    const wanted = name ?? chooseModel(usable.map((one) => one.name));
+    const model = models.find((one) => one.name === wanted);
+    if (model === undefined && models.length > 0) {
+      const hint = `Give one of ${usable
+        .slice(0, 20)
+        .map((one) => one.name)
+        .join(", ")}.`;
+      throw new UserError(problem("unknown-name", "--model", "is not ready on the server", hint, wanted));
+    }
+    if (model !== undefined && model.refusal !== "")
+      throw new UserError(
+        problem("unsupported", "--model", `cannot be measured: ${model.refusal}`, "Give another.", wanted),
+      );
+    return model ?? { name: wanted, inputs: [] };
+  }
+
+  private async findTokenizer(model: Pick<ListedModel, "name" | "tokenizer">): Promise<string> {
+    const { tokenizer } = this.settings;
+    if (tokenizer === undefined) {
+      const { name, text, isRefused } = await findTokenizer(model);
+      // Without any, the run's own warning says enough.
+      if (text !== undefined && isRefused === true) this.say(text);
+      return name;
+    }
+    const message = await findTokenizerProblem(tokenizer);
+    if (message === undefined) return tokenizer;
+    const hint = `${await suggestTokenizer(tokenizer)}Give a folder with tokenizer.json, an encoding, or none.`;
+    throw new UserError(problem("unreadable", "--tokenizer", message, hint, tokenizer));
+  }
+}
+
+/** A server that lists no models can be measured by the name of one. */
+function withModelHint(error: unknown): unknown {
+  if (!(error instanceof RunError) || error.code === "unreachable" || error.facts.failure !== undefined) return error;
+  return error.reword(error.text, "Give --model NAME, if it is such a server and has no list of models.");
+}
+
+/** Returns the shapes of inputs with variable shape: 1 for each size that is not fixed, as --shapes takes them. */
+function usualShapes({ inputs }: Pick<ListedModel, "inputs">): string {
+  return inputs
+    .filter(({ shape, isOptional }) => !isOptional && shape.some((size) => size < 0))
+    .map(({ name, shape }) => `${name}:${shape.map((size) => (size < 0 ? 1 : size)).join(",")}`)
+    .join(" ");
+}
+
+/** Says what is at the address instead. @param command the one that measures it. Undefined: none does, or nothing is there */
+function otherServer({ server }: UrlKind, url: string, text: string, command: string | undefined): RunError {
+  const what = text.replace(/\.$/, "");
+  if (/^Nothing/.test(what))
+    return new RunError("unreachable", what, "Is the server running, and is this its address?");
+  const hint =
+    command === undefined
+      ? "Correct the address, or write a scenario with rampart init."
+      : `Write rampart ${command} ${url}.`;
+  const isKnown = command !== undefined && command !== "http";
+  return new RunError("refused", isKnown ? `${what}, and not ${server}` : what, hint);
+}

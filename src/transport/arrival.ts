@@ -1,0 +1,27 @@
+/** The first read of this turn of the event loop, on the clock of `nowNs`. 0: nothing was read in it. */
+let turnNs = 0;
+
+/** What is larger may have come in pieces, the last of them while other sockets were read. */
+const MOST_WHOLE_BYTES = 16 * 1024; // 16 KiB
+
+function endTurn(): void {
+  turnNs = 0;
+}
+
+/**
+ * Returns when what is read now had arrived, at the latest. All sockets that an event loop finds readable in one turn were so when the turn
+ * began, but it reads them one after another, and handling a response takes microseconds: the last of hundreds would seem milliseconds late.
+ * So all small reads of a turn have the time of its first.
+ * @param atNs now
+ * @param sentNs when something was last sent on the same connection: what answers it has not arrived before
+ */
+export function arrivalNs(atNs: number, sentNs: number, byteCount: number): number {
+  if (turnNs === 0) setImmediate(endTurn);
+  if (turnNs === 0 || sentNs > turnNs || byteCount > MOST_WHOLE_BYTES) turnNs = atNs;
+  return turnNs;
+}
+
+/** What is read from now on has not arrived before. A border between windows is one between what was read before and after it. @param atNs now */
+export function noArrivalBefore(atNs: number): void {
+  if (turnNs !== 0) turnNs = Math.max(turnNs, atNs);
+}
