@@ -672,7 +672,7 @@ test(
       for (const part of ["target", "load", "inputs", "assertions"] as const)
         assert.deepEqual(written[part], plan[part]);
       const text = await execute(plan);
-      assert.match(text, /^ *pass +requests left open < 1000 requests/m);
+      assert.match(text, /^ *pass +requests left open < 1,000 requests/m);
     } finally {
       server.stop();
     }
@@ -779,7 +779,7 @@ test(
       const typed = planOf({ load: hold(1, { for: "500 ms" }), metrics, assert: where });
       assert.deepEqual(written.assertions, typed.assertions);
       const text = await runCopy(written);
-      assert.match(text, /^ *pass +requests left open < 1000 requests/m);
+      assert.match(text, /^ *pass +requests left open < 1,000 requests/m);
       assert.match(text, /^ *pass +average server success < 10 s/m);
       assert.match(text, /^ *pass +max GPU temperature ≥ 60 C +70 C/m);
       const { levels } = JSON.parse(readFileSync(report, "utf8")) as { levels: [MeasuredJson] };
@@ -832,7 +832,7 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
     const shared = { load: hold(1, { for: "2 s" }), metrics };
     const ofTag = { ...shared, tags: () => size };
     const text = await runCopy(planOf({ ...ofTag, assert: [metric("openAtEnd").where(size).below(1000)] }));
-    assert.match(text, /^ *pass +requests left open where size is small < 1000 requests/m);
+    assert.match(text, /^ *pass +requests left open where size is small < 1,000 requests/m);
     // Servers count all requests together.
     const ofServer = [
       average("serverSuccess").where(size).below("10 s"),

@@ -36,7 +36,6 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "mock.grpcPort": "--grpc-port",
   "mock.grpcProto": "--proto",
   "mock.httpPort": "--http-port",
-  "outputs.verbosity": "-v",
   "overrides.client": "--client",
   "overrides.set": "--set",
   "overrides.url": "--url",

@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import type { OutputFilesPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { readNumber } from "./flag-values.ts";
@@ -44,10 +45,7 @@ function toFlag(option: SharedOption, hasScenario: boolean): Flag {
   return {
     name,
     help,
-    ...(short === undefined ? {} : { short }),
-    ...(value === undefined ? {} : { value }),
-    ...(choices === undefined ? {} : { choices }),
-    ...(meant === undefined ? {} : { meant }),
+    ...defined({ short, value, choices, meant }),
     ...(isCommon === true ? { isCommon } : {}),
     ...(option.default === undefined || option.setting !== undefined ? {} : { default: String(option.default) }),
     ...(text === undefined || defaultText === undefined ? {} : { defaultText }),

@@ -1,5 +1,6 @@
 import { constants, createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import { messageOf } from "../plan/problem.ts";
+import { runtimeName } from "../runtime/runtime.ts";
 import { decodeMessage, encodeMessage, type ProtoObject } from "../service/protobuf/message.ts";
 import * as messages from "../service/triton/messages.ts";
 import {
@@ -173,9 +174,14 @@ export async function serveMethod(stream: ServerHttp2Stream, method: MockMethod,
   stream.end();
 }
 
-/** Resets a call once what was written has left: after a reset that overtakes it, Node's HTTP/2 (20 and 24) may send empty frames without end. */
+/**
+ * Resets a call; on Node once what was written has left: after a reset that overtakes it, Node's HTTP/2 (20 and 24) may send empty frames without
+ * end. On Bun a later reset would become an orderly end.
+ */
 function resetWhenSent(stream: ServerHttp2Stream): void {
-  if (!stream.destroyed) stream.write(new Uint8Array(0), () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+  if (stream.destroyed) return;
+  if (runtimeName === "node" && stream.writableLength > 0) setTimeout(() => resetWhenSent(stream), 1);
+  else stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
 /** The messages of a call, until the client has ended its side or disconnects. */

@@ -2,6 +2,7 @@ import type { VerdictState } from "../measure/verdict-state.ts";
 import { escapeMarkdown } from "./markup.ts";
 import { DETAIL_DROP_ORDER } from "./model/level-columns.ts";
 import type { Cell, Check, ModelTable, Note, ReportModel, Section, VerdictName } from "./model/report-model.ts";
+import { explainMark } from "./model/tables.ts";
 import { formatCell, formatInterval, MARK, type TimeUnit, unitsOf } from "./model/values.ts";
 import { createModelFile } from "./model-report.ts";
 
@@ -18,7 +19,6 @@ const VERDICTS: Readonly<Record<VerdictName, string>> = {
   measured: "Measured",
 };
 const SIGNS: Readonly<Record<VerdictState, string>> = { pass: "✅ pass", fail: "❌ FAIL", unresolved: "⚠️ unresolved" };
-const MARK_TEXT = `\\${MARK} too few independent requests to be sure of it`;
 /** The section that is a chart elsewhere, and has hundreds of rows. */
 const LEFT_OUT = "timeline";
 /** More rows or notes are below a fold. */
@@ -75,11 +75,11 @@ function formatModelTable({ title, ...table }: ModelTable): string {
     columns.map((column) => column.title),
     rows.map((row) => row.map(textOf)),
   );
-  const isMarked = rows.some((row) => row.some(({ mark }) => mark === "uncertain"));
+  const why = explainMark([{ title, columns, rows }]);
   const whole = [
     ...(title === "" ? [] : [`**${escapeMarkdown(title)}**`]),
     text,
-    ...(isMarked ? [MARK_TEXT] : []),
+    ...(why === undefined ? [] : [`\\${MARK} ${why}`]),
   ].join("\n\n");
   return rows.length > MOST_OPEN ? fold(whole, `${rows.length} rows`) : whole;
 }
@@ -95,7 +95,12 @@ function formatNotes(notes: readonly Note[]): string {
     `- ${severity === "wrong" ? "**wrong**: " : ""}${escapeMarkdown(text)}`;
   const open = notes.filter(({ severity }) => severity !== "detail").map(line);
   const details = notes.filter(({ severity }) => severity === "detail").map(line);
-  return [open.join("\n"), details.length === 0 ? "" : fold(details.join("\n"), `${details.length} more notes`)]
+  return [
+    open.join("\n"),
+    details.length === 0
+      ? ""
+      : fold(details.join("\n"), `${details.length} more ${details.length === 1 ? "note" : "notes"}`),
+  ]
     .filter((part) => part !== "")
     .join("\n\n");
 }

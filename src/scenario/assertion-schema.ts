@@ -9,6 +9,7 @@ import {
   type PrecisionPlan,
   type Statistic,
 } from "../plan/assertions.ts";
+import { defined } from "../plan/defined.ts";
 import { lazySchema, type Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs, parsePercent } from "../plan/units.ts";
@@ -133,9 +134,7 @@ function toMetricPlan({ key, statistic, name, text, limits }: AssertedMetric): M
   const inNs = Object.entries(limits ?? {}).map(([of, limit]) => [of, toLimit(limit as Duration | number)]);
   return {
     key,
-    ...(statistic === undefined ? {} : { statistic }),
-    ...(name === undefined ? {} : { name }),
-    ...(text === undefined ? {} : { text }),
+    ...defined({ statistic, name, text }),
     ...(limits === undefined ? {} : { limits: Object.fromEntries(inNs) as GoodputPlan }),
   };
 }

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { DEFAULT_ISL } from "../plan/defaults.ts";
+import { defined } from "../plan/defined.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import type { OutputOf, Schema } from "../plan/schema.ts";
@@ -240,8 +241,7 @@ function toPromptsPlan(
     isStreaming: content.isStreaming,
     ...promptTokenizer(content, isGenerated),
     file: file === undefined ? "" : resolve(folder, file),
-    ...(fileFormat === undefined ? {} : { fileFormat }),
-    ...(delayFactor === undefined ? {} : { delayRatio: delayFactor }),
+    ...defined({ fileFormat, delayRatio: delayFactor }),
     seed: given.seed ?? 0,
     count: given.count ?? DEFAULT_COUNT,
     inputTokens: toLengthPlan(given.isl ?? DEFAULT_ISL),

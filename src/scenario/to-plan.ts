@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { needsOf } from "../measure/metrics/catalogue.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
+import { defined } from "../plan/defined.ts";
 import { numberFunctions, toFunctionPlan } from "../plan/functions.ts";
 import type { Text } from "../plan/messages.ts";
 import type { MeasurementModePlan, ParametersPlan, Plan } from "../plan/plan.ts";
@@ -145,8 +146,7 @@ function buildPlan(
       maxLanes: null,
       stallTimeoutMs: stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout),
       ...(timeout === undefined ? {} : { requestTimeoutMs: toMs(timeout) }),
-      ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
-      ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
+      ...defined({ maxResponseBytes: definition.maxResponseBytes, maxOutstanding }),
       ...(definition.sourceAddresses === undefined ? {} : { sourceAddresses: [...definition.sourceAddresses] }),
       ...(definition.workers === undefined ? {} : { workers: definition.workers }),
       isMpi: false,

@@ -10,6 +10,7 @@ import { FLAGS as HTTP } from "../../src/cli/http/command.ts";
 import { FLAGS as INIT } from "../../src/cli/init.ts";
 import { FLAGS as MANIFEST } from "../../src/cli/k8s/manifest.ts";
 import { FLAGS as MOCK } from "../../src/cli/mock.ts";
+import { sharedNameOf } from "../../src/cli/options/shared-options.ts";
 import { OPTIONS } from "../../src/cli/perf-analyzer/options/table.ts";
 import { FLAGS as REPORT } from "../../src/cli/report.ts";
 import { FLAGS as RUN } from "../../src/cli/run.ts";
@@ -22,6 +23,11 @@ const COMMANDS: Readonly<Record<string, readonly Flag[]>> = {
   ...{ run: RUN, http: HTTP, chat: CHAT, mock: MOCK, compare: COMPARE, doctor: DOCTOR, init: INIT, report: REPORT },
   ...{ schema: SCHEMA, types: TYPES, agent: AGENT, "k8s manifest": MANIFEST },
 };
+test("all commands name the option for the rest of a report by its letter", () => {
+  for (const door of ["run", "http", "llm", "triton", "report", "compare"] as const)
+    assert.equal(sharedNameOf(door, "outputs.verbosity"), "-v", door);
+});
+
 const ALL = Object.entries(COMMANDS).flatMap(([command, flags]) => flags.map((flag) => ({ command, ...flag })));
 
 test("an option of several commands has the same letter, placeholder and other names on all of them", () => {

@@ -106,6 +106,14 @@ test("Markdown begins with the verdict, and has assertions, levels, failures and
   assert.match(text, /sent 60 requests over 1 connection in 3\.50 s: 60 completed, 0 failed/);
 });
 
+test("Markdown counts the notes that are folded", () => {
+  const { model } = reportOf();
+  const detail: ReportModel["notes"][number] = { code: "c", severity: "detail", levels: [], text: "A detail." };
+  const summaryOf = (notes: ReportModel["notes"]): string | undefined =>
+    /<summary>(\d+ more .*?)<\/summary>/.exec(formatMarkdownReport({ ...model, notes }))?.[1];
+  assert.deepEqual([summaryOf([detail]), summaryOf([detail, detail])], ["1 more note", "2 more notes"]);
+});
+
 test("hostile texts stay one line of plain text in Markdown", () => {
   for (const line of formatMarkdownReport(reportOf().model).split("\n")) {
     if (line.startsWith("| http 500")) assert.equal(line.match(/(?<!\\)\|/g)?.length, 4, line);

@@ -1,4 +1,3 @@
-// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nowNs, sleepMs } from "../../src/runtime/clock.ts";

@@ -2,6 +2,7 @@ import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { parseMetric } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { type Duration, formatCount } from "../../plan/units.ts";
 import type { CapacityOptions } from "../../scenario/definition/capacity.ts";
@@ -155,8 +156,7 @@ function readCapacity(
   if (gpus === undefined) return undefined;
   return {
     gpus,
-    ...(gpuHour === undefined ? {} : { gpuHour }),
-    ...(targetUsers === undefined ? {} : { targetUsers }),
+    ...defined({ gpuHour, targetUsers }),
   };
 }
 

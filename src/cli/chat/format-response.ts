@@ -1,4 +1,5 @@
 import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
+import { defined } from "../../plan/defined.ts";
 import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import { formatCount, nsToSec, nsToUs } from "../../plan/units.ts";
@@ -40,9 +41,7 @@ export function toResponseJson(timed: TimedResponse, counted: CountedTokens | un
     ...toUs("timeToFirstTokenUs", times.firstNs),
     ...toUs(times.isCounted ? "interTokenLatencyUs" : "betweenPiecesUs", times.gapNs),
     ...toUs("latencyUs", times.latencyNs),
-    ...(times.tokensPerSec === undefined ? {} : { outputTokensPerSec: times.tokensPerSec }),
-    ...(usage === undefined ? {} : { serverCounts: usage }),
-    ...(counted === undefined ? {} : { counts: counted }),
+    ...defined({ outputTokensPerSec: times.tokensPerSec, serverCounts: usage, counts: counted }),
     pieces: listPieces(response).map(({ read, text, isReasoning }) => ({
       ...toUs("afterSendUs", timed.offsetsNs[read]),
       text,

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { OutputFilesPlan } from "../../plan/plan.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
@@ -113,8 +114,7 @@ function readAsked(flags: FlagValues): { readonly load: AskedLoad; readonly file
   if (problems.length > 0) throw new UserError(problems);
   const load = {
     protocol: flags.value("protocol") as AskedLoad["protocol"],
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(ratePerSec === undefined ? {} : { ratePerSec }),
+    ...defined({ concurrency, ratePerSec }),
     ...url,
   };
   return { load, files };

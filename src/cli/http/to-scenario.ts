@@ -1,5 +1,6 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import { messageOf, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
@@ -60,7 +61,7 @@ function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
     headers,
     ...(method === undefined ? {} : { method }),
     ...(body === undefined ? {} : { body: body.value }),
-    success: { ...(status === undefined ? {} : { status }), ...(where === undefined ? {} : { where }) },
+    success: defined({ status, where }),
     extract: Object.fromEntries(extract),
     ...(tls === undefined ? {} : { tls }),
   };
@@ -147,7 +148,7 @@ function toField(value: string): string | FileBody {
       .find((part) => part.startsWith(`${name}=`))
       ?.slice(name.length + 1);
   const [type, name] = [find("type"), find("filename")];
-  return fileBody(path, { ...(type === undefined ? {} : { type }), ...(name === undefined ? {} : { name }) });
+  return fileBody(path, defined({ type, name }));
 }
 
 function readPairs(
@@ -168,9 +169,7 @@ function readTls(flags: FlagValues): TlsOptions | undefined {
   const [ca, cert, key] = [flags.text("cacert"), flags.text("cert"), flags.text("key")];
   if (ca === undefined && cert === undefined && key === undefined && !flags.has("insecure")) return undefined;
   return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
+    ...defined({ ca, cert, key }),
     ...(flags.has("insecure") ? { verify: false } : {}),
   };
 }

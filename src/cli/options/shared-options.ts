@@ -204,8 +204,9 @@ export function sharedOptions(door: Door): SharedOption[] {
   });
 }
 
-/** Returns the option that sets a setting of the Plan, as its user types it. Undefined without one. */
+/** Returns the option that sets a setting of the Plan, as its user types it: a switch by its letter, if it has one. Undefined without one. */
 export function sharedNameOf(door: Door, path: string): string | undefined {
   const option = sharedOptions(door).find(({ setting }) => setting === path);
-  return option && `--${option.name}`;
+  if (option === undefined) return undefined;
+  return option.kind === "switch" && option.short !== undefined ? `-${option.short}` : `--${option.name}`;
 }

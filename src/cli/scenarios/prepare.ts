@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
@@ -88,9 +89,7 @@ export function prepareScenario(
   const late = fieldsAfterSetup(scenario);
   const lateFields = setup === undefined ? [] : late;
   return {
-    ...((setup ?? teardown) === undefined
-      ? {}
-      : { hooks: { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) } }),
+    ...((setup ?? teardown) === undefined ? {} : { hooks: defined({ setup, teardown }) }),
     ...{ context, folder, overrides, limits, lateFields },
     resolved,
     plan: (known, own) => toPlan(resolved(known), folder, { ...overrides, ...own }),

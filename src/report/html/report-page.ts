@@ -1,8 +1,8 @@
 import { VERSION } from "../../runtime/version.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
-import { hasContent } from "../model/tables.ts";
-import { formatCell, formatInterval, type TimeUnit, unitsOf } from "../model/values.ts";
+import { explainMark, hasContent } from "../model/tables.ts";
+import { formatCell, formatInterval, MARK, type TimeUnit, unitsOf } from "../model/values.ts";
 import { createModelFile } from "../model-report.ts";
 import type { Plot } from "../plot.ts";
 import { readChartLibrary, type SvgPainter } from "../plots/chart-library.ts";
@@ -191,8 +191,9 @@ function formatSection(
 /** Explains what is in some cell of the tables besides values. */
 function explainMarks(tables: readonly ModelTable[]): string {
   const cells = tables.flatMap(({ rows }) => rows.flat());
+  const why = explainMark(tables);
   return [
-    ...(cells.some(({ mark }) => mark === "uncertain") ? ["* too few samples to trust."] : []),
+    ...(why === undefined ? [] : [`${MARK} ${why}.`]),
     ...(cells.some(({ interval }) => interval !== undefined) ? ["Small: 95 % intervals."] : []),
   ].join(" ");
 }
@@ -252,6 +253,9 @@ function formatLegend(plot: Plot): string {
 /** Longer texts wrap. */
 const LONGEST_LINE = 24;
 
+/** Tables with more columns have less room between them, so that a screen shows the last ones. */
+const MOST_WIDE_COLUMNS = 14;
+
 /** Formats a table in a panel, which scrolls when the table is wider than the page. Each column has one unit, which its heading has. */
 function formatTable({ title, columns, rows }: ModelTable): string {
   if (rows.length === 0) return "";
@@ -261,7 +265,7 @@ function formatTable({ title, columns, rows }: ModelTable): string {
     (row) => `<tr>${columns.map((column, at) => formatValue(row[at] ?? {}, column, units[at], at)).join("")}</tr>`,
   );
   const heading = title === "" ? "" : `<h3>${escapeHtml(title)}</h3>`;
-  return `<div class="panel">${heading}<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div></div>`;
+  return `<div class="panel">${heading}<div class="scroll"><table${columns.length > MOST_WIDE_COLUMNS ? ' class="dense"' : ""}><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div></div>`;
 }
 
 function formatHeading({ title, quantity }: Column, unit: TimeUnit | undefined): string {

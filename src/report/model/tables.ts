@@ -1,4 +1,5 @@
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
+import { samplesNeeded } from "../../measure/intervals/percentile-interval.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
 import { type ReadEstimate, readStatistic, type StatisticName } from "../schema/read-metrics.ts";
 import type { Cell, CellMark, CellQuantity, Column, ModelTable, Section } from "./report-model.ts";
@@ -78,6 +79,29 @@ export function spreadCell(
 ): Cell | undefined {
   const read = found && readStatistic(found, statistic, scale);
   return read && estimateCell(read);
+}
+
+/** A sample above this multiple of what its percentile needs is not too small by its number alone. */
+const MANY_TIMES = 10;
+
+/** Says why values have the mark, without a full stop; undefined where none has it. */
+export function explainMark(tables: readonly ModelTable[]): string | undefined {
+  const marked = tables.flatMap(({ columns, rows }) => {
+    const countAt = columns.findIndex(({ key }) => key === "requests" || key === "count");
+    return rows.flatMap((row) =>
+      row.flatMap(({ mark }, at) =>
+        mark === "uncertain" ? [{ key: columns[at]?.key ?? "", count: Number(row[countAt]?.value ?? 0) }] : [],
+      ),
+    );
+  });
+  if (marked.length === 0) return undefined;
+  const isMany = marked.some(({ key, count }) => {
+    const [, percentile = "50"] = /(?:^|\.)p([\d.]+)$/.exec(key) ?? [];
+    return count >= MANY_TIMES * samplesNeeded(Number(percentile));
+  });
+  return isMany
+    ? "it moved too much, or has too few independent requests, to be sure of it"
+    : "too few independent requests to be sure of it";
 }
 
 /** Marks a cell when a condition holds. */

@@ -78,6 +78,7 @@ table { border-collapse: collapse; font-size: .86rem; min-width: min(100%, 30rem
 th { font-weight: 600; text-align: left; } thead th { color: var(--faint); vertical-align: bottom; line-height: 1.2; } tbody th { font-weight: 500; }
 th, td { padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td, tbody th { white-space: nowrap; }
+@media screen { .dense { font-size: .8rem; } .dense th, .dense td { padding-right: .45rem; } .dense td small { font-size: .7rem; } }
 tbody tr:last-child > * { border-bottom: 0; }
 .figure { text-align: right; }
 td small { display: block; color: var(--faint); font-size: .74rem; } th small { font-weight: 400; }

@@ -2,6 +2,7 @@ import type { VerdictState } from "../../measure/verdict-state.ts";
 import { type NameOf, word } from "../../plan/messages.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
+import { explainMark } from "../model/tables.ts";
 import { MARK } from "../model/values.ts";
 import { formatTextTable, intervalText, reachText, valueText, wrapText } from "./text-table.ts";
 
@@ -247,7 +248,7 @@ export function chooseNotes(notes: readonly Note[]): readonly Note[] {
 }
 
 function noteLines(
-  { notes }: ReportModel,
+  { notes, sections }: ReportModel,
   {
     maxColumns,
     isVerbose,
@@ -264,13 +265,17 @@ function noteLines(
   );
   const more = notes.length - shown.length;
   const isExplained = notes.some((note) => note.code === "short-sample" && shown.includes(note));
-  const legend = isMarked && !isExplained ? [`${INDENT}${MARK}     too few independent requests to be sure of it`] : [];
+  const why = explainMark(sections.filter(({ isSummary }) => isVerbose || isSummary).flatMap(({ tables }) => tables));
+  const legend =
+    isMarked && !isExplained && why !== undefined ? labelled(MARK.padEnd(LABEL_WIDTH), why, maxColumns) : [];
   return [
     ...lines,
     ...legend,
     ...(more === 0 ? [] : [`${INDENT}… ${more} more ${more === 1 ? "note" : "notes"}: ${moreFlag}`]),
   ];
 }
+
+const LABEL_WIDTH = "note".length;
 
 function labelled(label: string, text: string, maxColumns: number): string[] {
   const indent = INDENT.length + label.length + INDENT.length;

@@ -6,7 +6,6 @@ import { limitMessage } from "../../plan/show-value.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import type { ResponseContent } from "../../service/content.ts";
 import type { InferResponse, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
@@ -19,12 +18,11 @@ import {
 } from "../../transport/response-check.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { TargetSession } from "../open/session.ts";
-import type { SharedTensors } from "../open/shared-tensors.ts";
 import type { Feed } from "../send/feed.ts";
 import { type SessionFeed, sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
 import type { ContentCheck, GivenResponse } from "./content-check.ts";
-import { compareOutput } from "./expected-output.ts";
+import { ResponseOutputs } from "./response-outputs.ts";
 import { firstByteOf, ResponsePacker } from "./response-packer.ts";
 
 const NO_BYTES = new Uint8Array(0);
@@ -79,7 +77,7 @@ export class RequestJudge implements Judging {
   private readonly observer: RunObserver;
   private readonly isTracing: boolean;
   private readonly packer: ResponsePacker | undefined;
-  private readonly shared: SharedTensors | undefined;
+  private readonly outputs: ResponseOutputs;
   private readonly serverNames: readonly string[] | undefined;
   private readonly onExtracted: JudgeParts["onExtracted"];
   private readonly groups: RequestGroups | undefined;
@@ -88,8 +86,6 @@ export class RequestJudge implements Judging {
   private readonly finished: { count: number };
   /** Number of the request that is judged, among the finished ones of the run. */
   private index = 0;
-  /** Exported for an empty response. */
-  private readonly noOutputs: ReadonlyMap<string, Tensor>;
   readonly needsBodies: boolean;
   readonly needsHeaders: boolean;
   readonly canWait: boolean;
@@ -107,7 +103,7 @@ export class RequestJudge implements Judging {
     this.groups = parts.groups;
     this.service = service;
     this.serverNames = serverNames;
-    this.shared = shared;
+    this.outputs = new ResponseOutputs(service.model, shared);
     this.feed = feed;
     this.observer = observer;
     this.createCheck = service.codec.responseChecks(parts.acceptsOtherOutputs);
@@ -125,11 +121,6 @@ export class RequestJudge implements Judging {
       this.sessions !== undefined;
     this.needsHeaders = this.sessions?.readsHeaders === true;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
-    const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
-      name,
-      { name, datatype, shape: [0], bytes: NO_BYTES },
-    ]);
-    this.noOutputs = new Map(outputs);
   }
 
   judge(call: Call, slots: Slots): Failure | undefined {
@@ -177,7 +168,8 @@ export class RequestJudge implements Judging {
     if (extracted !== undefined && "kind" in extracted) return extracted;
     const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
-    if (call.responseCount === 0 && isJudged && this.feed.expectedOf(step).length > 0)
+    const expected = this.feed.expectedOf(step);
+    if (call.responseCount === 0 && isJudged && expected.length > 0)
       return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
     const received = this.receivedOf(call);
     const sendEpochNs = toEpochNs(call.sendStartNs);
@@ -188,10 +180,15 @@ export class RequestJudge implements Judging {
       if (!("outputs" in response)) return response;
       if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.describe() });
       const { outputs } = response;
-      const failure = isEmpty || !isJudged ? undefined : this.validate(outputs, call.slot, step);
+      const isCompared = !isEmpty && isJudged;
+      const failure = isCompared ? this.outputs.findDifference(outputs, call.slot, step, expected) : undefined;
       if (failure !== undefined) return failure;
       const offsetNs = offsetsNs[read] as number;
-      records.push({ offsetNs, epochNs: sendEpochNs + BigInt(offsetNs), outputs: isEmpty ? this.noOutputs : outputs });
+      records.push({
+        offsetNs,
+        epochNs: sendEpochNs + BigInt(offsetNs),
+        outputs: isEmpty ? this.outputs.empty : outputs,
+      });
     }
     const wrong = isJudged
       ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
@@ -229,16 +226,7 @@ export class RequestJudge implements Judging {
 
   /** Returns the tensors of a response; none for one of payloads. @throws ProtocolError */
   private tensorsOf(body: Uint8Array, { jsonBytes, slot }: Call): Tensor[] {
-    const { outputs } = this.service.codec.decode(body, jsonBytes);
-    return outputs instanceof Uint8Array ? [] : this.placed(outputs, slot);
-  }
-
-  /** Returns tensors with their bytes, which may be in shared memory. */
-  private placed(tensors: ReadonlyMap<string, Tensor>, slot: number): Tensor[] {
-    return [...tensors.values()].map((tensor) => ({
-      ...tensor,
-      bytes: this.shared?.read(tensor, slot) ?? tensor.bytes,
-    }));
+    return this.outputs.read(this.service.codec.decode(body, jsonBytes).outputs, slot);
   }
 
   /** Returns the responses of a call. Only a gRPC call of several messages may have none. */
@@ -252,10 +240,10 @@ export class RequestJudge implements Judging {
     records: readonly ResponseRecord[],
     slot: number,
   ): Pick<GivenResponse, "parts" | "tensors"> {
-    const last = records.findLast(({ outputs }) => outputs !== this.noOutputs)?.outputs;
+    const last = records.findLast(({ outputs }) => outputs !== this.outputs.empty)?.outputs;
     return {
       parts: received.flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body])),
-      tensors: last === undefined || last instanceof Uint8Array ? [] : this.placed(last, slot),
+      tensors: last === undefined ? [] : this.outputs.read(last, slot),
     };
   }
 
@@ -291,17 +279,6 @@ export class RequestJudge implements Judging {
     } catch (error) {
       return unreadable(messageOf(error));
     }
-  }
-
-  private validate(outputs: ResponseContent, slot: number, step: number): Failure | undefined {
-    if (outputs instanceof Uint8Array) return undefined;
-    for (const expected of this.feed.expectedOf(step)) {
-      const output = outputs.get(expected.name);
-      const actual = output === undefined ? undefined : (this.shared?.read(output, slot) ?? output.bytes);
-      const failure = compareOutput(expected, actual, step);
-      if (failure !== undefined) return failure;
-    }
-    return undefined;
   }
 }
 

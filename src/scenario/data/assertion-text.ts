@@ -1,5 +1,6 @@
 import { keysWith } from "../../measure/metrics/catalogue.ts";
 import { EXTRACTED, parseMetric, parseStatistic, suggestMetric } from "../../measure/metrics/metric-names.ts";
+import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { AssertedMetric, GoodputLimits } from "../assertion.ts";
@@ -62,8 +63,7 @@ function makeAssertion(data: Readonly<Record<string, unknown>>, path: string, pr
   const compared = (limitsOf(metric) as Compared)[comparison as Comparison](toLimit(rest[comparison]));
   return {
     ...compared,
-    ...(where === undefined ? {} : { where }),
-    ...(abortAfter === undefined ? {} : { abortAfter }),
+    ...defined({ where, abortAfter }),
   };
 }
 
@@ -113,8 +113,7 @@ function parseText(text: string, path: string, problems: Problem[]): Record<stri
   return {
     [name]: of === undefined ? undefined : name === "goodput" ? readLimits(of, path, problems) : of.trim(),
     [OPERATORS[operator as keyof typeof OPERATORS]]: limit,
-    ...(where === undefined ? {} : { where }),
-    ...(abortAfter === undefined ? {} : { abortAfter }),
+    ...defined({ where, abortAfter }),
   };
 }
 

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../plan/defined.ts";
 import type { CapacityPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
 import { countSchema, positiveSchema, strictOptions } from "../fields.ts";
@@ -26,7 +27,6 @@ export function capacitySchema() {
 export function toCapacityPlan({ gpus, gpuHour, targetUsers }: OutputOf<typeof capacitySchema>): CapacityPlan {
   return {
     gpuCount: gpus,
-    ...(gpuHour === undefined ? {} : { gpuHourPrice: gpuHour }),
-    ...(targetUsers === undefined ? {} : { targetUsers }),
+    ...defined({ gpuHourPrice: gpuHour, targetUsers }),
   };
 }

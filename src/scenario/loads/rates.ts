@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { RequestRateLoadPlan } from "../../load/request-rate.ts";
+import { defined } from "../../plan/defined.ts";
 import type { RateRampPlan } from "../../plan/load-options.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
@@ -71,8 +72,7 @@ function toRatePlan(
     levels,
     search: "linear",
     ...toArrivalsPlan(gaps),
-    ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
-    ...(ramp === undefined ? {} : { ramp }),
+    ...defined({ maxOutstanding, ramp }),
   };
 }
 

@@ -12,7 +12,7 @@ interface PageTable {
 }
 
 function readTables(html: string): PageTable[] {
-  return [...html.matchAll(/<table>(.*?)<\/table>/gs)].map(([, table = ""]) => {
+  return [...html.matchAll(/<table[^>]*>(.*?)<\/table>/gs)].map(([, table = ""]) => {
     const [head = "", body = ""] = table.split("<tbody>");
     return {
       units: [...head.matchAll(/<th [^>]*>(.*?)<\/th>/gs)].map(

@@ -39,7 +39,7 @@ function sectionOf(part: Partial<Section>): Section {
 }
 
 for (const [name, cell, note] of [
-  ["a mark", { value: 1, mark: "uncertain" }, "* too few samples to trust."],
+  ["a mark", { value: 1, mark: "uncertain" }, "* too few independent requests to be sure of it."],
   ["an interval", { value: 1, interval: { low: 0, high: 2 } }, "Small: 95 % intervals."],
   ["neither", { value: 1 }, undefined],
 ] as const)
@@ -49,6 +49,27 @@ for (const [name, cell, note] of [
     const page = formatReportPage({ ...EMPTY, sections: [section] }, PARTS);
     assert.equal(/<p class="note">((?:\*|Small).*?)<\/p>/.exec(page)?.[1], note);
   });
+
+test("a mark on a value of far more requests than it needs says that the value may have moved", () => {
+  const noteOf = (key: string, requests: number): string | undefined => {
+    const columns = [
+      { key, title: key, quantity: "time" as const, dropOrder: 0 },
+      { key: "requests", title: "requests", quantity: "count" as const, dropOrder: 0 },
+    ];
+    const rows = [[{ value: 1e6, mark: "uncertain" as const }, { value: requests }]];
+    const page = formatReportPage(
+      { ...EMPTY, sections: [sectionOf({ tables: [{ title: "", columns, rows }] })] },
+      PARTS,
+    );
+    return /<p class="note">(\*.*?)<\/p>/.exec(page)?.[1];
+  };
+  const few = "* too few independent requests to be sure of it.";
+  assert.equal(
+    noteOf("latency.p90", 119_824),
+    "* it moved too much, or has too few independent requests, to be sure of it.",
+  );
+  assert.deepEqual([noteOf("latency.p90", 600), noteOf("latency.p99.9", 60_000)], [few, few]);
+});
 
 const times = fc.double({ min: 1e3, max: 1e12, noNaN: true });
 const cells = fc.record({
@@ -83,6 +104,18 @@ test("every number of a table is the model's, in one unit a column, with its int
     }),
     { numRuns: 200 },
   );
+});
+
+test("a table with many columns has less room between them, so that a screen shows the last ones", () => {
+  const wideOf = (count: number): boolean => {
+    const keys = Array.from({ length: count }, (_, index) => `column ${index}`);
+    const columns = keys.map((key) => ({ key, title: key, quantity: "count" as const, dropOrder: 0 }));
+    const table = { title: "", columns, rows: [keys.map((_, value) => ({ value }))] };
+    return formatReportPage({ ...EMPTY, sections: [sectionOf({ tables: [table] })] }, PARTS).includes(
+      '<table class="dense">',
+    );
+  };
+  assert.deepEqual([wideOf(14), wideOf(18)], [false, true]);
 });
 
 const MARKUP = ["<script>x</script>", '"><img src=x onerror=alert(1)>', "</td></table>", "&lt;b&gt;", "a\nb <!-- c"];

@@ -1,3 +1,4 @@
+import { defined } from "../../../plan/defined.ts";
 import type { SettingPath as PlanSettingPath } from "../../../plan/messages.ts";
 import { userError } from "../../../plan/problem.ts";
 import {
@@ -50,12 +51,7 @@ export const SHARED_OPTIONS = SHARED.map((shared) => {
     help,
     ...(value === undefined ? {} : { value }),
     ...(setting === undefined ? {} : { setting: setting as PlanSettingPath }),
-    ...(min === undefined ? {} : { min }),
-    ...(max === undefined ? {} : { max }),
-    ...(unit === undefined ? {} : { unit }),
-    ...(meant === undefined ? {} : { meant }),
-    ...(choices === undefined ? {} : { choices }),
-    ...(defaultText === undefined ? {} : { defaultText }),
+    ...defined({ min, max, unit, meant, choices, defaultText }),
     ...(isRepeatable === undefined ? {} : { isRepeatable, kind: "texts", count: "one", read: addTo(at) }),
   } satisfies Entry as Entry & { readonly at: SharedPath };
 });

@@ -1,3 +1,4 @@
+import { defined } from "../../../plan/defined.ts";
 import {
   defaultTextOf,
   formatNotation,
@@ -43,8 +44,7 @@ function toOption(shared: SharedOption): UngroupedOption {
     ...(unit === undefined ? {} : { unit }),
     ...(kind === "duration" ? { format: (ms: number) => formatNotation("duration", ms) } : {}),
     ...(kind === "percent" ? { format: (ratio: number) => formatNotation("percent", 100 * ratio) } : {}),
-    ...(defaultText === undefined ? {} : { defaultText }),
-    ...(isRepeatable === undefined ? {} : { isRepeatable }),
+    ...defined({ defaultText, isRepeatable }),
     parse: (reader: ValueReader, before: unknown) =>
       put(
         shared,

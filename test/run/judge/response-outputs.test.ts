@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ExpectedOutput } from "../../../src/inputs/batches.ts";
-import { compareOutput } from "../../../src/run/judge/expected-output.ts";
+import { compareOutput } from "../../../src/run/judge/response-outputs.ts";
 
 const expected = {
   name: "OUT",

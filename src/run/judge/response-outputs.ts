@@ -1,5 +1,48 @@
 import type { ExpectedOutput } from "../../inputs/batches.ts";
+import type { ResponseContent } from "../../service/content.ts";
+import type { Service } from "../../service/service.ts";
+import type { Tensor } from "../../service/tensor.ts";
 import type { Failure } from "../../transport/failure.ts";
+import type { SharedTensors } from "../open/shared-tensors.ts";
+
+/** The tensors of responses, which may be in shared memory. */
+export class ResponseOutputs {
+  private readonly shared: SharedTensors | undefined;
+  /** Exported for an empty response: the model's outputs without values. */
+  readonly empty: ReadonlyMap<string, Tensor>;
+
+  constructor({ outputs }: Pick<Service["model"], "outputs">, shared: SharedTensors | undefined) {
+    this.shared = shared;
+    const bytes = new Uint8Array(0);
+    this.empty = new Map(outputs.map(({ name, datatype }) => [name, { name, datatype, shape: [0], bytes }]));
+  }
+
+  /** Returns the tensors of a response with their bytes; none for one of payloads. */
+  read(outputs: ResponseContent, slot: number): Tensor[] {
+    if (outputs instanceof Uint8Array) return [];
+    return [...outputs.values()].map((tensor) => ({ ...tensor, bytes: this.bytesOf(tensor, slot) }));
+  }
+
+  /** Compares a response with what the data expects. Returns the first difference; undefined without any, and for payloads. */
+  findDifference(
+    outputs: ResponseContent,
+    slot: number,
+    step: number,
+    expectedOutputs: readonly ExpectedOutput[],
+  ): Failure | undefined {
+    if (outputs instanceof Uint8Array) return undefined;
+    for (const expected of expectedOutputs) {
+      const output = outputs.get(expected.name);
+      const failure = compareOutput(expected, output && this.bytesOf(output, slot), step);
+      if (failure !== undefined) return failure;
+    }
+    return undefined;
+  }
+
+  private bytesOf(tensor: Tensor, slot: number): Uint8Array {
+    return this.shared?.read(tensor, slot) ?? tensor.bytes;
+  }
+}
 
 /**
  * Compares an output with the one that the data expects, byte by byte. The messages begin like perf_analyzer's.
