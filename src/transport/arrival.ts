@@ -4,7 +4,8 @@ let turnNs = 0;
 /** What is larger may have come in pieces, the last of them while other sockets were read. */
 const MOST_WHOLE_BYTES = 16 * 1024; // 16 KiB
 
-function endTurn(): void {
+/** What is read from now on has not arrived before: at a border between windows, and after each turn. */
+export function forgetArrivals(): void {
   turnNs = 0;
 }
 
@@ -16,12 +17,7 @@ function endTurn(): void {
  * @param sentNs when something was last sent on the same connection: what answers it has not arrived before
  */
 export function arrivalNs(atNs: number, sentNs: number, byteCount: number): number {
-  if (turnNs === 0) setImmediate(endTurn);
+  if (turnNs === 0) setImmediate(forgetArrivals);
   if (turnNs === 0 || sentNs > turnNs || byteCount > MOST_WHOLE_BYTES) turnNs = atNs;
   return turnNs;
-}
-
-/** What is read from now on has not arrived before. A border between windows is one between what was read before and after it. @param atNs now */
-export function noArrivalBefore(atNs: number): void {
-  if (turnNs !== 0) turnNs = Math.max(turnNs, atNs);
 }

@@ -47,11 +47,12 @@ test("a letter is one option", () => {
 
 test("a name that others give an option is unknown, and the error suggests its own", () => {
   for (const [command, flags] of Object.entries(COMMANDS))
-    for (const { name, meant = [] } of flags)
+    for (const { name, short, meant = [] } of flags)
       for (const other of meant) {
+        const letter = short === undefined || other.startsWith("--") ? "" : `-${short} or `;
         const { problems } = parseFlags(flags, [other], 0);
         const said = problems.map(({ path, hint }) => `${path}: ${hint}`);
-        assert.deepEqual(said, [`${other}: Did you mean --${name}?`], `${command} ${other}`);
+        assert.deepEqual(said, [`${other}: Did you mean ${letter}--${name}?`], `${command} ${other}`);
       }
 });
 

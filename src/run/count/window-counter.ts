@@ -10,7 +10,7 @@ import {
 } from "../../measure/tally/window-tally.ts";
 import { type FinishedTimeline, Timeline } from "../../measure/timeline.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
-import { noArrivalBefore } from "../../transport/arrival.ts";
+import { forgetArrivals } from "../../transport/arrival.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import { type CountedSends, countByMember, GroupCounter, toGroupWindows } from "./group-counter.ts";
 import type { LevelMeter } from "./level-meter.ts";
@@ -128,9 +128,8 @@ export class WindowCounter {
   private borderAt(wantedNs: number): number {
     const { sends, meter, share = WHOLE } = this.parts;
     if (share.count > 1) sends.drain();
-    const borderNs = share.count === 1 ? wantedNs : Math.max(wantedNs, meter.lastEndNs);
-    noArrivalBefore(borderNs);
-    return borderNs;
+    forgetArrivals();
+    return share.count === 1 ? wantedNs : Math.max(wantedNs, meter.lastEndNs);
   }
 
   /** Moves the start of the window, in which nothing was sent yet. */
