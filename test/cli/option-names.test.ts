@@ -50,8 +50,14 @@ test("a name that others give an option is unknown, and the error suggests its o
     for (const { name, short, meant = [] } of flags)
       for (const other of meant) {
         const letter = short === undefined || other.startsWith("--") ? "" : `-${short} or `;
-        const { problems } = parseFlags(flags, [other], 0);
+        // A switch of this command: what others give it a value for.
+        const isSwitch = flags.some((flag) => `-${flag.short}` === other);
+        const { problems } = parseFlags(flags, isSwitch ? [other, "5"] : [other], 0);
         const said = problems.map(({ path, hint }) => `${path}: ${hint}`);
+        if (isSwitch) {
+          assert.deepEqual(said, [`5: Did you mean -${short} 5?`], `${command} ${other}`);
+          continue;
+        }
         assert.deepEqual(said, [`${other}: Did you mean ${letter}--${name}?`], `${command} ${other}`);
       }
 });
