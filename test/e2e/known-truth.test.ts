@@ -101,17 +101,20 @@ describe("a closed loop", () => {
   for (const [name, [fromMs, toMs], concurrency, load] of LOOPS)
     test(`has the throughput of its load: ${name}`, LIMIT, async () => {
       const { level, trueLog } = await measure(fromMs, toMs, load);
-      const serverMs = trueLog.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / trueLog.length;
-      // A stop of the client at an end of the level moves the responses of that time over it.
+      const times = trueLog.map(({ arrivedMs, answeredMs }) => answeredMs - arrivedMs);
+      // Of a constant time the least: what was late before or after the level says nothing about it.
+      const isConstant = fromMs === toMs;
+      const serverMs = isConstant ? Math.min(...times) : times.reduce((sum, one) => sum + one, 0) / times.length;
+      // A stop of the client at an end of the level moves the responses of that time over it; one just before it is not in the level's own lag.
       const stopped = level.client.loopLagMaxMs / 1000 / level.durationSec;
       // The loop never waits, so the server's own time bounds the throughput, and the latency of the report explains it.
       const bound = (1000 * concurrency) / serverMs;
       assert.ok(
-        valueIn(level, "throughputPerSec") <= bound * ((fromMs === toMs ? 1.02 : 1.1) + stopped),
+        valueIn(level, "throughputPerSec") <= bound * ((isConstant ? 1.05 : 1.1) + stopped),
         `${valueIn(level, "throughputPerSec")}, ${bound}`,
       );
       const explained = (1e6 * concurrency) / (spreadIn(level, "latencyUs")?.average ?? 0);
-      checkClose(valueIn(level, "throughputPerSec"), explained, (fromMs === toMs ? 0.03 : 0.1) + stopped);
+      checkClose(valueIn(level, "throughputPerSec"), explained, (isConstant ? 0.05 : 0.1) + stopped);
       assert.equal(level.requests, level.sent);
     });
 });
