@@ -134,21 +134,19 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
   const problems: Problem[] = [];
   const values = new Map<string, string[]>();
   const counts = new Map<string, number>();
-  const positionals: string[] = [];
+  const found: PositionalArgument[] = [];
   /** Index of an unknown flag without a value: what follows is its value rather than an argument. */
   let unknownIndex = Number.NaN;
   let before: (typeof tokens)[number] | undefined;
   for (const token of tokens) {
     const last = before;
     before = token;
-    if (token.kind === "positional" && token.index !== unknownIndex + 1) {
-      positionals.push(token.value);
-      if (positionals.length > maxPositionals) problems.push(unexpectedArgument(token.value, usedAs(last, flags)));
-    }
+    if (token.kind === "positional" && token.index !== unknownIndex + 1)
+      found.push({ value: token.value, meant: usedAs(last, flags) });
     if (token.kind !== "option") continue;
     const flag = flags.find(({ name }) => name === token.name);
     const near = flag ?? findMeant(token.rawName, flags);
-    const takesNext = near === undefined ? positionals.length > 0 || maxPositionals === 0 : near.value !== undefined;
+    const takesNext = near === undefined ? found.length > 0 || maxPositionals === 0 : near.value !== undefined;
     if (flag === undefined && token.value === undefined && takesNext) unknownIndex = token.index;
     const problem = flag === undefined ? unknownFlag(token.rawName, near) : checkValue(flag, token.value);
     if (problem !== undefined) problems.push(problem);
@@ -156,7 +154,20 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     counts.set(flag.name, (counts.get(flag.name) ?? 0) + 1);
     if (token.value !== undefined) values.set(flag.name, [...(values.get(flag.name) ?? []), token.value]);
   }
-  return new FlagValues(flags, positionals, values, counts, problems);
+  // What was to be the value of a flag is the one too many, wherever it stands.
+  const tooMany = Math.max(0, found.length - maxPositionals);
+  const misplaced = found.filter(({ meant }) => meant !== undefined).slice(0, tooMany);
+  const positionals = found.filter((one) => !misplaced.includes(one));
+  for (const { value, meant } of [...misplaced, ...positionals.slice(maxPositionals)])
+    problems.push(unexpectedArgument(value, meant));
+  const texts = positionals.map(({ value }) => value);
+  return new FlagValues(flags, texts, values, counts, problems);
+}
+
+interface PositionalArgument {
+  readonly value: string;
+  /** The flag whose value it was to be, by the name that others have for it: `-q 100`. Undefined: none. */
+  readonly meant: Flag | undefined;
 }
 
 /** Reports an argument that nothing takes. @param meant the flag whose value it was to be. Default: none */

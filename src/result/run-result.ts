@@ -248,7 +248,7 @@ export interface DelayedRequests {
 
 /** Session counts beyond the results of their requests. */
 export interface SessionTally {
-  /** Sessions of which at least one turn was sent. */
+  /** Sessions with at least one turn that was sent. */
   readonly sessionCount: number;
   /** Sessions that ended before their last turn, because a turn failed or its response could not be read. */
   readonly cutCount: number;

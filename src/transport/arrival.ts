@@ -15,6 +15,7 @@ export function forgetArrivals(): void {
  * So all small reads of a turn have the time of its first.
  * @param atNs now
  * @param sentNs when something was last sent on the same connection: what answers it has not arrived before
+ * @param byteCount size of the read
  */
 export function arrivalNs(atNs: number, sentNs: number, byteCount: number): number {
   if (turnNs === 0) setImmediate(forgetArrivals);

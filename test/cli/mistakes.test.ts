@@ -41,6 +41,7 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["run ok.ts --vus 10", /^--vus: is not a flag of this command\. Did you mean --users\?/],
   ["http h:1 -u 4", /^-u: is not a flag of this command\. Did you mean -c or --users\?/],
   ["http h:1 -q 100", /^100: is an unexpected argument\. Did you mean -r 100\?/],
+  ["http -q 100 h:1", /^100: is an unexpected argument\. Did you mean -r 100\?/],
   ["llm h:1 --ttft 200ms", /^--ttft: is not a flag of this command\. Write --slo ttft=200ms\./],
   ["init --goal limt --yes", /^--goal: must be one of .* Did you mean limit\?/],
   [

@@ -191,7 +191,7 @@ function runEntries(parts: Parts) {
     ),
     sessions: optional(
       object({
-        sessionCount: described(count(), "Sessions of which at least one turn was sent."),
+        sessionCount: described(count(), "Sessions with at least one turn that was sent."),
         isChain: optional(described(v.literal(true), "Each session is a chain of requests.")),
         cutCount: count(),
         unsentCount: count(),

@@ -80,7 +80,7 @@ export class SessionFeed extends RequestFeed {
   private onTurn: OnTurn = () => {};
   private onSkipped: (count: number) => void = () => {};
   private begunCount = 0;
-  /** Of those, the ones of which at least one turn was sent. */
+  /** Those with at least one turn that was sent. */
   private sentCount = 0;
   private cutCount = 0;
   private unsentCount = 0;
