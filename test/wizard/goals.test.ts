@@ -164,7 +164,7 @@ const MOST_TRIES = 4;
 async function run(answers: Answers, tries = 1): Promise<Ended> {
   const ended = await init(answers);
   const isEmpty =
-    (ended.code === 69 && ended.text.includes("no request succeeded while a level was measured")) ||
+    (ended.code === 69 && ended.text.includes("no request succeeded ")) ||
     (ended.code === 65 && /^FAIL .*nothing measured/m.test(ended.text));
   if (!isEmpty || tries === MOST_TRIES) return ended;
   const out = answers.save ?? "";

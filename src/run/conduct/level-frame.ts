@@ -163,7 +163,8 @@ export function addTokens(result: LevelResult, taken: LevelTokens | undefined): 
 export class LevelError extends Error {
   override readonly name = "LevelError";
 
-  constructor() {
-    super("no request succeeded while a level was measured");
+  /** @param where when nothing succeeded */
+  constructor(where = "while a level was measured") {
+    super(`no request succeeded ${where}`);
   }
 }

@@ -62,7 +62,11 @@ async function judged(
   judge: StabilityJudge,
   trials: number,
 ): Promise<LevelResult> {
-  if (windows.some(({ requestCount }) => requestCount === 0)) throw new LevelError();
+  const emptyCount = windows.filter(({ requestCount }) => requestCount === 0).length;
+  if (emptyCount > 0 && emptyCount < windows.length) {
+    throw new LevelError(`in ${emptyCount} of the last ${windows.length} windows`);
+  }
+  if (emptyCount > 0) throw new LevelError();
   const isLatencyUnstable = frame.context.isAsync && !judge.isStable && judge.isThroughputStable;
   const isStable = judge.isStable || isLatencyUnstable;
   const window = frame.merge(windows);

@@ -45,6 +45,19 @@ describe("time windows", () => {
     assert.deepEqual(empty, [1, 2, 3, 4, 5]);
   });
 
+  test("of which one is empty are an error that says so", async () => {
+    const level = makeLevel({ mode: windows });
+    const measured = measureLevel(level, 1, async ({ clock, server }) => {
+      clock.every(1200, () => {
+        server.latencyMs *= 1.5;
+      });
+      clock.after(4000, () => {
+        server.latencyMs = Number.POSITIVE_INFINITY;
+      });
+    });
+    await assert.rejects(measured, { name: "LevelError", message: "no request succeeded in 1 of the last 3 windows" });
+  });
+
   test("are over the limit where their latency reaches it", async () => {
     for (const [latencyLimitMs, outcome] of [
       [10, "over-limit"],
