@@ -38,7 +38,9 @@ test("a whole answer has all tokens, and nothing is logged unless asked for", as
   assert.deepEqual(await stub.log(), []);
 });
 
-test("a request is received when the system gets it, however late the server reads it", { timeout: 60_000 }, async () => {
+test("a request is received when the system gets it, however late the server reads it", {
+  timeout: 60_000,
+}, async () => {
   await stub.reset(true);
   process.kill(stub.pid, "SIGSTOP");
   const asked = ask(true);
