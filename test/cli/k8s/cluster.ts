@@ -26,6 +26,7 @@ export interface Container {
 
 interface PodSpec {
   readonly containers: readonly Container[];
+  readonly securityContext: { readonly runAsUser: number };
   readonly volumes?: readonly {
     readonly projected?: {
       readonly sources: readonly { readonly configMap?: KeyedSource; readonly secret?: KeyedSource }[];

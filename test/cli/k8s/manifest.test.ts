@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { FLAGS } from "../../../src/cli/k8s/manifest.ts";
 import { openKubernetesCheck } from "../../servers/k8s-check.ts";
-import { inFolder, ROOT, runRampart } from "../rampart-process.ts";
+import { inFolder, runRampart } from "../rampart-process.ts";
 import { expandReferences, Manifest } from "./cluster.ts";
 
 /** `rampart k8s manifest`: what it prints, checked with the code by which Kubernetes's API server checks objects. */
@@ -267,14 +267,4 @@ test("every option of the conductor's run is there", () => {
   const names = FLAGS.map(({ name }) => name);
   assert.deepEqual([...new Set(names)], names);
   for (const name of ["workers", "set", "url", "seed", "json", "bus-creds"]) assert.ok(names.includes(name), name);
-});
-
-test("the image of the Containerfile has the command and the user of the pods", LIMIT, async () => {
-  const text = readFileSync(join(ROOT, "compile", "Containerfile"), "utf8");
-  const manifest = await manifestOf({ "load.ts": scenario("") });
-  const { container, securityContext } = manifest.podOf("Job") as ReturnType<Manifest["podOf"]> & {
-    readonly securityContext: { readonly runAsUser: number };
-  };
-  assert.match(text, new RegExp(`^COPY .* /usr/local/bin/${container.command?.[0]}$`, "m"));
-  assert.match(text, new RegExp(`^USER ${securityContext.runAsUser}:`, "m"));
 });
