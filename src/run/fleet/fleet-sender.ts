@@ -17,9 +17,12 @@ import type {
   SenderState,
   SenderTotals,
 } from "../send/messages.ts";
+import { DataCount } from "./data-count.ts";
 import {
   joinCounts,
+  joinDelayed,
   joinLevelTokens,
+  joinProgress,
   joinQueries,
   joinStates,
   joinTotals,
@@ -55,6 +58,7 @@ export class FleetSender implements LoadSender {
   private readonly clock: Clock;
   private readonly hosts: FleetSenderOptions["hosts"];
   private readonly joined: JoinedRequests | undefined;
+  private readonly data = new DataCount();
 
   /** @param senders one or more, in the order of their shares */
   constructor(senders: readonly LoadSender[], { clock = systemClock, hosts, joined }: FleetSenderOptions = {}) {
@@ -74,13 +78,9 @@ export class FleetSender implements LoadSender {
     return this.senders.length;
   }
 
-  private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {
-    return this.senders.map(ask);
-  }
-
   /** Asks all senders, and leaves out those that are dropped meanwhile. */
   private async gather<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
-    const parts = this.each(async (sender, index) => {
+    const parts = this.senders.map(async (sender, index) => {
       try {
         return [await ask(sender, index)];
       } catch (error) {
@@ -143,7 +143,8 @@ export class FleetSender implements LoadSender {
     await this.settle(step);
     // The schedules of all senders have it in common.
     const startNs = this.clock.nowNs() + START_AHEAD_NS;
-    return this.all((sender) => sender.start(step, quota, startNs));
+    const firstNumber = this.data.begin(quota);
+    return this.all((sender) => sender.start(step, quota, startNs, firstNumber));
   }
 
   prepareChange(step: LoadStep): Promise<void> {
@@ -152,10 +153,12 @@ export class FleetSender implements LoadSender {
 
   change(quota: number): void {
     const startNs = this.clock.nowNs() + CHANGE_AHEAD_NS;
-    for (const sender of this.senders) sender.change(quota, startNs);
+    const firstNumber = this.data.begin(quota);
+    for (const sender of this.senders) sender.change(quota, startNs, firstNumber);
   }
 
   setQuota(quota: number): void {
+    this.data.add(quota);
     for (const sender of this.senders) sender.setQuota(quota);
   }
 
@@ -168,11 +171,14 @@ export class FleetSender implements LoadSender {
   }
 
   rewind(): void {
+    this.data.rewind(this.progress().sentCount);
     for (const sender of this.senders) sender.rewind();
   }
 
-  stop(): Promise<void> {
-    return this.all((sender) => sender.stop());
+  async stop(): Promise<void> {
+    await this.all((sender) => sender.stop());
+    // With its reply, each has reported what it had sent.
+    this.data.set(this.progress().sentCount);
   }
 
   cancel(message: string, which?: "all" | "unsent"): void {
@@ -204,18 +210,15 @@ export class FleetSender implements LoadSender {
   }
 
   progress(): SenderProgress {
-    const parts = this.each((sender) => sender.progress());
-    return {
-      ...sumsOf(parts, ["outstanding", "quota"]),
-      ...sumsOf([...parts, ...this.dropped], ["sentCount", "completedCount", "failedCount"]),
-      isSending: parts.some(({ isSending }) => isSending),
-      lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
-    };
+    return joinProgress(
+      this.senders.map((sender) => sender.progress()),
+      this.dropped,
+    );
   }
 
   counts(): ProgressCounts {
     return joinCounts(
-      this.each((sender) => sender.counts()),
+      this.senders.map((sender) => sender.counts()),
       this.dropped,
     );
   }
@@ -225,9 +228,7 @@ export class FleetSender implements LoadSender {
   }
 
   async delayedByLimit(): Promise<DelayedRequests | undefined> {
-    const parts = known(await this.gather((sender) => sender.delayedByLimit()));
-    if (parts.length === 0) return undefined;
-    return { ...sumsOf(parts, ["count"]), longestNs: Math.max(...parts.map(({ longestNs }) => longestNs)) };
+    return joinDelayed(await this.gather((sender) => sender.delayedByLimit()));
   }
 
   async takeUnsent(atNs: number): Promise<number> {

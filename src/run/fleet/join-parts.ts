@@ -2,9 +2,9 @@ import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { SessionTally } from "../../result/run-result.ts";
+import type { DelayedRequests, SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
-import type { SenderState, SenderTotals } from "../send/messages.ts";
+import type { SenderProgress, SenderState, SenderTotals } from "../send/messages.ts";
 
 /** What several senders report, as that of one. */
 
@@ -30,6 +30,23 @@ export function sumsOf<K extends string>(
 export function joinStates(parts: readonly SenderState[]): SenderState {
   const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
   return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+}
+
+/** Adds what senders have done until now, and what those had done that are gone. */
+export function joinProgress(parts: readonly SenderProgress[], gone: readonly SenderState[]): SenderProgress {
+  return {
+    ...sumsOf(parts, ["outstanding", "quota"]),
+    ...sumsOf([...parts, ...gone], ["sentCount", "completedCount", "failedCount"]),
+    isSending: parts.some(({ isSending }) => isSending),
+    lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
+  };
+}
+
+/** Adds what senders report of requests that waited; undefined where none has a limit. */
+export function joinDelayed(parts: readonly (DelayedRequests | undefined)[]): DelayedRequests | undefined {
+  const limited = known(parts);
+  if (limited.length === 0) return undefined;
+  return { ...sumsOf(limited, ["count"]), longestNs: Math.max(...limited.map(({ longestNs }) => longestNs)) };
 }
 
 /** Adds counts for a display, and those of senders that are gone. The client is the busiest one. */

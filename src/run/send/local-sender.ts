@@ -81,9 +81,9 @@ export class LocalSender implements LoadSender {
     await this.driver.prepare(drive);
   }
 
-  start(step: LoadStep, quota: number, atNs?: number): Promise<void> {
+  start(step: LoadStep, quota: number, atNs?: number, firstNumber?: number): Promise<void> {
     const owned = this.owned.of(step);
-    this.owned.use(owned);
+    this.owned.use(owned, firstNumber);
     return this.driver.start(owned.drive, this.owned.shareOf(quota), atNs);
   }
 
@@ -94,10 +94,10 @@ export class LocalSender implements LoadSender {
     this.next = await prepareChange(this.driver, owned.drive);
   }
 
-  change(quota: number, atNs?: number): void {
+  change(quota: number, atNs?: number, firstNumber?: number): void {
     const { next, nextOwned } = this;
     this.next = undefined;
-    if (nextOwned !== undefined) this.owned.use(nextOwned);
+    if (nextOwned !== undefined) this.owned.use(nextOwned, firstNumber);
     this.driver.onAllSent = undefined;
     next?.(this.owned.shareOf(quota), atNs);
   }

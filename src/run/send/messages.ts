@@ -87,12 +87,16 @@ export interface LoadSender {
   admits(step: LoadStep): Promise<boolean>;
   /** Resolves when a level can start at once, with its connections open; a schedule waits for the requests before it. */
   settle(step: LoadStep): Promise<void>;
-  /** Starts a level, or changes to another one without a pause. @param atNs start of a schedule, which several senders have in common. Default: now */
-  start(step: LoadStep, quota: number, atNs?: number): Promise<void>;
+  /**
+   * Starts a level, or changes to another one without a pause.
+   * @param atNs start of a schedule, which several senders have in common. Default: now
+   * @param firstNumber number of requests that all senders have sent of the data. Default: unknown; each continues with its part of the data
+   */
+  start(step: LoadStep, quota: number, atNs?: number, firstNumber?: number): Promise<void>;
   /** Prepares another level while the current one continues. */
   prepareChange(step: LoadStep): Promise<void>;
-  /** Changes to the level that was prepared, at once: requests in flight end under it. */
-  change(quota: number, atNs?: number): void;
+  /** Changes to the level that was prepared, at once: requests in flight end under it. The parameters are those of `start`. */
+  change(quota: number, atNs?: number, firstNumber?: number): void;
   /** Sends this number of requests more; 0: none but the ends of open sequences. */
   setQuota(quota: number): void;
   endAtMinimums(minimums: QueryMinimums): void;

@@ -2,7 +2,7 @@ import { closedConcurrencyOf, type Drive, limitConcurrency, roundSizeOf } from "
 import type { PreparedLoad } from "../../load/load-mode.ts";
 import { countOf, divideDrive, type Share, shareOfDrive, WHOLE } from "../../load/share.ts";
 import type { Driver } from "./driver.ts";
-import type { LoadStep } from "./messages.ts";
+import type { LoadSender, LoadStep } from "./messages.ts";
 import { createNextLoad } from "./scheduled-load.ts";
 import type { SessionFeed } from "./session-feed.ts";
 
@@ -75,14 +75,14 @@ export class Ownership {
     return ownDrive(driveOf(this.parts, step), this.whole, this.parts.driver);
   }
 
-  /** Sets the load that runs from now on. */
-  use(owned: OwnedDrive): void {
+  /** Sets the load that runs from now on. @param firstNumber see {@link LoadSender.start} */
+  use(owned: OwnedDrive, firstNumber?: number): void {
     this.running = owned;
     const { whole, share } = owned;
     if (this.whole.count === 1) return;
     const { feed, laneCount } = this.parts.driver;
     const concurrency = closedConcurrencyOf(whole);
-    feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count));
+    feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count), firstNumber);
   }
 
   /** Whether it owns nothing of the load that runs. */
