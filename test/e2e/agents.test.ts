@@ -38,7 +38,7 @@ function writeScenario(url: string, load: string, more = ""): string {
   const row = { INPUT0: Array(16).fill(3), INPUT1: Array(16).fill(4) };
   writeFileSync(join(folder, "data.json"), JSON.stringify({ data: [row] }));
   writeFileSync(join(folder, "limit.ts"), "export const MOST_FAILED: number = 0;\n");
-  const text = `import { defineScenario, errorRate, hold, input, triton } from "rampart";
+  const text = `import { defineScenario, errorRate, hold, input, rate, triton } from "rampart";
 import { MOST_FAILED } from "./limit.ts";
 export default defineScenario({
   name: "agents",
@@ -74,6 +74,45 @@ test("agents without any file send the scenario's load, each its share, run afte
     }),
   );
 });
+
+test(
+  "what is missing when an agent is killed and may be: the level, the time, the requests in no row",
+  LIMIT,
+  async () => {
+    await withAgents(2, ([, killed]) =>
+      withServer({}, async (server) => {
+        const file = writeScenario(server.url, "rate(200, { requests: 1400 })");
+        const report = join(folder, "lost.json");
+        const startMs = performance.now();
+        const running = runRampart(
+          ["run", file, "--bus", nats.url, "--agents", "2", "--allow-lost", "1", "--json", report],
+          { cwd: folder },
+        );
+        await server.until(() => server.successCount > 200);
+        const name = killed?.name;
+        await killed?.end("SIGKILL");
+        const killedSec = (performance.now() - startMs) / 1000;
+        const { code, stdout, stderr } = await running;
+        assert.equal(code, 0, `${stdout}\n${stderr}`);
+        const { requests, levels, hosts, notes } = JSON.parse(readFileSync(report, "utf8"));
+        const { lost } = hosts.find((host: { readonly name: string }) => host.name === name);
+        // It says when it was last heard, not when that was noticed.
+        assert.ok(
+          lost.afterSec > 0 && lost.afterSec < killedSec + 0.5,
+          `${lost.afterSec} s, killed after ${killedSec} s`,
+        );
+        assert.deepEqual([levels[0].requests, lost.inNoLevel > 0], [700, true]);
+        assert.equal(requests.completed, levels[0].requests + lost.inNoLevel);
+        const note = notes.find((one: { readonly code: string }) => one.code === "agent-lost");
+        assert.deepEqual([note.severity, note.levels.length], ["wrong", 1]);
+        assert.match(
+          note.text,
+          new RegExp(` and 50 % of the load is missing .* ${lost.inNoLevel} requests that it reported are in no row`),
+        );
+      }),
+    );
+  },
+);
 
 /** Times of 1 to 40 ms, in an order that looks like none. */
 const scattered = (): (() => Promise<undefined>) => {

@@ -2,7 +2,7 @@ import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
-import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import type { LevelResult, LostShare, RunResult } from "../../result/run-result.ts";
 import { openVerdicts } from "../judge-run.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
@@ -37,7 +37,7 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
   );
   const open = openVerdicts(plan, runs);
   const placed = levels.flatMap(({ result, run, level, name }) =>
-    findInLevel(plan, result.prepared, level, open, levels.length === 1).map(
+    [...findInLevel(plan, result.prepared, level, open, levels.length === 1), ...findLost(result, level)].map(
       ({ texts, ...rest }): Placed => ({
         finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) },
         run,
@@ -56,29 +56,56 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
       (text) => ["repeated-prompts", text] as const,
     ),
     ...[...new Set(runs.flatMap((run) => warnOfResends(run) ?? []))].map((text) => [SENT_AGAIN, text] as const),
-    ...runs.flatMap(describeLost).map((text) => [AGENT_LOST, text] as const),
-  ].map(([code, text]): Note => {
-    const severity = code === AGENT_LOST ? "wrong" : code === SENT_AGAIN ? "caution" : "detail";
-    return { code, severity, levels: [], text: toSentences([text]) };
-  });
-  return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+  ].map(
+    ([code, text]): Note => ({
+      ...{ code, severity: code === SENT_AGAIN ? "caution" : "detail" },
+      ...{ levels: [], text: toSentences([text]) },
+    }),
+  );
+  // Where no level lacks it, what was sent between them.
+  const lost = runs
+    .filter((result) => !result.levels.some((level) => findLost(result, level).length > 0))
+    .map(describeLost)
+    .filter((texts) => texts.length > 0)
+    .map((texts): Note => ({ code: AGENT_LOST, severity: "wrong", levels: [], text: toSentences(texts) }));
+  return [...merged, ...lost, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
 /** Its part of the load was not sent, whatever the level says. */
 const AGENT_LOST = "agent-lost";
 
-function describeLost({ hosts = [] }: RunResult): string[] {
-  const all = hosts
+/** Returns the agents that were lost, in this order. */
+function lostOf({ hosts = [] }: RunResult): (LostShare & { readonly name: string })[] {
+  return hosts
     .flatMap(({ name, lost }) => (lost === undefined ? [] : [{ name, ...lost }]))
     .toSorted((a, b) => a.afterNs - b.afterNs);
+}
+
+/** Finds that a level lacks what an agent would have sent, or had sent. */
+function findLost(result: RunResult, { window }: LevelResult): Finding[] {
+  if (!lostOf(result).some(({ fromNs }) => fromNs < window.endNs)) return [];
+  return [{ code: AGENT_LOST, severity: "wrong", texts: describeLost(result) }];
+}
+
+function describeLost(result: RunResult): string[] {
+  const all = lostOf(result);
   const [first, ...others] = all;
   if (first === undefined) return [];
-  const part = `${formatPct(all.reduce((sum, { loadRatio }) => sum + loadRatio, 0))} of the load is missing`;
+  const total = (pick: (lost: LostShare) => number): number => all.reduce((sum, lost) => sum + pick(lost), 0);
+  const part = `${formatPct(total(({ loadRatio }) => loadRatio))} of the load is missing`;
   const after = formatDurationNs(first.afterNs);
-  if (others.length === 0)
-    return [`the agent ${first.name} was lost after ${after}, from when ${part}: ${first.reason}`];
-  const count = formatCount(all.length);
-  return [`${count} agents were lost and ${part}, the first, ${first.name}, after ${after}: ${first.reason}`];
+  const head =
+    others.length === 0
+      ? `the agent ${first.name} was last heard of after ${after}, and ${part} from then on: ${first.reason}`
+      : `${formatCount(all.length)} agents were lost and ${part}, the first, ${first.name}, last heard of after ${after}: ${first.reason}`;
+  const uncounted = total(({ uncountedCount }) => uncountedCount);
+  if (uncounted === 0) return [head];
+  const who = others.length === 0 ? "it" : "they";
+  const requests = uncounted === 1 ? "request" : "requests";
+  return [
+    head,
+    `${formatCount(uncounted)} ${requests} that ${who} reported ${uncounted === 1 ? "is" : "are"} in no row`,
+  ];
 }
 
 /** A server that closes kept connections costs time in every such request. */

@@ -168,7 +168,9 @@ function runEntries(parts: Parts) {
             name: v.string(),
             ...{ workerCount: count(), sent: count(), completed: count(), failed: count() },
             ...{ clockErrorMs: v.number(), clockDriftMs: v.number(), lateMs: v.number() },
-            lost: optional(object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string() })),
+            lost: optional(
+              object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string(), inNoLevel: optional(count()) }),
+            ),
           }),
         ),
         "Agents that sent: how well their clocks were known, how far these moved, and how late a message came at most.",

@@ -1,5 +1,4 @@
 import { joinGaps } from "../../measure/completion-gaps.ts";
-import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
@@ -18,17 +17,20 @@ import type {
   SenderTotals,
 } from "../send/messages.ts";
 import {
+  joinBegun,
   joinCounts,
+  joinCuts,
+  joinDelayed,
   joinLevelTokens,
   joinQueries,
   joinStates,
   joinTotals,
   known,
-  stateOfEnded,
   sum,
   sumsOf,
 } from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
+import { type LostPart, LostSenders } from "./lost-senders.ts";
 
 /** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
 const START_AHEAD_NS = msToNs(20);
@@ -50,8 +52,7 @@ export interface FleetSenderOptions {
  */
 export class FleetSender implements LoadSender {
   private senders: readonly LoadSender[];
-  /** Where those stood that were dropped. */
-  private readonly dropped: SenderState[] = [];
+  private readonly lost: LostSenders;
   private readonly clock: Clock;
   private readonly hosts: FleetSenderOptions["hosts"];
   private readonly joined: JoinedRequests | undefined;
@@ -60,6 +61,7 @@ export class FleetSender implements LoadSender {
   constructor(senders: readonly LoadSender[], { clock = systemClock, hosts, joined }: FleetSenderOptions = {}) {
     this.senders = senders;
     this.clock = clock;
+    this.lost = new LostSenders(clock.nowNs());
     this.hosts = hosts;
     this.joined = joined;
     joined?.connect(() => {
@@ -67,20 +69,24 @@ export class FleetSender implements LoadSender {
     });
   }
 
-  /** Leaves a sender out from now on, without waiting for it; what it had reported as ended still counts. @returns the number of those left */
-  drop(sender: LoadSender): number {
-    this.dropped.push(stateOfEnded(sender.counts()));
+  /** Leaves a sender out from now on, without waiting for it. @param heardNs when it was last heard @returns what is missing, and the number of senders left */
+  drop(sender: LoadSender, heardNs: number): LostPart & { readonly leftCount: number } {
     this.senders = this.senders.filter((one) => one !== sender);
-    return this.senders.length;
+    return { ...this.lost.add(sender, heardNs), leftCount: this.senders.length };
   }
 
-  private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {
-    return this.senders.map(ask);
+  /** Sends a message that begins a window, perhaps after another one. */
+  private beginWindows<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
+    return this.divide(async (sender, index) => {
+      const reply = await ask(sender, index);
+      this.lost.senderBegan(sender);
+      return reply;
+    });
   }
 
   /** Asks all senders, and leaves out those that are dropped meanwhile. */
   private async gather<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
-    const parts = this.each(async (sender, index) => {
+    const parts = this.senders.map(async (sender, index) => {
       try {
         return [await ask(sender, index)];
       } catch (error) {
@@ -123,8 +129,9 @@ export class FleetSender implements LoadSender {
     await this.gather(ask);
   }
 
-  rehearse(): Promise<void> {
-    return this.all((sender) => sender.rehearse());
+  async rehearse(): Promise<void> {
+    await this.all((sender) => sender.rehearse());
+    this.lost.beginRun(this.clock.nowNs());
   }
 
   prepare(step: LoadStep): Promise<void> {
@@ -204,10 +211,10 @@ export class FleetSender implements LoadSender {
   }
 
   progress(): SenderProgress {
-    const parts = this.each((sender) => sender.progress());
+    const parts = this.senders.map((sender) => sender.progress());
     return {
       ...sumsOf(parts, ["outstanding", "quota"]),
-      ...sumsOf([...parts, ...this.dropped], ["sentCount", "completedCount", "failedCount"]),
+      ...sumsOf([...parts, ...this.lost.states], ["sentCount", "completedCount", "failedCount"]),
       isSending: parts.some(({ isSending }) => isSending),
       lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
     };
@@ -215,19 +222,17 @@ export class FleetSender implements LoadSender {
 
   counts(): ProgressCounts {
     return joinCounts(
-      this.each((sender) => sender.counts()),
-      this.dropped,
+      this.senders.map((sender) => sender.counts()),
+      this.lost.states,
     );
   }
 
   async state(): Promise<SenderState> {
-    return joinStates([...(await this.gather((sender) => sender.state())), ...this.dropped]);
+    return joinStates([...(await this.gather((sender) => sender.state())), ...this.lost.states]);
   }
 
   async delayedByLimit(): Promise<DelayedRequests | undefined> {
-    const parts = known(await this.gather((sender) => sender.delayedByLimit()));
-    if (parts.length === 0) return undefined;
-    return { ...sumsOf(parts, ["count"]), longestNs: Math.max(...parts.map(({ longestNs }) => longestNs)) };
+    return joinDelayed(known(await this.gather((sender) => sender.delayedByLimit())));
   }
 
   async takeUnsent(atNs: number): Promise<number> {
@@ -254,11 +259,13 @@ export class FleetSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
-    const parts = await this.divide((sender) => sender.beginWindow(startNs, options));
-    return { number: parts[0]?.number ?? 0, startNs: Math.min(...parts.map((part) => part.startNs)) };
+    const begun = joinBegun(await this.beginWindows((sender) => sender.beginWindow(startNs, options)));
+    this.lost.beginWindow(begun.startNs);
+    return begun;
   }
 
   lead(startNs: number, options: CountOptions): void {
+    this.lost.beginWindow(undefined);
     for (const sender of this.senders) sender.lead(startNs, options);
   }
 
@@ -269,21 +276,15 @@ export class FleetSender implements LoadSender {
   async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
     const { afterEndNs: _, ...others } = last;
     // The time in flight after the end is that of all requests together.
-    const parts = await this.divide((sender, index) => sender.cut(endNs, index === 0 ? last : others));
-    const byMember = known(parts.map(({ completedByMember }) => completedByMember));
-    const window = joinParallel(parts.map((part) => part.window));
+    const joined = joinCuts(await this.beginWindows((sender, index) => sender.cut(endNs, index === 0 ? last : others)));
+    this.lost.beginWindow(joined.window.endNs);
     const { tokens } = this.joined ?? {};
-    if (tokens !== undefined) this.joined?.emit(() => tokens.cut(window));
-    return {
-      window,
-      nextNumber: parts[0]?.nextNumber ?? 0,
-      ...(byMember.length === 0
-        ? {}
-        : { completedByMember: byMember.reduce((a, b) => a.map((count, member) => count + (b[member] ?? 0))) }),
-    };
+    if (tokens !== undefined) this.joined?.emit(() => tokens.cut(joined.window));
+    return joined;
   }
 
   pauseCounting(): void {
+    this.lost.beginWindow(undefined);
     for (const sender of this.senders) sender.pauseCounting();
   }
 

@@ -1,9 +1,11 @@
+import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { SessionTally } from "../../result/run-result.ts";
+import type { DelayedRequests, SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
+import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
 import type { SenderState, SenderTotals } from "../send/messages.ts";
 
 /** What several senders report, as that of one. */
@@ -45,13 +47,6 @@ export function joinCounts(parts: readonly ProgressCounts[], gone: readonly Send
   };
 }
 
-/** Returns where a sender stood that is gone: what it had reported as ended was sent. */
-export function stateOfEnded({ completedCount, failedCount, cancelledCount }: ProgressCounts): SenderState {
-  const endedCount = completedCount + failedCount + cancelledCount;
-  const ends = { completedCount, failedCount, cancelledCount };
-  return { ...ends, sentCount: endedCount, endedCount, outstanding: 0, activeLanes: 0 };
-}
-
 /** Adds what senders report about their connections. */
 export function joinTotals(parts: readonly SenderTotals[]): SenderTotals {
   const received = known(parts.map((part) => part.received));
@@ -89,6 +84,29 @@ function addSessions(a: SessionTally, b: SessionTally): SessionTally {
     ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
     ...(unreadReason === undefined ? {} : { unreadReason }),
   };
+}
+
+/** Joins the windows that senders have begun at the same time. */
+export function joinBegun(parts: readonly BegunWindow[]): BegunWindow {
+  return { number: parts[0]?.number ?? 0, startNs: Math.min(...parts.map(({ startNs }) => startNs)) };
+}
+
+/** Joins the windows that senders have ended at the same time. */
+export function joinCuts(parts: readonly CutWindow[]): CutWindow {
+  const byMember = known(parts.map(({ completedByMember }) => completedByMember));
+  return {
+    window: joinParallel(parts.map(({ window }) => window)),
+    nextNumber: parts[0]?.nextNumber ?? 0,
+    ...(byMember.length === 0
+      ? {}
+      : { completedByMember: byMember.reduce((a, b) => a.map((count, member) => count + (b[member] ?? 0))) }),
+  };
+}
+
+/** Adds requests delayed by the load's limit; undefined where it has none. */
+export function joinDelayed(parts: readonly DelayedRequests[]): DelayedRequests | undefined {
+  if (parts.length === 0) return undefined;
+  return { ...sumsOf(parts, ["count"]), longestNs: Math.max(...parts.map(({ longestNs }) => longestNs)) };
 }
 
 /** Joins the queries of MLPerf. */

@@ -4,7 +4,7 @@ import { RunError } from "../../plan/problem.ts";
 import { registeredSecrets } from "../../plan/secrets.ts";
 import { ERROR_FORM } from "../../plan/sent-error.ts";
 import { formatPct, nsToMs } from "../../plan/units.ts";
-import type { SendingHost } from "../../result/run-result.ts";
+import type { LostShare, SendingHost } from "../../result/run-result.ts";
 import { nowNs, sleepUnless, timeOriginMs } from "../../runtime/clock.ts";
 import type { FunctionsSource } from "../../scenario/thread-functions.ts";
 import type { RunSignal } from "../interrupt.ts";
@@ -12,6 +12,7 @@ import type { LoadSender, SenderListener } from "../send/messages.ts";
 import { type ClockReading, driftNs, messageDelayNs, originMsOf, readClock } from "./clock-offset.ts";
 import { FleetSender } from "./fleet-sender.ts";
 import type { JoinedRequests, RequestListener } from "./joined-requests.ts";
+import type { LostPart } from "./lost-senders.ts";
 import type { RequestsWanted } from "./packed-requests.ts";
 import { RemoteSender, type SenderChannel, type SentCounts } from "./remote-sender.ts";
 import { openThreadSeat, type Seat, type SeatListener } from "./seat.ts";
@@ -69,10 +70,10 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   const count = Math.min(elsewhere?.count ?? options.count, maxOutstanding);
   const seats: SeatSender[] = Array.from(
     { length: count },
-    (_, index) => new SeatSender({ index, count }, { ...options, maxOutstanding, drop: (seat) => drop(seat) }),
+    (_, index) => new SeatSender({ index, count }, { ...options, maxOutstanding, drop: (...args) => drop(...args) }),
   );
   // Until the load begins, none may be lost.
-  let drop: SeatOptions["drop"] = () => "kept";
+  let drop: SeatOptions["drop"] = () => undefined;
   void signal.interrupted.then(() => {
     for (const seat of seats) seat.post({ kind: "interrupt" });
   });
@@ -94,10 +95,11 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
       if (elsewhere === undefined) return new FleetSender(senders, { joined });
       const fleet = new FleetSender(senders, { joined, hosts: () => describeHosts(seats) });
       const lost = new Set<string>();
-      drop = ({ hostId, sender }) => {
+      drop = ({ hostId, sender }, heardNs) => {
         lost.add(hostId);
-        if (sender === undefined) return "kept";
-        return fleet.drop(sender) === 0 || lost.size > elsewhere.allowLost ? "ends-run" : "run-continues";
+        if (sender === undefined) return undefined;
+        const { leftCount, ...missing } = fleet.drop(sender, heardNs);
+        return { missing, endsRun: leftCount === 0 || lost.size > elsewhere.allowLost };
       };
       return fleet;
     },
@@ -107,8 +109,8 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
 
 /** What a seat needs. */
 interface SeatOptions extends FleetOptions {
-  /** Leaves this one out, which is lost, if the load has begun: the others report what was measured. */
-  drop(seat: SeatSender): "run-continues" | "ends-run" | "kept";
+  /** Leaves this one out, which is lost: the others report what was measured. Returns undefined when the load has not begun. */
+  drop(seat: SeatSender, heardNs: number): { readonly missing: LostPart; readonly endsRun: boolean } | undefined;
 }
 
 /** Describes the hosts, in the order of their first seats. */
@@ -131,7 +133,16 @@ function joinHost(a: SendingHost, b: SendingHost): SendingHost {
     clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
     clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
     lateNs: Math.max(a.lateNs, b.lateNs),
-    ...(a.lost === undefined ? {} : { lost: { ...a.lost, loadRatio: a.lost.loadRatio + (b.lost?.loadRatio ?? 0) } }),
+    ...(a.lost === undefined ? {} : { lost: b.lost === undefined ? a.lost : joinLost(a.lost, b.lost) }),
+  };
+}
+
+function joinLost(a: LostShare, b: LostShare): LostShare {
+  return {
+    ...a,
+    fromNs: Math.min(a.fromNs, b.fromNs),
+    uncountedCount: a.uncountedCount + b.uncountedCount,
+    loadRatio: a.loadRatio + b.loadRatio,
   };
 }
 
@@ -158,9 +169,7 @@ class SeatSender {
   private lateNs = 0;
   private counts: SentCounts | undefined;
   private remote: RemoteSender | undefined;
-  /** Start of the load. */
-  private startNs = 0;
-  private lost: SendingHost["lost"];
+  private lost: LostShare | undefined;
 
   constructor(share: Share, options: SeatOptions) {
     this.share = share;
@@ -169,7 +178,7 @@ class SeatSender {
     this.gone.promise.catch(() => {});
     const listener: SeatListener = {
       event: (event) => this.receive(event),
-      gone: (reason, isCode) => this.fail(reason, isCode),
+      gone: (reason, isCode, heardNs = nowNs()) => this.fail(reason, isCode, heardNs),
     };
     const { elsewhere } = options;
     this.seat = elsewhere === undefined ? openThreadSeat(listener) : elsewhere.open(share.index, listener);
@@ -227,7 +236,6 @@ class SeatSender {
   }
 
   createSender(listener: SenderListener, requests: RequestListener | undefined): LoadSender {
-    this.startNs = nowNs();
     const isDelayed = this.reading !== undefined;
     const send: SenderChannel["send"] = (messages, atNs) =>
       this.post({ kind: "handle", messages, ...(isDelayed ? { atNs } : {}) });
@@ -291,13 +299,13 @@ class SeatSender {
     return new RunError("unreachable", message, "Look at its host, and start it again. The other agents are free.");
   }
 
-  private fail(reason: string, isCode: boolean): void {
+  private fail(reason: string, isCode: boolean, heardNs: number): void {
     const error = this.explain(reason, isCode);
-    const dropped = isCode ? "kept" : this.options.drop(this);
-    if (dropped !== "kept") this.lost = { afterNs: nowNs() - this.startNs, loadRatio: 1 / this.share.count, reason };
+    const dropped = isCode ? undefined : this.options.drop(this, heardNs);
+    if (dropped !== undefined) this.lost = { ...dropped.missing, loadRatio: 1 / this.share.count, reason };
     this.opening.reject(error);
     this.gone.reject(error);
     this.ended.resolve();
-    this.remote?.fail(error, dropped !== "run-continues");
+    this.remote?.fail(error, dropped?.endsRun !== false);
   }
 }
