@@ -1,4 +1,4 @@
-import { closedConcurrencyOf, type Drive, limitConcurrency, roundSizeOf } from "../../load/drive.ts";
+import { closedConcurrencyOf, type Drive, isScheduled, limitConcurrency, roundSizeOf } from "../../load/drive.ts";
 import type { PreparedLoad } from "../../load/load-mode.ts";
 import { countOf, divideDrive, type Share, shareOfDrive, WHOLE } from "../../load/share.ts";
 import type { Driver } from "./driver.ts";
@@ -80,7 +80,8 @@ export class Ownership {
     this.running = owned;
     const { whole, share } = owned;
     if (this.whole.count === 1) return;
-    const { feed, laneCount } = this.parts.driver;
+    const { feed, laneCount, client } = this.parts.driver;
+    client.ownPart?.({ first: share.index, stride: share.count, isScheduled: isScheduled(whole) });
     const concurrency = closedConcurrencyOf(whole);
     feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count));
   }
