@@ -57,7 +57,7 @@ async function followRun(
   const { plan } = parts;
   const { tokens, sessions, laneCount, feed, createSender } = sending;
   const conducting = {
-    ...{ signal, clock: systemClock, laneCount, hostLimits },
+    ...{ signal, clock: systemClock, laneCount, hostLimits, senderLimits: fleet?.limits },
     hasTokens: tokens !== undefined || (fleet !== undefined && measuresTokens(plan)),
     turnCount: sessions?.turnCount,
     timestampsMs: timestampsOf(parts),

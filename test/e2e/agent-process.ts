@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { commandUnderTest } from "./command.ts";
+import { commandUnderTest, withUlimit } from "./command.ts";
 
 /** `rampart agent` as users start it, on a bus. */
 
@@ -13,6 +13,8 @@ export interface AgentsSetup {
   readonly folder: string;
   readonly busUrl: string;
   readonly options?: readonly string[] | undefined;
+  /** Arguments of `ulimit` for the last one of them. Default: it has those of the test, like the others. */
+  readonly ulimitOfLast?: string | undefined;
 }
 
 /** An agent, in a folder without any file of the run. */
@@ -21,11 +23,10 @@ export class AgentProcess {
   private text = "";
   private readonly waiting = new Map<string, () => void>();
 
-  constructor({ folder, busUrl, options = [] }: AgentsSetup) {
-    const [program = "", ...first] = commandUnderTest;
+  constructor({ folder, busUrl, options = [] }: AgentsSetup, ulimit?: string) {
     const cwd = join(folder, "elsewhere");
     mkdirSync(cwd, { recursive: true });
-    const args = [...first, "agent", "--bus", busUrl, ...options];
+    const [program = "", ...args] = withUlimit([...commandUnderTest, "agent", "--bus", busUrl, ...options], ulimit);
     this.child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.text += text;
@@ -56,7 +57,10 @@ export async function withAgentProcesses(
   setup: AgentsSetup,
   use: (agents: readonly AgentProcess[]) => Promise<void>,
 ): Promise<void> {
-  const agents = Array.from({ length: setup.count }, () => new AgentProcess(setup));
+  const agents = Array.from(
+    { length: setup.count },
+    (_, index) => new AgentProcess(setup, index === setup.count - 1 ? setup.ulimitOfLast : undefined),
+  );
   try {
     await Promise.all(agents.map((agent) => agent.says("waiting for runs")));
     await use(agents);

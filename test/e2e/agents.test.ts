@@ -38,7 +38,7 @@ function writeScenario(url: string, load: string, more = ""): string {
   const row = { INPUT0: Array(16).fill(3), INPUT1: Array(16).fill(4) };
   writeFileSync(join(folder, "data.json"), JSON.stringify({ data: [row] }));
   writeFileSync(join(folder, "limit.ts"), "export const MOST_FAILED: number = 0;\n");
-  const text = `import { defineScenario, errorRate, hold, input, rate, triton } from "rampart";
+  const text = `import { defineScenario, errorRate, hold, input, rate, steps, triton } from "rampart";
 import { MOST_FAILED } from "./limit.ts";
 export default defineScenario({
   name: "agents",
@@ -113,6 +113,40 @@ test(
     );
   },
 );
+
+/** The limits of Linux. */
+const LINUX = { ...LIMIT, skip: process.platform === "linux" ? false : "ulimit is that of Linux" };
+
+test("the limits of a load are those of the agents, by name, whatever the conductor's", LINUX, async () => {
+  const setup = { count: 2, folder, busUrl: nats.url, ulimitOfLast: "-n 300" };
+  await withAgentProcesses(setup, ([, least]) =>
+    withServer({}, async (server) => {
+      const warned = await run(writeScenario(server.url, "steps([2, 2000], { requests: 50 })"), 2);
+      assert.equal(warned.code, 66, warned.stderr);
+      const why = new RegExp(
+        `the 2 agents' limit of (\\d+): the agent ${least?.name} may open 300 files\\. Raise that limit where the agent starts`,
+        "g",
+      );
+      const text = `${warned.stdout}\n${warned.stderr}`;
+      const [first] = text.matchAll(why);
+      const limit = Number(first?.[1]);
+      // Of 300 files some are for other things than connections; each agent has half of the load.
+      assert.ok(limit > 400 && limit < 600 && limit % 2 === 0, text);
+      assert.match(text, /the run will end before 2,000 requests in flight/);
+      assert.match(text, /the load needs 2,000 requests in flight, above the 2 agents' limit/);
+    }),
+  );
+  // Its own files are not those of its agents.
+  await withAgents(2, () =>
+    withServer({}, async (server) => {
+      const { code, stdout, stderr } = await run(writeScenario(server.url, "steps([2, 600], { requests: 600 })"), 2, {
+        ulimit: "-n 300",
+      });
+      assert.equal(code, 0, `${stdout}\n${stderr}`);
+      assert.doesNotMatch(stderr, /limit/);
+    }),
+  );
+});
 
 /** Times of 1 to 40 ms, in an order that looks like none. */
 const scattered = (): (() => Promise<undefined>) => {

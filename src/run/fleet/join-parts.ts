@@ -3,7 +3,7 @@ import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests, SessionTally } from "../../result/run-result.ts";
+import type { DelayedRequests, LostShare, SendingHost, SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
 import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
 import type { SenderState, SenderTotals } from "../send/messages.ts";
@@ -107,6 +107,33 @@ export function joinCuts(parts: readonly CutWindow[]): CutWindow {
 export function joinDelayed(parts: readonly DelayedRequests[]): DelayedRequests | undefined {
   if (parts.length === 0) return undefined;
   return { ...sumsOf(parts, ["count"]), longestNs: Math.max(...parts.map(({ longestNs }) => longestNs)) };
+}
+
+/** Joins what senders are on the same host, by its id; in the order of the first ones. */
+export function joinHosts(
+  senders: readonly { readonly id: string; readonly part: SendingHost }[],
+): readonly SendingHost[] {
+  const hosts = new Map<string, SendingHost>();
+  for (const { id, part } of senders) {
+    const others = hosts.get(id);
+    hosts.set(id, others === undefined ? part : joinHost(others, part));
+  }
+  return [...hosts.values()];
+}
+
+function joinHost(a: SendingHost, b: SendingHost): SendingHost {
+  return {
+    name: a.name,
+    ...sumsOf([a, b], ["workerCount", "sentCount", "completedCount", "failedCount"]),
+    clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
+    clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
+    lateNs: Math.max(a.lateNs, b.lateNs),
+    ...(a.lost === undefined ? {} : { lost: b.lost === undefined ? a.lost : joinLost(a.lost, b.lost) }),
+  };
+}
+
+function joinLost(a: LostShare, b: LostShare): LostShare {
+  return { ...a, ...sumsOf([a, b], ["uncountedCount", "loadRatio"]), fromNs: Math.min(a.fromNs, b.fromNs) };
 }
 
 /** Joins the queries of MLPerf. */

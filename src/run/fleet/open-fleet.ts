@@ -7,10 +7,12 @@ import { formatPct, nsToMs } from "../../plan/units.ts";
 import type { LostShare, SendingHost } from "../../result/run-result.ts";
 import { nowNs, sleepUnless, timeOriginMs } from "../../runtime/clock.ts";
 import type { FunctionsSource } from "../../scenario/thread-functions.ts";
+import { type AgentLimits, type HostLimits, hostExhausted, limitsOfAgents } from "../host-limits.ts";
 import type { RunSignal } from "../interrupt.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import { type ClockReading, driftNs, messageDelayNs, originMsOf, readClock } from "./clock-offset.ts";
 import { FleetSender } from "./fleet-sender.ts";
+import { joinHosts } from "./join-parts.ts";
 import type { JoinedRequests, RequestListener } from "./joined-requests.ts";
 import type { LostPart } from "./lost-senders.ts";
 import type { RequestsWanted } from "./packed-requests.ts";
@@ -24,6 +26,8 @@ const END_MS = 2000;
 /** Senders that send a plan's load together. */
 export interface Fleet {
   readonly count: number;
+  /** The limits of the agents that send. Absent: this process sends. */
+  readonly limits?: HostLimits | undefined;
   /**
    * Returns the sender that all of them are.
    * @param listener hears of what ends in any of them
@@ -36,8 +40,8 @@ export interface Fleet {
 /** Where the senders of other hosts run. */
 export interface SeatsElsewhere {
   readonly count: number;
-  /** Number of them on each host. */
-  readonly perHost: number;
+  /** Number of them of each agent. */
+  readonly threads: number;
   /** Number of hosts that may be lost during the run. */
   readonly allowLost: number;
   /** Opens one of them. @param index 0 to `count` - 1 */
@@ -50,7 +54,7 @@ export interface FleetOptions {
   readonly count: number;
   readonly elsewhere?: SeatsElsewhere | undefined;
   readonly signal: RunSignal;
-  /** Maximum number of outstanding requests of all of them together. */
+  /** Maximum number of outstanding requests of all threads of this process; agents have limits of their own. */
   readonly maxOutstanding: number;
   /** Whether the conductor wants the records of requests. */
   readonly wantsRecords: boolean;
@@ -65,7 +69,8 @@ export interface FleetOptions {
 /** Opens the plan's target at several senders. @throws RunError or UserError when one of them cannot; none is left then */
 export async function openFleet(plan: Plan, options: FleetOptions): Promise<Fleet> {
   const { signal, elsewhere } = options;
-  const maxOutstanding = ownLimit(plan, options);
+  const maxOutstanding =
+    elsewhere === undefined ? options.maxOutstanding : (plan.client.maxOutstanding ?? Number.POSITIVE_INFINITY);
   // Each sender may have one request in flight.
   const count = Math.min(elsewhere?.count ?? options.count, maxOutstanding);
   const seats: SeatSender[] = Array.from(
@@ -82,7 +87,8 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   };
   const readings = elsewhere === undefined ? undefined : await Promise.all(seats.map((seat) => seat.readClock()));
   const delayNs = readings === undefined ? 0 : messageDelayNs(readings);
-  const opened = await Promise.allSettled(seats.map((seat) => seat.open(plan, delayNs)));
+  const agentsOnHost = agentsByHost(seats);
+  const opened = await Promise.allSettled(seats.map((seat) => seat.open(plan, delayNs, agentsOnHost)));
   const failed = opened.find((one) => one.status === "rejected");
   if (failed !== undefined) {
     await close();
@@ -90,10 +96,14 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   }
   return {
     count,
+    limits: elsewhere && limitsOf(plan, seats, elsewhere.threads),
     createSender: (listener, joined) => {
       const senders = seats.map((seat, index) => seat.createSender(listener, joined?.listenerOf(index)));
       if (elsewhere === undefined) return new FleetSender(senders, { joined });
-      const fleet = new FleetSender(senders, { joined, hosts: () => describeHosts(seats) });
+      const fleet = new FleetSender(senders, {
+        joined,
+        hosts: async () => joinHosts(await Promise.all(seats.map((seat) => seat.describe()))),
+      });
       const lost = new Set<string>();
       drop = ({ hostId, sender }, heardNs) => {
         lost.add(hostId);
@@ -113,43 +123,23 @@ interface SeatOptions extends FleetOptions {
   drop(seat: SeatSender, heardNs: number): { readonly missing: LostPart; readonly endsRun: boolean } | undefined;
 }
 
-/** Describes the hosts, in the order of their first seats. */
-async function describeHosts(seats: readonly SeatSender[]): Promise<SendingHost[]> {
-  const parts = new Map<string, SendingHost>();
-  for (const { id, part } of await Promise.all(seats.map((seat) => seat.describe()))) {
-    const others = parts.get(id);
-    parts.set(id, others === undefined ? part : joinHost(others, part));
-  }
-  return [...parts.values()];
+/** Returns the limits of all agents together; undefined where none has said its own. */
+function limitsOf(plan: Plan, seats: readonly SeatSender[], threads: number): HostLimits | undefined {
+  const agents = new Map(
+    seats.flatMap((seat) => (seat.agentLimits === undefined ? [] : [[seat.hostId, seat.agentLimits]])),
+  );
+  const [first, ...others] = agents.values();
+  return first && limitsOfAgents(plan, [first, ...others], threads);
 }
 
-function joinHost(a: SendingHost, b: SendingHost): SendingHost {
-  return {
-    name: a.name,
-    workerCount: a.workerCount + b.workerCount,
-    sentCount: a.sentCount + b.sentCount,
-    completedCount: a.completedCount + b.completedCount,
-    failedCount: a.failedCount + b.failedCount,
-    clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
-    clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
-    lateNs: Math.max(a.lateNs, b.lateNs),
-    ...(a.lost === undefined ? {} : { lost: b.lost === undefined ? a.lost : joinLost(a.lost, b.lost) }),
-  };
+/** Returns the ids of the agents on each host, by its name: an agent's name is that of its host and its process id. */
+function agentsByHost(seats: readonly SeatSender[]): ReadonlyMap<string, readonly string[]> {
+  const nameById = new Map(seats.map(({ hostId, name }) => [hostId, name]));
+  return Map.groupBy(nameById.keys(), (id) => hostOf(nameById.get(id) ?? ""));
 }
 
-function joinLost(a: LostShare, b: LostShare): LostShare {
-  return {
-    ...a,
-    fromNs: Math.min(a.fromNs, b.fromNs),
-    uncountedCount: a.uncountedCount + b.uncountedCount,
-    loadRatio: a.loadRatio + b.loadRatio,
-  };
-}
-
-/** The limits of each other host hold there, see {@link SenderThreadData}. */
-function ownLimit({ client }: Plan, { maxOutstanding, elsewhere }: FleetOptions): number {
-  if (elsewhere === undefined) return maxOutstanding;
-  return client.maxOutstanding ?? (maxOutstanding * elsewhere.count) / elsewhere.perHost;
+function hostOf(agentName: string): string {
+  return agentName.replace(/\/\d+$/, "");
 }
 
 /** The conductor's side of a seat. */
@@ -168,6 +158,7 @@ class SeatSender {
   private reading: ClockReading | undefined;
   private lateNs = 0;
   private counts: SentCounts | undefined;
+  private limits: HostLimits | undefined;
   private remote: RemoteSender | undefined;
   private lost: LostShare | undefined;
 
@@ -201,16 +192,18 @@ class SeatSender {
     const first = this.reading ?? last;
     // Its latest counts are those of its last reply.
     const { sentCount = 0, completedCount = 0, failedCount = 0 } = this.remote?.sender.progress() ?? {};
-    const { name = "" } = this.seat.host ?? {};
-    const id = this.hostId;
+    const { hostId: id, name } = this;
     const counts = { workerCount: 1, sentCount, completedCount, failedCount };
     const clockDriftNs = first === undefined || last === undefined ? 0 : driftNs(first, last);
     const clock = { clockErrorNs: first?.errorNs ?? 0, clockDriftNs, lateNs: this.lateNs };
     return { id, part: { name, ...counts, ...clock, ...(this.lost === undefined ? {} : { lost: this.lost }) } };
   }
 
-  /** Opens the plan's target there. @param delayNs time by which its clock is behind, in which a message reaches every seat */
-  open(plan: Plan, delayNs: number): Promise<unknown> {
+  /**
+   * Opens the plan's target there.
+   * @param delayNs time by which its clock is behind, in which a message reaches every seat @param agentsOnHost ids of agents by host
+   */
+  open(plan: Plan, delayNs: number, agentsOnHost: ReadonlyMap<string, readonly string[]>): Promise<unknown> {
     const { share, reading } = this;
     const { maxOutstanding, wantsRecords, requests, measuresTokens, functions, elsewhere } = this.options;
     const originMs = reading === undefined ? timeOriginMs() : originMsOf(reading) + nsToMs(delayNs);
@@ -218,13 +211,26 @@ class SeatSender {
       kind: "open",
       data: {
         ...{ plan, share, functions, requests, measuresTokens, sendsRecords: wantsRecords },
-        perHost: elsewhere?.perHost,
+        agent: elsewhere && {
+          threads: elsewhere.threads,
+          agentsOnHost: agentsOnHost.get(hostOf(this.name))?.length ?? 1,
+        },
         maxOutstanding: countOf(maxOutstanding, share),
         secrets: registeredSecrets(),
         originMs,
       },
     });
     return this.opening.promise;
+  }
+
+  get name(): string {
+    return this.seat.host?.name ?? "";
+  }
+
+  /** What the agent may use. Undefined until it is open, and for a thread of this process. */
+  get agentLimits(): AgentLimits | undefined {
+    const { name, limits } = this;
+    return limits && { name, limits };
   }
 
   get hostId(): string {
@@ -243,13 +249,24 @@ class SeatSender {
     return this.remote.sender;
   }
 
-  /** Lanes count among those of all senders. */
+  /** Lanes count among those of all senders, and the limit of a host is that of this agent. */
   private withLanes(listener: SenderListener): SenderListener {
     return {
       ...listener,
-      failed: (...[failure, lane, sentNs]: Parameters<SenderListener["failed"]>): void =>
-        listener.failed(failure, numberOf(lane, this.share), sentNs),
+      failed: (...[failure, lane, sentNs]: Parameters<SenderListener["failed"]>): void => {
+        const { name, limits } = this;
+        if (failure.isHostExhausted === true && limits !== undefined)
+          listener.broken(hostExhausted({ ...limits, agents: { count: 1, leastName: name } }));
+        listener.failed(failure, numberOf(lane, this.share), sentNs);
+      },
+      broken: (error) => listener.broken(this.named(error)),
     };
+  }
+
+  /** Names the agent whose host has reached a limit. */
+  private named(error: unknown): unknown {
+    if (this.seat.host === undefined || !(error instanceof RunError) || error.code !== "host-limit") return error;
+    return error.reword([`${this.seat.name}: `, error.text]);
   }
 
   post(task: SeatTask): void {
@@ -274,6 +291,7 @@ class SeatSender {
         return;
       case "opened":
         this.counts = event;
+        this.limits = event.limits;
         this.opening.resolve(event);
         return;
       case "not-opened":
@@ -294,7 +312,7 @@ class SeatSender {
       return new RunError("internal", `${seat.name} failed: ${reason}`, hint);
     }
     if (seat.host === undefined) return new RunError("internal", `${seat.name} failed: ${reason}`, "Report this.");
-    const part = (options.elsewhere?.perHost ?? 1) / share.count;
+    const part = (options.elsewhere?.threads ?? 1) / share.count;
     const message = `${seat.name} is lost, and with it ${formatPct(part)} of the load: ${reason}`;
     return new RunError("unreachable", message, "Look at its host, and start it again. The other agents are free.");
   }
