@@ -3,6 +3,7 @@ import { functionsOf, withoutCalls } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { findConflicts } from "../registry/conflicts.ts";
+import { holdInputs } from "../registry/input-kinds.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import type { RunObserver } from "../result/observer.ts";
 import { nowNs } from "../runtime/clock.ts";
@@ -14,6 +15,7 @@ import { findUndivided } from "./fleet/undivided.ts";
 import { sharesMeter, wantedRequests } from "./fleet/wanted-requests.ts";
 import { checkSources, type HostLimits, hostLimitsOf } from "./host-limits.ts";
 import type { RunSignal } from "./interrupt.ts";
+import type { MadeInputs, Session } from "./open/session.ts";
 import { measuresTokens, openSending, type Sending, type SendingOptions } from "./open-sending.ts";
 import type { RunParts } from "./run-parts.ts";
 import { openServerMetrics, type ServerMetrics } from "./server-metrics.ts";
@@ -82,7 +84,10 @@ export async function openRun(
     if (sendsElsewhere) {
       const wantsRecords =
         observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
-      const options = { signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter };
+      const options = {
+        ...{ signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter },
+        made: madeInputs(plan, session),
+      };
       fleet = await openSenders(served, { ...options, count, isGrowing, elsewhere: agents });
     }
     const startNs = nowNs();
@@ -138,6 +143,12 @@ async function openAgents(
   options: Pick<FleetOptions, "signal" | "functions"> & { readonly workers: number },
 ): Promise<Agents | undefined> {
   return bus && (await import("./fleet/bus/open-agents.ts")).openAgents(bus, options);
+}
+
+/** Returns the data of each target that comes from a function, which is called once; undefined where there is none. */
+function madeInputs(plan: Plan, { members, dataset }: Session): MadeInputs | undefined {
+  const made = members?.map((one) => holdInputs(one.plan, one.session.dataset)) ?? [holdInputs(plan, dataset)];
+  return made.some((held) => held !== undefined) ? made : undefined;
 }
 
 /** Opens the senders that are elsewhere. */

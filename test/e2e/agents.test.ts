@@ -114,6 +114,43 @@ test(
   },
 );
 
+test("the function of generate is called once, by the conductor, whoever sends what it makes", LIMIT, async () => {
+  await withAgents(2, () =>
+    withServer({}, async (server) => {
+      const file = join(folder, "made.ts");
+      const text = `import { threadId } from "node:worker_threads";
+import { defineScenario, hold, input, triton } from "rampart";
+const make = async function* () {
+  for (let n = 0; n < 10; n++) yield { tensors: { INPUT0: Array(16).fill(n), INPUT1: Array(16).fill(threadId) } };
+};
+export default defineScenario({
+  name: "made",
+  target: triton("${server.url}", { model: "simple" }),
+  load: hold(4, { requests: 40 }),
+  inputs: input.generate(make),
+});
+`;
+      writeFileSync(file, text);
+      for (const options of [
+        ["--bus", nats.url, "--agents", "2"],
+        ["--workers", "2"],
+      ]) {
+        const before = server.infers.length;
+        const { code, stderr } = await runRampart(["run", file, ...options], { cwd: folder });
+        assert.equal(code, 0, stderr);
+        const sent = server.infers.slice(before).map(({ binary }) => Buffer.from(binary));
+        // Senders are threads with other numbers.
+        assert.deepEqual([...new Set(sent.map((bytes) => bytes.readInt32LE(64)))], [0]);
+        // Each of the ten four times, divided among the senders.
+        assert.deepEqual(
+          sent.map((bytes) => bytes.readInt32LE(0)).sort((a, b) => a - b),
+          Array.from({ length: 40 }, (_, at) => Math.floor(at / 4)),
+        );
+      }
+    }),
+  );
+});
+
 /** The limits of Linux. */
 const LINUX = { ...LIMIT, skip: process.platform === "linux" ? false : "ulimit is that of Linux" };
 

@@ -9,6 +9,7 @@ import { nowNs, sleepUnless, timeOriginMs } from "../../runtime/clock.ts";
 import type { FunctionsSource } from "../../scenario/thread-functions.ts";
 import { type AgentLimits, type HostLimits, hostExhausted, limitsOfAgents } from "../host-limits.ts";
 import type { RunSignal } from "../interrupt.ts";
+import type { MadeInputs } from "../open/session.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import { type ClockReading, driftNs, messageDelayNs, originMsOf, readClock } from "./clock-offset.ts";
 import { FleetSender } from "./fleet-sender.ts";
@@ -64,6 +65,8 @@ export interface FleetOptions {
   readonly measuresTokens?: boolean | undefined;
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
+  /** Data that was made once. Absent: each sender loads the data. */
+  readonly made?: MadeInputs | undefined;
 }
 
 /** Opens the plan's target at several senders. @throws RunError or UserError when one of them cannot; none is left then */
@@ -205,12 +208,12 @@ class SeatSender {
    */
   open(plan: Plan, delayNs: number, agentsOnHost: ReadonlyMap<string, readonly string[]>): Promise<unknown> {
     const { share, reading } = this;
-    const { maxOutstanding, wantsRecords, requests, measuresTokens, functions, elsewhere } = this.options;
+    const { maxOutstanding, wantsRecords, requests, measuresTokens, functions, made, elsewhere } = this.options;
     const originMs = reading === undefined ? timeOriginMs() : originMsOf(reading) + nsToMs(delayNs);
     this.post({
       kind: "open",
       data: {
-        ...{ plan, share, functions, requests, measuresTokens, sendsRecords: wantsRecords },
+        ...{ plan, share, functions, made, requests, measuresTokens, sendsRecords: wantsRecords },
         agent: elsewhere && {
           threads: elsewhere.threads,
           agentsOnHost: agentsOnHost.get(hostOf(this.name))?.length ?? 1,

@@ -9,6 +9,7 @@ import { type Cancel, DueTimer, nowNs, shareClock, wallMs } from "../../runtime/
 import { type FunctionsSource, loadFunctions } from "../../scenario/thread-functions.ts";
 import { type HostLimits, hostLimitsOf, partOfThread, watchMemory } from "../host-limits.ts";
 import { RunSignal } from "../interrupt.ts";
+import type { MadeInputs } from "../open/session.ts";
 import { openSending, type Sending } from "../open-sending.ts";
 import { RequestPacker, type RequestsWanted } from "./packed-requests.ts";
 import type { MessageName, SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
@@ -30,6 +31,8 @@ export interface SenderThreadData {
   readonly secrets: readonly string[];
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
+  /** Data that the conductor made once. Absent: the thread loads the data. */
+  readonly made?: MadeInputs | undefined;
   /** Time origin of the conductor's clock, on the clock of {@link wallMs} here. */
   readonly originMs: number;
 }
@@ -134,7 +137,7 @@ class SenderThread {
         load,
         signal,
         maxOutstanding: Math.min(data.maxOutstanding, most),
-        senders: share,
+        ...{ senders: share, made: data.made },
         measuresTokens,
       });
       const send = this.send.bind(this);
