@@ -1,6 +1,6 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
 import { defined } from "../../plan/defined.ts";
-import { formatCount, formatDurationNs, msToNs, NS_PER_SEC } from "../../plan/units.ts";
+import { countOf, formatDurationNs, msToNs, NS_PER_SEC, plural } from "../../plan/units.ts";
 import {
   estimateByEarlyStopping,
   explainLimited,
@@ -81,9 +81,11 @@ export function judgeMlperf(
   const queryCount = sorted.length + failedQueryCount;
   const sampleCount = sampleLatenciesNs.length + failedCount;
   const broken: string[] = [];
-  if (failedCount > 0) broken.push(`${failedCount} of ${sampleCount} requests failed`);
+  if (failedCount > 0) broken.push(`${failedCount} of ${sampleCount} ${plural(sampleCount, "request")} failed`);
   if (queryCount < minQueryCount)
-    broken.push(`${formatCount(queryCount)} queries were sent, ${formatCount(minQueryCount)} are needed`);
+    broken.push(
+      `${countOf(queryCount, "query was", "queries were")} sent, ${countOf(minQueryCount, "is", "are")} needed`,
+    );
   const durationNs = endOf(rules, sample) - startNs;
   if (durationNs < minDurationNs)
     broken.push(`the run lasted ${formatDurationNs(durationNs)}, ${formatDurationNs(minDurationNs)} are needed`);
@@ -134,7 +136,7 @@ function estimatedStop(sorted: Float64Array, ratio: number): EstimatedStop {
 
 function explainStop({ percentile }: MlperfRules, stop: EstimatedStop | LimitedStop, queryCount: number): string {
   if ("neededCount" in stop)
-    return `early stopping needs ${stop.neededCount} queries for p${percentile}, and ${formatCount(queryCount)} were sent`;
+    return `early stopping needs ${stop.neededCount} queries for p${percentile}, and ${countOf(queryCount, "was", "were")} sent`;
   return explainLimited(`p${percentile}`, stop, queryCount);
 }
 

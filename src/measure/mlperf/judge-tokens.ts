@@ -1,5 +1,5 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
-import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
+import { countOf, formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
 import { explainLimited, type LimitedStop, limitedStop } from "./early-stopping.ts";
 import { type MlperfLatency, nearestRank, summarizeLatency } from "./latency-statistics.ts";
 import type { MlperfTokenSample } from "./token-sample.ts";
@@ -62,7 +62,7 @@ export function judgeTokens(
   const of = formatCount(queryCount);
   const broken: string[] = [];
   if (uncountedCount > 0)
-    broken.push(`the number of tokens of ${formatCount(uncountedCount)} responses is unknown, so name a tokenizer`);
+    broken.push(`the number of tokens of ${countOf(uncountedCount, "response")} is unknown, so name a tokenizer`);
   if (isNew(lackingFirst))
     broken.push(`${formatCount(lackingFirst)} of ${of} requests failed or have no streamed token`);
   if (isNew(lackingPer) && lackingPer > lackingFirst + uncountedCount)

@@ -1,5 +1,6 @@
 import type { OverRuns } from "../../measure/intervals/over-runs.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { countOf } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
 import { formatThreeDigits, joinEnds } from "./values.ts";
 
@@ -68,11 +69,11 @@ function describeMean(
 ): string {
   const interval =
     low === null || high === null ? "" : ` (${joinEnds(formatThreeDigits(low), formatThreeDigits(high))})`;
-  const of = count < runCount ? `${count} of ${runCount}` : `${count}`;
+  const of = `${count < runCount ? `${count} of ` : ""}${countOf(Math.max(count, runCount), "run")}`;
   const found = `${isAtLeast ? FOUND_AT_LEAST : `${FOUND}:`} ${describeLevel(plan, Number(mean.toPrecision(4)))}`;
   // Equal whole numbers have an interval without a length, which claims more than they show.
-  if (deviation === 0) return `${found}, the same in ${of} runs`;
-  return `${found}, the mean over ${of} ${of === "1" ? "run" : "runs"}${interval}`;
+  if (deviation === 0) return `${found}, the same in ${of}`;
+  return `${found}, the mean over ${of}${interval}`;
 }
 
 /** Names runs by their numbers: `runs 2 and 4`. */
