@@ -23,8 +23,11 @@ interface EstimatedStop {
   readonly estimate?: StoppingEstimate;
 }
 
-/** The result of an MLPerf scenario. */
-export interface MlperfResult {
+/**
+ * The result of an MLPerf scenario. The latencies are those of queries: of the slowest request of each. They are absent when none succeeded, and
+ * for `offline`, where LoadGen's latencies are times since the start.
+ */
+export interface MlperfResult extends Partial<MlperfLatency> {
   readonly scenario: MlperfRules["scenario"];
   /** Whether all rules are kept. */
   readonly isValid: boolean;
@@ -32,11 +35,6 @@ export interface MlperfResult {
   readonly broken: readonly string[];
   readonly queryCount: number;
   readonly sampleCount: number;
-  /**
-   * Latency of queries: of the slowest request of each. Absent when none succeeded, and for `offline`, where LoadGen's latencies are times
-   * since the start.
-   */
-  readonly latency?: MlperfLatency;
   /**
    * The percentile of latency that is the result or is limited, and its value; absent for `offline`, for limits on tokens, and when no
    * request succeeded.
@@ -102,13 +100,13 @@ export function judgeMlperf(
   const { scenario } = rules;
   return defined({
     ...{ scenario, isValid: broken.length === 0, broken, queryCount, sampleCount },
-    latency: sorted.length === 0 || scenario === "offline" ? undefined : summarizeLatency(sorted),
     target,
     earlyStopping: stop,
     p99Stopping: scenario === "single-stream" ? estimatedStop(sorted, 0.99) : undefined,
-    tokens: tokens?.times,
     ...ratesOf(rules, sample, startNs),
     ...tokenRateOf(rules, sample, startNs, tokenSample),
+    tokens: tokens?.times,
+    ...(sorted.length === 0 || scenario === "offline" ? {} : summarizeLatency(sorted)),
   });
 }
 
