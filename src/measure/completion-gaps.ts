@@ -189,6 +189,11 @@ export function gapRatio(
   return Math.min(1, sumNs / durationNs);
 }
 
+/** Reports whether so much of the time is in gaps that the requests which were not sent then decide a percentile. @param ratio see {@link gapRatio} */
+export function isHiddenByGaps(ratio: number, percentile: number): boolean {
+  return ratio >= 1 - percentile / 100;
+}
+
 function lengthOf({ startNs, endNs, sentNs }: LongGap): number {
   return endNs - Math.max(startNs, sentNs);
 }
