@@ -4,7 +4,7 @@ import { fixedScheduleMode } from "../load/fixed-schedule.ts";
 import { intervalsMode } from "../load/intervals.ts";
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import { prepareWith } from "../load/levels.ts";
-import type { LoadMode, PhasedLoad } from "../load/load-mode.ts";
+import type { LoadMode, MlperfRules, PhasedLoad } from "../load/load-mode.ts";
 import { mlperfMode } from "../load/mlperf.ts";
 import { mlperfServerMode } from "../load/mlperf-server.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
@@ -36,6 +36,11 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
 /** Returns the mode of a load. */
 export function loadModeOf(load: LoadPlan): LoadMode<LoadPlan> {
   return LOAD_MODES[load.kind] as LoadMode<LoadPlan>;
+}
+
+/** Returns MLPerf's rules for the load of a plan; undefined for all other loads. */
+export function mlperfRulesOf({ load }: Pick<Plan, "load">): MlperfRules | undefined {
+  return loadModeOf(load).mlperf?.(load);
 }
 
 /** Prepares a plan's load. @throws UserError when a file of the plan cannot be read */

@@ -35,6 +35,7 @@ const PARTS = {
   levels: [],
   phased: undefined,
   warmup: { sentCount: 0, failedCount: 0 },
+  totals: { connectionCount: 0, resendCount: 0, received: undefined, servers: undefined },
   server: undefined,
   startNs: 0,
 };

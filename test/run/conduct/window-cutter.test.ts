@@ -52,7 +52,7 @@ test("without load the window begins once the server has reported its counters",
   });
   const clockOf = (): typeof clock => clock;
   const windows = new WindowCutter(context);
-  await settleWithin(clock, 100, windows.begin(undefined));
+  await settleWithin(clock, 100, windows.begin(Promise.resolve()));
   assert.equal(windows.startNs, 50.04e9);
   assert.equal(windows.hasServerCounters, true);
 });
