@@ -22,6 +22,11 @@ import { openServerMetrics, type ServerMetrics } from "./server-metrics.ts";
 export interface OpenOptions extends Pick<SendingOptions, "meter" | "held"> {
   /** Creates the run's observer, once, before the target is contacted; may reject. */
   openObserver(): Promise<RunObserver>;
+  /**
+   * Rejects when the plan is not valid. Called outside of measured time, after the load has begun, for a front door that begins at once. Absent: the
+   * front door has checked the plan.
+   */
+  check?: (() => Promise<unknown>) | undefined;
   /** Where other threads find the plan's functions. Default: the plan names none. */
   readonly functions?: FunctionsSource | undefined;
 }
@@ -50,9 +55,9 @@ export interface OpenRun {
 export async function openRun(
   plan: Plan,
   signal: RunSignal,
-  { openObserver, meter, held, functions: source }: OpenOptions,
+  { openObserver, meter, held, check, functions: source }: OpenOptions,
 ): Promise<OpenRun> {
-  const conflicts = findConflicts(plan);
+  const conflicts = check === undefined ? [] : findConflicts(plan);
   if (conflicts.length > 0) throw new UserError(conflicts);
   await checkSources(plan);
   const load = prepareLoad(plan.load);

@@ -21,18 +21,13 @@ export interface RunningPlan {
 
 /** What a run needs besides its plan. */
 export interface RunOptions extends OpenOptions {
-  /**
-   * Rejects when the plan is not valid. Called outside of measured time, after the load has begun: front ends validate user input
-   * themselves, so this only guards against their defects.
-   */
-  check(): Promise<unknown>;
   /** The other processes of the measurement. Default: none. */
   readonly peers?: Peers | undefined;
 }
 
 /**
- * Starts a plan's run: connects to the target and sends the first request as soon as possible. Before that it refuses parts of the
- * plan that do not fit together.
+ * Starts a plan's run: connects to the target and sends the first request as soon as possible. Before that it refuses parts of an
+ * unchecked plan that do not fit together.
  */
 export function startPlan(plan: Plan, options: RunOptions): RunningPlan {
   const signal = new RunSignal();

@@ -27,6 +27,13 @@ test("a server that is not there leaves nothing open", async () => {
   await assert.rejects(openRun(plan, new RunSignal(), options), RunError);
 });
 
+test("a plan is checked for conflicts unless its front door has done so", async () => {
+  const plan = makePlan({ target: { url: "127.0.0.1:1" }, client: { kind: "grpc-js" } });
+  const check = (): Promise<void> => Promise.resolve();
+  await assert.rejects(openRun(plan, new RunSignal(), { ...options, check }), UserError);
+  await assert.rejects(openRun(plan, new RunSignal(), options), RunError);
+});
+
 test("a load that cannot be divided is refused before the target is contacted", async () => {
   const plan = makePlan({ target: { url: "127.0.0.1:1" }, client: { workers: 2, isMpi: true } });
   await assert.rejects(openRun(plan, new RunSignal(), options), UserError);

@@ -222,7 +222,7 @@ export class Conductor implements LevelHost {
   async checkOnce(): Promise<void> {
     if (this.isChecked) return;
     this.isChecked = true;
-    await this.parts.check();
+    await this.parts.check?.();
   }
 
   addWarmup({ sentCount, failedCount }: WarmUpTally): void {
