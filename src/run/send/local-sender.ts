@@ -18,6 +18,7 @@ import type { RequestGroups } from "../groups/request-groups.ts";
 import type { Canceller } from "./canceller.ts";
 import type { Driver } from "./driver.ts";
 import { untilRoundEnds, untilSteady } from "./end-waits.ts";
+import { type BeginChange, LoadStarter } from "./load-starter.ts";
 import type {
   ClosedSender,
   Drained,
@@ -31,7 +32,7 @@ import type {
   TakenSpan,
   Unsent,
 } from "./messages.ts";
-import { type BeginChange, type DriveParts, type OwnedDrive, Ownership, prepareChange } from "./owned-drive.ts";
+import { type DriveParts, type OwnedDrive, Ownership } from "./owned-drive.ts";
 
 /** What a sender of this thread consists of. */
 export interface LocalSenderParts extends TallyParts, DriveParts {
@@ -50,6 +51,7 @@ export interface LocalSenderParts extends TallyParts, DriveParts {
 export class LocalSender implements LoadSender {
   private readonly parts: LocalSenderParts;
   private readonly driver: Driver;
+  private readonly loads: LoadStarter;
   private readonly counter: WindowCounter;
   /** Begins the level that was prepared. */
   private next: BeginChange | undefined;
@@ -61,6 +63,7 @@ export class LocalSender implements LoadSender {
     this.parts = parts;
     this.owned = new Ownership(parts);
     this.driver = parts.driver;
+    this.loads = new LoadStarter(parts.driver);
     this.counter = new WindowCounter({ ...parts, sends: parts.driver });
   }
 
@@ -79,16 +82,16 @@ export class LocalSender implements LoadSender {
     if (way === "change") {
       this.next = undefined;
       this.nextOwned = owned;
-      this.next = await prepareChange(this.driver, owned.drive);
+      this.next = await this.loads.prepareChange(owned.drive);
       return;
     }
     if (way === "start" && isScheduled(owned.drive)) await this.driver.stop();
-    await this.driver.prepare(owned.drive);
+    await this.loads.prepare(owned.drive);
   }
 
   async admits(step: LoadStep): Promise<boolean> {
     const { drive, whole } = this.owned.of(step);
-    return this.driver.admits(drive, leastInFlightOf(whole));
+    return this.loads.admits(drive, leastInFlightOf(whole));
   }
 
   start(step: LoadStep, quota: number | QueryMinimums, atNs?: number): Promise<void> {
@@ -96,7 +99,7 @@ export class LocalSender implements LoadSender {
     this.owned.use(owned);
     if (typeof quota !== "number") this.endAtMinimums(quota);
     const most = this.owned.shareOf(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
-    return this.driver.start(owned.drive, most, atNs);
+    return this.loads.start(owned.drive, most, atNs);
   }
 
   /** The requests of a query are sent at once: the first one decides for all. */

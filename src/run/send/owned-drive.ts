@@ -3,7 +3,6 @@ import type { PreparedLoad } from "../../load/load-mode.ts";
 import { countOf, divideDrive, type Share, shareOfDrive, WHOLE } from "../../load/share.ts";
 import type { Driver } from "./driver.ts";
 import type { LoadStep } from "./messages.ts";
-import { createNextLoad } from "./scheduled-load.ts";
 import type { SessionFeed } from "./session-feed.ts";
 
 /** A load, and the part of it that a sender owns. */
@@ -38,24 +37,6 @@ function driveOf({ load, timestampsMs }: DriveParts, step: LoadStep): Drive {
 function ownDrive(whole: Drive, sender: Share, { sequences, lanes }: Pick<Driver, "sequences" | "lanes">): OwnedDrive {
   const share = shareOfDrive(whole, sender, sequences === undefined ? undefined : lanes.sequenceCount);
   return { whole, share, drive: divideDrive(whole, share) };
-}
-
-/** Changes to a prepared load. @param quota number of requests that it may send @param atNs start of a schedule. Default: now */
-export type BeginChange = (quota: number, atNs?: number) => void;
-
-/**
- * Prepares another load while the current one continues: opens its connections. Returns a function that changes to it at once. Requests in flight end under the new load. Loads that assign sequences, or lanes that wait for their
- * responses, wait for them first.
- */
-export async function prepareChange(driver: Driver, drive: Drive): Promise<BeginChange> {
-  await driver.prepare(drive);
-  const { closedLoad, lanes } = driver;
-  const { load, begin } = await createNextLoad(driver, lanes, drive, closedLoad);
-  const isSame = load === closedLoad && load === driver.load;
-  if (!isSame && (driver.sequences !== undefined || driver.isSync)) await driver.stop();
-  return (quota, atNs) => {
-    if (driver.admits(drive)) driver.replace(load, quota, () => begin(atNs));
-  };
 }
 
 /** What a sender owns of the load that runs. */
