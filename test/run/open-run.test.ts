@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RunError, UserError } from "../../src/plan/problem.ts";
 import { RunSignal } from "../../src/run/interrupt.ts";
-import { openRun } from "../../src/run/open-run.ts";
+import { openRun } from "../../src/run/run-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { withServer } from "./kserve-server.ts";
 

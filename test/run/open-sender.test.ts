@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
-import { openSender, timestampsOf } from "../../src/run/open-sender.ts";
+import { openSender, timestampsOf } from "../../src/run/open-sending.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeDataset, makeDriver, makeService } from "./send/fake-client.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Share } from "../../../src/load/share.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
-import { openSender } from "../../../src/run/open-sender.ts";
+import { openSender } from "../../../src/run/open-sending.ts";
 import type { LoadSender } from "../../../src/run/send/messages.ts";
 import { nowNs } from "../../../src/runtime/clock.ts";
 import { makePlan } from "../../plan/make-plan.ts";
