@@ -73,6 +73,7 @@ function driveOf({ load, timestampsMs }: DriveParts, step: LoadStep): Drive {
 
 /** Returns what a sender owns of a load. @param sender its share of loads that are divided among all senders */
 function ownDrive(whole: Drive, sender: Share, { sequences, lanes }: Pick<Driver, "sequences" | "lanes">): OwnedDrive {
+  if (sender.count === 1) return { whole, share: sender, drive: whole };
   const share = shareOfDrive(whole, sender, sequences === undefined ? undefined : lanes.sequenceCount);
   return { whole, share, drive: divideDrive(whole, share) };
 }
