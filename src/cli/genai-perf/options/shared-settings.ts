@@ -1,13 +1,13 @@
 import { defined } from "../../../plan/defined.ts";
 import type { SettingPath as PlanSettingPath } from "../../../plan/messages.ts";
 import { userError } from "../../../plan/problem.ts";
+import { withValue } from "../../options/place.ts";
 import {
   defaultTextOf,
   fileKeyOf,
   formatNotation,
   type GivenValue,
   type PlanValue,
-  type PlanValues,
   readNotation,
   type SharedOption,
   toOutputPath,
@@ -15,12 +15,14 @@ import {
 } from "../../options/shared-option.ts";
 import { sharedOptions } from "../../options/shared-options.ts";
 import { addTo } from "./flag-readers.ts";
-import type { Entry } from "./genai-option.ts";
-import type { SharedPath, SharedSetting, SharedSettings } from "./settings.ts";
+import type { Entry, Land } from "./genai-option.ts";
 
-/** The options that Rampart's other commands have too: as options of this mode, and what they put into the plan. */
+/** The options that Rampart's other commands have too, as options of this mode. */
 
 const SHARED = sharedOptions("genai-perf");
+
+/** As the user gave it: durations in seconds. Each text of an option that may be repeated. An empty text or null stands for "not given". */
+type SharedValue = string | number | boolean | null | readonly string[];
 
 /** How a value is read, and what stands for "not given". */
 const KINDS = {
@@ -32,74 +34,63 @@ const KINDS = {
   decimal: ["decimal", null],
   choice: ["text", ""],
   text: ["text", ""],
-} as const satisfies Readonly<Record<SharedOption["kind"], readonly [Entry["kind"], SharedSetting]>>;
+} as const satisfies Readonly<Record<SharedOption["kind"], readonly [Entry["kind"], SharedValue]>>;
 
-/** No text of an option that may be repeated. */
-const NOTHING: readonly string[] = [];
+/** An option with the mark of those that other commands have too: the types of their values are unknown. */
+type SharedEntry = Entry & { readonly isShared: true };
 
 /** The options. */
-export const SHARED_OPTIONS = SHARED.map((shared) => {
+export const SHARED_OPTIONS = SHARED.map((shared): SharedEntry => {
   const { name, help, kind, value, setting, choices, min, max, unit, meant, isRepeatable } = shared;
-  const at: SharedPath = `rampart.shared.${name}`;
+  const key = sharedKeyOf(name);
   const defaultText = shared.default === undefined ? defaultTextOf(shared, false) : undefined;
   return {
+    isShared: true,
     names: [`--${name}`],
-    key: `rampart.${name.replaceAll("-", "_")}`,
+    key,
     kind: KINDS[kind][0],
-    at,
     default: defaultOf(shared),
     help,
-    ...(value === undefined ? {} : { value }),
-    ...(setting === undefined ? {} : { setting: setting as PlanSettingPath }),
-    ...defined({ min, max, unit, meant, choices, defaultText }),
-    ...(isRepeatable === undefined ? {} : { isRepeatable, kind: "texts", count: "one", read: addTo(at) }),
-  } satisfies Entry as Entry & { readonly at: SharedPath };
+    ...defined({ min, max, unit, meant, choices, defaultText, value }),
+    ...(setting && { setting: setting as PlanSettingPath, within: [key], land: landShared(shared, setting) }),
+    ...(isRepeatable && { isRepeatable, kind: "texts", count: "one", read: addTo(key) }),
+  };
 });
 
-function defaultOf({ kind, default: value, isRepeatable }: SharedOption): SharedSetting {
-  if (isRepeatable === true) return NOTHING;
+/** Returns the key in files of a shared option, by its name. */
+export function sharedKeyOf(name: string): `rampart.${string}` {
+  return `rampart.${name.replaceAll("-", "_")}`;
+}
+
+function defaultOf({ kind, default: value, isRepeatable }: SharedOption): SharedValue {
+  if (isRepeatable === true) return [];
   return kind === "duration" && value !== undefined ? formatNotation(kind, value as number) : (value ?? KINDS[kind][1]);
 }
 
-function isDefault(given: SharedSetting, option: SharedOption): boolean {
-  return typeof given === "object" && given !== null ? given.length === 0 : given === defaultOf(option);
+/** Returns what puts a value into a plan. It throws a UserError for one that stands for none. */
+function landShared(option: SharedOption, place: string): Land<GivenValue> {
+  const { kind } = option;
+  return (plan, given) => {
+    const read = kind === "duration" || kind === "percent" ? readNotation(kind, String(given)) : given;
+    const found: PlanValue = typeof read === "object" && "message" in read ? read : toPlanValue(option, read);
+    if ("value" in found) return withValue(plan, place, found.value);
+    const { message, hint, given: text = String(given) } = found;
+    throw userError("invalid-value", { setting: place as PlanSettingPath }, message, hint, text);
+  };
 }
 
 /** A file that the user asked for. */
 export interface RampartFile {
-  readonly at: SharedPath;
+  /** The name of the option's value. */
+  readonly of: `rampart.${string}`;
   readonly path: string;
 }
 
-/** Returns the files that the user asked for besides those of the artifact folder. */
-export function rampartFilesOf(shared: SharedSettings): RampartFile[] {
+/** Returns the files that the user asked for besides those of the artifact folder. @param values of all options by their names */
+export function rampartFilesOf(values: ReadonlyMap<string, unknown>): RampartFile[] {
   return SHARED.flatMap((option): RampartFile[] => {
-    const given = shared[option.name];
-    if (fileKeyOf(option) === undefined || given === "") return [];
-    return [{ at: `rampart.shared.${option.name}`, path: toOutputPath(String(given)) }];
+    const of = sharedKeyOf(option.name);
+    const given = values.get(of);
+    return fileKeyOf(option) === undefined || given === "" ? [] : [{ of, path: toOutputPath(String(given)) }];
   });
-}
-
-/** Returns what the options put into a plan. @throws UserError */
-export function sharedValues(shared: SharedSettings): PlanValues {
-  const values = new Map<string, unknown>();
-  for (const option of SHARED) {
-    const { name, kind, setting: path } = option;
-    const given = shared[name];
-    if (path === undefined || given === null || given === undefined || isDefault(given, option)) continue;
-    const isNotated = kind === "duration" || kind === "percent";
-    const read = isNotated ? readNotation(kind, String(given)) : (given as GivenValue);
-    const found: PlanValue = typeof read === "object" && "message" in read ? read : toPlanValue(option, read);
-    if ("message" in found) {
-      const { message, hint, given: text = String(given) } = found;
-      throw userError("invalid-value", { setting: path as PlanSettingPath }, message, hint, text);
-    }
-    values.set(path, found.value);
-  }
-  return values;
-}
-
-/** Reports whether only a plan is asked for. */
-export function isDryRun(shared: SharedSettings): boolean {
-  return shared["dry-run"] === true;
 }
