@@ -5,7 +5,7 @@ import { ENDPOINT_TYPES, type EndpointType } from "../endpoints.ts";
 import { type GenaiLoad, loadOf } from "../loads.ts";
 import { type GenaiOption, valueNameOf } from "./genai-option.ts";
 import type { PassedFlags } from "./passed-flags.ts";
-import { sharedKeyOf } from "./shared-settings.ts";
+import { sharedKeyOf } from "./shared.ts";
 import { ALL_OPTIONS, DEFAULTS } from "./subcommands.ts";
 import type { Subcommand, ValueSources } from "./values-builder.ts";
 

@@ -3,7 +3,7 @@ import type { Plan } from "../../../plan/plan.ts";
 import { secToMs } from "../../../plan/units.ts";
 import type { ArgparseOption } from "../../options/argparse.ts";
 import type { Option } from "../../options/option.ts";
-import { withValue } from "../../options/place.ts";
+import { hasPlace, withValue } from "../../options/place.ts";
 import type { LoadName } from "../loads.ts";
 import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
 import type { ValueSource, ValuesBuilder } from "./values-builder.ts";
@@ -118,6 +118,11 @@ export function lands<V>(
     return landed === undefined ? plan : withValue(plan, place, landed);
   };
   return { kind, default: fallback as Wide<V>, land, ...more };
+}
+
+/** Returns what puts a value at a path of plans that already have a value there. */
+export function ifThere<V>(place: string): Land<V> {
+  return (plan, value) => (hasPlace(plan, place) ? withValue(plan, place, value) : plan);
 }
 
 /** Adds the help heading to options. `Rampart` is the heading of its own options. */

@@ -3,7 +3,7 @@ import { DEFAULT_PROMPTS } from "../../../inputs/prompts/settings.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { hasPlace, withValue } from "../../options/place.ts";
 import { addTo, LIMITED, type Limits, readExtraInput, readLimits } from "./flag-readers.ts";
-import { holds, inGroup, type Land, lands } from "./genai-option.ts";
+import { holds, ifThere, inGroup, type Land, lands } from "./genai-option.ts";
 
 /** GenAI-Perf's options of the input data, in the order of its flags. */
 
@@ -245,7 +245,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
     names: ["--grpc-method"],
     setting: "target.method",
     key: "endpoint.grpc_method",
-    ...holds("text", ""),
+    ...lands("text", ifThere("target.method"), ""),
     help: "Method to call, as PACKAGE.SERVICE/METHOD; for the endpoint type dynamic_grpc. The texts of --input-file are the commands that write its messages.",
   },
   {

@@ -4,7 +4,7 @@ import type { Backend } from "../endpoint-formats.ts";
 import { type EndpointTypeName, ORIGINAL_TYPE_NAMES, RAMPART_TYPE_NAMES } from "../endpoints.ts";
 import { LOAD_NAMES, type Stimulus } from "../loads.ts";
 import { type MeasuredIn, readMeasurement } from "./flag-readers.ts";
-import { holds, inGroup, type Land, lands } from "./genai-option.ts";
+import { holds, ifThere, inGroup, type Land, lands } from "./genai-option.ts";
 import { SWEEP_DEFAULT_TEXT, SWEEP_FLAG_TYPES, SWEEPS, type Sweep } from "./sweeps.ts";
 
 /** GenAI-Perf's other options, in the order of its flags. */
@@ -80,7 +80,7 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
     names: ["-u", "--url"],
     setting: "target.url",
     key: "endpoint.url",
-    ...holds("text", "localhost:8001"),
+    ...lands("text", ifThere("target.url"), "localhost:8001", { landsIfGiven: true }),
     help: "The server.",
   },
 ]);
@@ -186,7 +186,7 @@ export const TOKENIZER_OPTIONS = inGroup("Tokenizer", [
     names: ["--tokenizer"],
     setting: "inputs.tokenizer",
     key: "tokenizer.name",
-    ...holds("text", ""),
+    ...lands("text", "measurement.tokens.tokenizer", "", { within: ["tokenizer.name"] }),
     note: "By default this is the model's name",
     defaultText: "the model's name",
     help: "Counts tokens: a folder with tokenizer.json, a name on the Hugging Face hub, or none to take the server's counts only.",

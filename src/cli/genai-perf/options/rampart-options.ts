@@ -6,7 +6,7 @@ import type { PlotFormat } from "../../../report/plot.ts";
 import { hasPlace, withValue } from "../../options/place.ts";
 import { LIMITED, type Limits, readLimits } from "./flag-readers.ts";
 import { holds, inGroup, type Land, lands } from "./genai-option.ts";
-import { SHARED_OPTIONS } from "./shared-settings.ts";
+import { SHARED_OPTIONS } from "./shared.ts";
 
 /** Options that Rampart adds to this mode. Where AIPerf has such a flag, its name works too. */
 

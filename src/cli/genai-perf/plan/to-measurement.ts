@@ -47,7 +47,7 @@ function toTokens(asked: Asked): TokensPlan {
   return {
     responses: formatOf(asked.endpoint).response,
     isStreamed: asked.get("endpoint.streaming"),
-    tokenizer: asked.get("tokenizer.name") || model,
+    tokenizer: model,
     revision: "",
     keepsAllWindows: true,
     keepsBunchedRates: true,

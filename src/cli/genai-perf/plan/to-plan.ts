@@ -60,7 +60,7 @@ export function toProfilePlan(asked: Asked, folder: string, headers: Headers): P
     version: 1,
     name: asked.get("model_names")[0] ?? "",
     target,
-    load: asked.load.toPlan(value, 0),
+    load: asked.load.toPlan(value),
     sequences: own.sequences,
     inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target) as keyof typeof FILE_AS_INPUTS](file, order),
     requests: toRequests(asked, file),

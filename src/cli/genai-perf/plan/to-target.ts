@@ -6,7 +6,7 @@ import { kindOf } from "../../perf-analyzer/kinds/kinds.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
 import { endpointPath } from "../endpoints.ts";
 import type { Asked } from "../options/asked.ts";
-import { sharedKeyOf } from "../options/shared-settings.ts";
+import { sharedKeyOf } from "../options/shared.ts";
 
 /** Names and values. */
 export type Headers = readonly (readonly [name: string, value: string])[];
@@ -45,7 +45,7 @@ export function headersOf(asked: Asked, env: Readonly<Record<string, string | un
 }
 
 /**
- * Returns the target of the measurement: that of perf_analyzer, with what GenAI-Perf asks it for.
+ * Returns the target of the measurement: that of perf_analyzer, with what GenAI-Perf asks it for; options add what lands there.
  * @param headers headers of every request: the user's and those of an API key
  */
 export function toTarget(asked: Asked, headers: Headers): TargetPlan {
@@ -55,7 +55,6 @@ export function toTarget(asked: Asked, headers: Headers): TargetPlan {
   const [model = ""] = asked.get("model_names");
   const own = new Settings();
   own.endpoint = endpointPath(type, asked.get("endpoint.custom"), model);
-  own.grpcMethod = asked.get("endpoint.grpc_method");
   own.target = {
     ...own.target,
     protocol: "grpc",
@@ -65,7 +64,5 @@ export function toTarget(asked: Asked, headers: Headers): TargetPlan {
     isStreaming: takesPayloads ? asked.get("endpoint.streaming") : true,
     shapes: isTritonModel ? { text_input: [1], ...(backend === "tensorrtllm" ? { max_tokens: [1] } : {}) } : {},
   };
-  const url = asked.get("endpoint.url");
-  const isDefault = takesPayloads && !asked.given.has("endpoint.url");
-  return kind.toTarget(own, { url: isDefault ? kind.defaultUrl("http") : url, tls: DEFAULT_TLS });
+  return kind.toTarget(own, { url: kind.defaultUrl(takesPayloads ? "http" : "grpc"), tls: DEFAULT_TLS });
 }

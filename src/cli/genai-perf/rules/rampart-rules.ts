@@ -4,7 +4,7 @@ import { flagOf, LOAD_NAMES, loadOf } from "../loads.ts";
 import type { ValueName } from "../options/asked.ts";
 import { type GenaiOption, valueNameOf } from "../options/genai-option.ts";
 import { RAMPART_OPTIONS } from "../options/rampart-options.ts";
-import { rampartFilesOf, sharedKeyOf } from "../options/shared-settings.ts";
+import { rampartFilesOf, sharedKeyOf } from "../options/shared.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 

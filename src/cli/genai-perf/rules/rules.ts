@@ -4,7 +4,7 @@ import { isDirectory } from "../../output-files.ts";
 import { isTokenless } from "../endpoint-formats.ts";
 import { checkInputFormat, isPayloadFile, sourceOf } from "../input-format.ts";
 import { passedValueOf } from "../options/passed-flags.ts";
-import { sharedKeyOf } from "../options/shared-settings.ts";
+import { sharedKeyOf } from "../options/shared.ts";
 import { nameOf } from "../options/subcommands.ts";
 import { isFileOrFolder } from "../options/value-kinds.ts";
 import { checkTemplate } from "../template-options.ts";
