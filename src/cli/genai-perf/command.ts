@@ -4,6 +4,7 @@ import type { Peers } from "../../run/peers/peers.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { type CommandUsage, type LoadedCommand, type ShownOption, showArgparseOption } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
+import { inFleet } from "../in-fleet.ts";
 import { withNames } from "../setting-names.ts";
 import { runAnalyze } from "./analyze/run-analyze.ts";
 import { openCheckpoint, runKeptProfile } from "./checkpoint/keep.ts";
@@ -15,6 +16,7 @@ import type { Asked } from "./options/asked.ts";
 import { describeOption, type GenaiFlag } from "./options/genai-option.ts";
 import { type GivenCommand, HELP_FLAG, type ParsedCommand, parseCommand, TOP_FLAGS } from "./options/parse.ts";
 import { isEmpty } from "./options/passed-flags.ts";
+import { sharedKeyOf } from "./options/shared.ts";
 import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./options/subcommands.ts";
 import { checkPassed, findPassedProblems } from "./plan/passed-plan.ts";
 import { planProfile, planRun } from "./plan/plan-profile.ts";
@@ -117,9 +119,13 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   }
   const asked = read.asked.with({ "rampart.input_format": await resolveInputFormat(read.asked.input) });
   for (const warning of checkPassed(asked)) io.err(`rampart: ${warning}\n`);
-  const run = async (peers?: Peers): Promise<number> => ((await runAsked(asked, io, peers)) ? EXIT.done : EXIT.failed);
-  if (!isOfRanks(passed) || asked.isDryRun) return run();
-  return runAsRank(severalRunsOf(asked), io, (peers) => explain(io, () => run(peers)));
+  const run = async (whole: Asked, peers?: Peers): Promise<number> =>
+    (await runAsked(whole, io, peers)) ? EXIT.done : EXIT.failed;
+  if (asked.isDryRun) return run(asked);
+  if (asked.values.get(sharedKeyOf("fleet")) !== "")
+    return inFleet(new Map(), io, (values) => explain(io, () => run(asked.withPlanValues(values))));
+  if (!isOfRanks(passed)) return run(asked);
+  return runAsRank(severalRunsOf(asked), io, (peers) => explain(io, () => run(asked, peers)));
 }
 
 /** Returns what makes the command have several runs; undefined if it has one. */

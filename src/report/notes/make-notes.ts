@@ -86,8 +86,11 @@ const SENT_AGAIN = "sent-again";
 
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
 function sameNote({ code, metric = "", texts, kind }: Finding): string {
-  return JSON.stringify([metric, kind ?? [code, texts.join(" ").replace(NUMBERS, "0")]]);
+  return kind ?? JSON.stringify([metric, code, texts.join(" ").replace(NUMBERS, "0").replace(FORMS, "")]);
 }
+
+/** What differs between sentences about one thing and about several. */
+const FORMS = /\b(?:is|are|was|were|has|have|does|do|it|they|them)\b|(?<=[a-z])s\b/g;
 
 /** Numbers with the unit behind them. */
 const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;

@@ -4,7 +4,7 @@ import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
 import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
 import { judge, type Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, plural, secToNs } from "../../plan/units.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { quantityOfMetric, withSign } from "../model/values.ts";
 import type { Finding } from "./load-notes.ts";
@@ -46,18 +46,12 @@ export function findShortSamples(
     const about = isFew ? "needs" : "is close to its limit and needs about";
     const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
     const texts = [
-      `${span} is short: ${name} ${about} ${formatCount(needed)} requests, and there are ${formatCount(count)}`,
+      `${span} is short: ${name} ${about} ${formatCount(needed)} requests, and there ${plural(count, "is", "are")} ${formatCount(count)}`,
       adviseLonger(plan, window.durationNs, { count, needed }),
     ];
+    const metric = metricKey(verdict.assertion.metric);
     const weight = Math.min(factor, OF_CHECK) + (needed === verdict.needed?.needed ? OF_CHECK : 0);
-    return {
-      code: "short-sample",
-      severity: "caution",
-      metric: metricKey(verdict.assertion.metric),
-      texts,
-      kind: "short",
-      weight,
-    };
+    return { code: "short-sample", severity: "caution", metric, texts, kind: `short ${metric}`, weight };
   });
 }
 

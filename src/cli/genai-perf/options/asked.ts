@@ -1,5 +1,6 @@
 import type { InputFormat } from "../../../inputs/prompts/settings.ts";
 import type { Plan } from "../../../plan/plan.ts";
+import type { PlanValues } from "../../options/shared-option.ts";
 import type { Endpoint } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES, type EndpointType } from "../endpoints.ts";
 import { type GenaiLoad, loadOf } from "../loads.ts";
@@ -27,28 +28,33 @@ type LandingOption = GenaiOption & Required<Pick<GenaiOption, "land">>;
 const OPTIONS: readonly GenaiOption[] = ALL_OPTIONS;
 const LANDING = OPTIONS.filter((option): option is LandingOption => option.land !== undefined);
 
+type Parts = Pick<Asked, "subcommand" | "passed" | "values" | "given"> & Partial<Pick<Asked, "planValues">>;
+
 /** What a command asks for: the values of its options, and which of them it gives. The parser makes it, and `plan/` makes the plan of it. */
 export class Asked {
   readonly subcommand: Subcommand;
   readonly passed: PassedFlags;
   readonly values: ReadonlyMap<string, unknown>;
   readonly given: ValueSources;
+  /** What its plans have besides, whatever the options say. */
+  readonly planValues: PlanValues;
 
-  constructor({ subcommand, passed, values, given }: Pick<Asked, "subcommand" | "passed" | "values" | "given">) {
+  constructor({ subcommand, passed, values, given, planValues = new Map() }: Parts) {
     this.subcommand = subcommand;
     this.passed = passed;
     this.values = values;
     this.given = given;
+    this.planValues = planValues;
   }
 
   /** Returns the same with other values. */
   with(values: Partial<Values>, { subcommand, passed }: Pick<Asked, "subcommand" | "passed"> = this): Asked {
-    return new Asked({
-      subcommand,
-      passed,
-      values: new Map([...this.values, ...Object.entries(values)]),
-      given: this.given,
-    });
+    return new Asked({ ...this, subcommand, passed, values: new Map([...this.values, ...Object.entries(values)]) });
+  }
+
+  /** Returns the same with values in its plans. */
+  withPlanValues(planValues: PlanValues): Asked {
+    return new Asked({ ...this, planValues });
   }
 
   /** Returns the value of an option. */

@@ -6,6 +6,7 @@ import { NO_TELEMETRY } from "../../../plan/telemetry.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
 import type { RequestForm } from "../../../service/service.ts";
+import { withPlanValues } from "../../options/shared-option.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
 import type { Asked } from "../options/asked.ts";
 import { toMeasurement } from "./to-measurement.ts";
@@ -72,7 +73,7 @@ export function toProfilePlan(asked: Asked, folder: string, headers: Headers): P
     outputs: toOutputs(asked, folder),
     behaviour: COMPATIBLE_BEHAVIOUR,
   };
-  return asked.land(plan) as ProfilePlan;
+  return withPlanValues(asked.land(plan), asked.planValues) as ProfilePlan;
 }
 
 /** GenAI-Perf's interval. */
