@@ -4,6 +4,7 @@ import { formatHelp } from "../../../src/cli/genai-perf/help.ts";
 import { type GenaiFlag, type GenaiOption, valueNameOf } from "../../../src/cli/genai-perf/options/genai-option.ts";
 import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "../../../src/cli/genai-perf/options/keys.ts";
 import { ALL_OPTIONS, DEFAULTS, flagsOf, SUBCOMMANDS } from "../../../src/cli/genai-perf/options/subcommands.ts";
+import { toProfilePlan } from "../../../src/cli/genai-perf/plan/to-plan.ts";
 import { formatUsage } from "../../../src/cli/genai-perf/usage.ts";
 import { ORIGINAL_FLAGS } from "./original-flags.ts";
 import { golden, readGood } from "./read.ts";
@@ -110,28 +111,38 @@ function sampleOf(flag: GenaiFlag): string[] {
 /** Settings of the images and of the audio in requests. */
 const IMAGES = /^input\.image\./;
 const AUDIO = /^input\.audio\./;
+const SESSIONS = /^input\.sessions\./;
 
 /** An endpoint type for which the flag has a meaning. */
 function typeFor(name: string): string {
   if (name === "input.batch_size") return "embeddings";
-  if (name === "input.sessions.num") return "chat";
+  if (SESSIONS.test(name) || name === "output.generate_plots") return "chat";
   if (name === METHOD) return "dynamic_grpc";
   return IMAGES.test(name) || AUDIO.test(name) ? "multimodal" : "kserve";
 }
 
-test("every flag that stores a value changes only its own setting, under each of its names", () => {
+/** The plan of a profile, without what it echoes of the options. */
+function planOf(...args: string[]): object {
+  const { outputs, ...plan } = toProfilePlan(readGood("profile", "-m", "tiny", ...args).asked, "folder", []);
+  return { ...plan, outputs: { ...outputs, genaiPerf: { ...outputs.genaiPerf, inputConfig: undefined } } };
+}
+
+test("every flag that stores a value is known under each of its names, and lands in the plan if it has a place there", () => {
   const flags = flagsOf("profile").filter((flag) => flag.default !== undefined && flag.isRampart !== true);
   const skipped = new Set(["-m", "--tokenizer-trust-remote-code", "--profile-export-file"]);
   for (const flag of flags.filter(({ names }) => !skipped.has(names[0]))) {
     const own = valueNameOf(flag);
     const needed = [
       ...(own.startsWith("input.output_tokens.") ? ["--osl", "9"] : []),
-      ...(flag.names[0] === "--num-sessions" ? ["--session-concurrency", "1"] : []),
-      ...(own === METHOD ? ["--input-file", "package.json"] : []),
+      ...(SESSIONS.test(own) ? ["--session-concurrency", "1", "--num-sessions", "2"] : []),
+      ...(own.startsWith("input.prefix_prompt.") ? ["--num-prefix-prompts", "2"] : []),
+      ...(own === "perf_analyzer.stability_percentage" ? ["-p", "500"] : []),
+      ...(own === METHOD ? ["--input-file", "package.json", "--grpc-method", "a.B/Other"] : []),
       ...(IMAGES.test(own) ? ["--image-width-mean", "9", "--image-height-mean", "9"] : []),
       ...(AUDIO.test(own) ? ["--audio-length-mean", "9"] : []),
       ...(flag.names[0] === "--endpoint-type" ? [] : ["--endpoint-type", typeFor(own)]),
     ].filter((_, index, all) => all[index - (index % 2)] !== flag.names[1]);
+    const without = planOf(...needed);
     for (const name of [...flag.names, ...(flag.documentedNames ?? [])]) {
       const values =
         flag.names[0] === "--server-metrics-url"
@@ -142,6 +153,7 @@ test("every flag that stores a value changes only its own setting, under each of
       const { asked } = readGood("profile", "-m", "tiny", ...needed, name, ...values);
       assert.notDeepEqual(asked.values.get(own), flag.default, name);
       assert.equal(asked.given.get(own)?.place, name);
+      if (flag.land !== undefined) assert.notDeepEqual(planOf(...needed, name, ...values), without, name);
     }
   }
 });
