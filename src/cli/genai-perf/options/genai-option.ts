@@ -114,7 +114,8 @@ export function lands<V>(
   const isInMs = more.unit === "seconds" && typeof place === "string" && place.endsWith("Ms");
   const land = (plan: Plan, value: NonNullable<Wide<V>>): Plan => {
     if (typeof place !== "string") return place(plan, value);
-    const landed = convert?.(value) ?? (isInMs ? secToMs(Number(value)) || undefined : value);
+    const inPlan = isInMs ? secToMs(Number(value)) || undefined : value;
+    const landed = convert === undefined ? inPlan : convert(value);
     return landed === undefined ? plan : withValue(plan, place, landed);
   };
   return { kind, default: fallback as Wide<V>, land, ...more };
