@@ -85,9 +85,14 @@ export type KeyedOption = GenaiOption & { readonly key: string };
 
 /** What an entry may say of its value. */
 type OfValue = Pick<Entry, "min" | "max" | "unit" | "choices" | "flagKind">;
-/** What an entry may say of the landing of its value. `convert` makes the plan's value of it; undefined: none. */
+/** What an entry may say of the landing of its value. */
 type OfLanding<V> = OfValue &
-  Pick<Entry, "needs" | "within" | "landsIfGiven"> & { readonly convert?: (value: NonNullable<V>) => unknown };
+  Pick<Entry, "needs" | "within" | "landsIfGiven"> & {
+    /** Makes the plan's value of it; undefined: none. */
+    readonly convert?: (value: NonNullable<V>) => unknown;
+    /** Lands only at places where the plan has a value already. */
+    readonly ifThere?: boolean;
+  };
 
 /** A value: numbers and booleans without their literal types. */
 type Wide<V> = V extends number ? number : V extends boolean ? boolean : V;
@@ -102,28 +107,25 @@ export function holds<V>(
 }
 
 /**
- * Returns the same of a value that lands in the plan: at a path, or as a function puts it there. Seconds become the milliseconds of a path
+ * Returns the same of a value that lands in the plan: at paths, or as a function puts it there. Seconds become the milliseconds of a path
  * that has them, and 0 of those stands for none.
  */
 export function lands<V>(
   kind: ValueKind,
-  place: string | Land<NonNullable<Wide<V>>>,
+  place: string | readonly string[] | Land<NonNullable<Wide<V>>>,
   fallback: V,
-  { convert, ...more }: OfLanding<Wide<V>> = {},
+  { convert, ifThere = false, ...more }: OfLanding<Wide<V>> = {},
 ): { readonly kind: ValueKind; readonly default: Wide<V> } & Pick<Entry, "land"> & typeof more {
-  const isInMs = more.unit === "seconds" && typeof place === "string" && place.endsWith("Ms");
-  const land = (plan: Plan, value: NonNullable<Wide<V>>): Plan => {
-    if (typeof place !== "string") return place(plan, value);
+  const paths = typeof place === "function" ? [] : [place].flat();
+  const isInMs = more.unit === "seconds" && paths.some((path) => path.endsWith("Ms"));
+  const landAtPaths = (plan: Plan, value: NonNullable<Wide<V>>): Plan => {
     const inPlan = isInMs ? secToMs(Number(value)) || undefined : value;
     const landed = convert === undefined ? inPlan : convert(value);
-    return landed === undefined ? plan : withValue(plan, place, landed);
+    if (landed === undefined) return plan;
+    const there = paths.filter((path) => !ifThere || hasPlace(plan, path));
+    return there.reduce((changed, path) => withValue(changed, path, landed), plan);
   };
-  return { kind, default: fallback as Wide<V>, land, ...more };
-}
-
-/** Returns what puts a value at a path of plans that already have a value there. */
-export function ifThere<V>(place: string): Land<V> {
-  return (plan, value) => (hasPlace(plan, place) ? withValue(plan, place, value) : plan);
+  return { kind, default: fallback as Wide<V>, land: typeof place === "function" ? place : landAtPaths, ...more };
 }
 
 /** Adds the help heading to options. `Rampart` is the heading of its own options. */

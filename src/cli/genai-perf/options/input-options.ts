@@ -3,7 +3,7 @@ import { DEFAULT_PROMPTS } from "../../../inputs/prompts/settings.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { hasPlace, withValue } from "../../options/place.ts";
 import { addTo, LIMITED, type Limits, readExtraInput, readLimits } from "./flag-readers.ts";
-import { holds, ifThere, inGroup, type Land, lands } from "./genai-option.ts";
+import { holds, inGroup, type Land, lands } from "./genai-option.ts";
 
 /** GenAI-Perf's options of the input data, in the order of its flags. */
 
@@ -23,13 +23,8 @@ const landTexts: Land<number> = (plan, count) =>
     ? plan
     : withValue(plan, "requests.prompts.textsPerRequest", count);
 
-const SEEDED = ["requests.prompts", "requests.layout", "load"];
-
 /** All that is drawn has the seed. */
-const landSeed: Land<number> = (plan, seed) =>
-  SEEDED.map((part) => `${part}.seed`)
-    .filter((place) => hasPlace(plan, place))
-    .reduce((landed, place) => withValue(landed, place, seed), plan);
+const SEEDS = ["requests.prompts.seed", "requests.layout.seed", "load.seed"];
 
 /** Like GenAI-Perf, which never warms up with sessions. A warning says so. */
 const landWarmup: Land<number> = (plan, count) =>
@@ -238,14 +233,14 @@ export const INPUT_OPTIONS = inGroup("Input", [
   {
     names: ["--random-seed"],
     key: "input.random_seed",
-    ...lands("integer", landSeed, 0),
+    ...lands("integer", SEEDS, 0, { ifThere: true }),
     help: "The same seed makes the same requests.",
   },
   {
     names: ["--grpc-method"],
     setting: "target.method",
     key: "endpoint.grpc_method",
-    ...lands("text", ifThere("target.method"), ""),
+    ...lands("text", "target.method", "", { ifThere: true }),
     help: "Method to call, as PACKAGE.SERVICE/METHOD; for the endpoint type dynamic_grpc. The texts of --input-file are the commands that write its messages.",
   },
   {

@@ -4,7 +4,7 @@ import type { Backend } from "../endpoint-formats.ts";
 import { type EndpointTypeName, ORIGINAL_TYPE_NAMES, RAMPART_TYPE_NAMES } from "../endpoints.ts";
 import { LOAD_NAMES, type Stimulus } from "../loads.ts";
 import { type MeasuredIn, readMeasurement } from "./flag-readers.ts";
-import { holds, ifThere, inGroup, type Land, lands } from "./genai-option.ts";
+import { holds, inGroup, type Land, lands } from "./genai-option.ts";
 import { SWEEP_DEFAULT_TEXT, SWEEP_FLAG_TYPES, SWEEPS, type Sweep } from "./sweeps.ts";
 
 /** GenAI-Perf's other options, in the order of its flags. */
@@ -22,9 +22,6 @@ const landPlots: Land<boolean> = (plan, isPlotting) => {
   const landed = withValue(plan, "outputs.files.plots", plotsFolder(plan.outputs.genaiPerf?.folder ?? ""));
   return withValue(landed, "measurement.tokens.wantsGaps", true);
 };
-
-const landStability: Land<number> = (plan, stabilityPct) =>
-  plan.measurement.mode.kind === "time-windows" ? withValue(plan, "measurement.mode.stabilityPct", stabilityPct) : plan;
 
 /** Options of the endpoint. */
 export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
@@ -73,14 +70,14 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
     names: ["--streaming"],
     setting: "target.isStreaming",
     key: "endpoint.streaming",
-    ...lands("boolean", "requests.layout.isStreaming", false),
+    ...lands("boolean", ["requests.layout.isStreaming", "measurement.tokens.isStreamed"], false),
     help: "Ask for responses token by token. Needed for the token metrics.",
   },
   {
     names: ["-u", "--url"],
     setting: "target.url",
     key: "endpoint.url",
-    ...lands("text", ifThere("target.url"), "localhost:8001", { landsIfGiven: true }),
+    ...lands("text", "target.url", "localhost:8001", { landsIfGiven: true, ifThere: true }),
     help: "The server.",
   },
 ]);
@@ -175,7 +172,7 @@ export const PROFILING_OPTIONS = inGroup("Profiling", [
     names: ["-s", "--stability-percentage"],
     setting: "measurement.mode.stabilityPct",
     key: "perf_analyzer.stability_percentage",
-    ...lands("decimal", landStability, 999, { min: 1, max: 999, unit: "percent" }),
+    ...lands("decimal", "measurement.mode.stabilityPct", 999, { min: 1, max: 999, unit: "percent", ifThere: true }),
     help: "How far throughput and latency of three windows may lie apart; 999 takes any three.",
   },
 ]);

@@ -3,7 +3,7 @@ import type { InputFormat } from "../../../inputs/prompts/settings.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { secToMs } from "../../../plan/units.ts";
 import type { PlotFormat } from "../../../report/plot.ts";
-import { hasPlace, withValue } from "../../options/place.ts";
+import { withValue } from "../../options/place.ts";
 import { LIMITED, type Limits, readLimits } from "./flag-readers.ts";
 import { holds, inGroup, type Land, lands } from "./genai-option.ts";
 import { SHARED_OPTIONS } from "./shared.ts";
@@ -32,10 +32,6 @@ function landInPart<Name extends keyof SchedulePartPlan>(name: Name): Land<NonNu
 
 const OF_SCHEDULE = { needs: "fixed_schedule" } as const;
 
-/** Only a format of the service can ask for the server's counts. */
-const landUsage: Land<boolean> = (plan, isLeftOut) =>
-  hasPlace(plan, "requests.body.asksUsage") ? withValue(plan, "requests.body.asksUsage", !isLeftOut) : plan;
-
 const landSmoothness: Land<number> = (plan, smoothness) =>
   "distribution" in plan.load && plan.load.distribution === "gamma"
     ? withValue(plan, "load.smoothness", smoothness)
@@ -43,9 +39,6 @@ const landSmoothness: Land<number> = (plan, smoothness) =>
 
 const landRamp: Land<number> = (plan, sec) =>
   sec === 0 ? plan : withValue(plan, "load.ramp", { fromPerSec: 0, overMs: secToMs(sec) });
-
-const landGrace: Land<number> = (plan, sec) =>
-  plan.measurement.mode.kind === "duration" ? withValue(plan, "measurement.mode.graceMs", secToMs(sec)) : plan;
 
 const CANCELLATION = { within: ["rampart.cancel_percentage"] };
 
@@ -97,7 +90,7 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
   {
     names: ["--benchmark-grace-period"],
     key: "rampart.grace_period",
-    ...lands("decimal", landGrace, 30, { min: 0, unit: "seconds" }),
+    ...lands("decimal", "measurement.mode.graceMs", 30, { min: 0, unit: "seconds", ifThere: true }),
     help: "How long to wait for responses after --benchmark-duration; requests without one by then are cancelled and counted apart.",
   },
   {
@@ -179,7 +172,7 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
   {
     names: ["--no-server-usage"],
     key: "rampart.no_server_usage",
-    ...lands("boolean", landUsage, false),
+    ...lands("boolean", "requests.body.asksUsage", false, { ifThere: true, convert: (isLeftOut) => !isLeftOut }),
     help: "Leave stream_options.include_usage out of streamed chats and completions, for servers that refuse it: bodies are then like the original's, without the server's token counts.",
   },
   {

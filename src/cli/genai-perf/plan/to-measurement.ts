@@ -46,7 +46,7 @@ function toTokens(asked: Asked): TokensPlan {
   const field = responseFieldOf(asked);
   return {
     responses: formatOf(asked.endpoint).response,
-    isStreamed: asked.get("endpoint.streaming"),
+    isStreamed: false,
     tokenizer: model,
     revision: "",
     keepsAllWindows: true,
