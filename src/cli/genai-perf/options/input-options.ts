@@ -1,4 +1,3 @@
-import type { AudioSettings } from "../../../inputs/media/synthetic-audio.ts";
 import { DEFAULT_PROMPTS } from "../../../inputs/prompts/settings.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { hasPlace, withValue } from "../../options/place.ts";
@@ -10,8 +9,12 @@ import { holds, inGroup, type Land, lands } from "./genai-option.ts";
 /** What requests have only with these options. */
 const OF_AUDIO = { within: ["input.audio.length.mean"] };
 const OF_IMAGES = { within: ["input.image.width.mean", "input.image.height.mean"] };
+const OF_OUTPUT = { within: ["input.output_tokens.mean"] };
 const OF_PREFIX = { within: ["input.prefix_prompt.num"] };
 const OF_SESSIONS = { within: ["input.sessions.num"] };
+
+const PX = { min: 0, unit: "pixels", ...OF_IMAGES };
+const TOKENS = { min: 0, unit: "tokens" };
 
 function toHz(ratesKhz: readonly number[]): number[] {
   return ratesKhz.map((kHz) => Math.round(kHz * 1000));
@@ -36,40 +39,33 @@ export const AUDIO_OPTIONS = inGroup("Audio Input", [
     names: ["--audio-length-mean"],
     setting: "inputs.audio.lengthS",
     key: "input.audio.length.mean",
-    ...lands("decimal", "requests.prompts.audio.lengthS.mean", 0, { min: 0, unit: "seconds", ...OF_AUDIO }),
+    ...lands("decimal", "requests.prompts.audio.lengthS.mean", 0, { ...OF_AUDIO, min: 0, unit: "seconds" }),
     help: "Mean length of synthetic audio. Above 0, requests carry audio.",
   },
   {
     names: ["--audio-length-stddev"],
     key: "input.audio.length.stddev",
-    ...lands("decimal", "requests.prompts.audio.lengthS.stddev", 0, { min: 0, unit: "seconds", ...OF_AUDIO }),
+    ...lands("decimal", "requests.prompts.audio.lengthS.stddev", 0, { ...OF_AUDIO, min: 0, unit: "seconds" }),
     help: "Standard deviation of the length of synthetic audio.",
   },
   {
     names: ["--audio-format"],
     key: "input.audio.format",
-    ...lands<AudioSettings["format"]>("text", "requests.prompts.audio.format", "wav", {
-      choices: ["wav", "mp3"],
-      ...OF_AUDIO,
-    }),
+    ...lands("text", "requests.prompts.audio.format", "wav", { choices: ["wav", "mp3"], ...OF_AUDIO }),
     help: "Format of synthetic audio.",
   },
   {
     names: ["--audio-depths"],
     setting: "inputs.audio.depthsBits",
     key: "input.audio.depths",
-    ...lands<readonly number[]>("integers", "requests.prompts.audio.depthsBits", [16], {
-      min: 1,
-      unit: "bits",
-      ...OF_AUDIO,
-    }),
+    ...lands("integers", "requests.prompts.audio.depthsBits", [16], { min: 1, unit: "bits", ...OF_AUDIO }),
     help: "Sample depths; one is drawn for each clip.",
   },
   {
     names: ["--audio-sample-rates"],
     setting: "inputs.audio.sampleRatesHz",
     key: "input.audio.sample_rates",
-    ...lands<readonly number[]>("decimals", "requests.prompts.audio.sampleRatesHz", [16], {
+    ...lands("decimals", "requests.prompts.audio.sampleRatesHz", [16], {
       min: 1,
       unit: "kHz",
       convert: toHz,
@@ -81,10 +77,7 @@ export const AUDIO_OPTIONS = inGroup("Audio Input", [
     names: ["--audio-num-channels"],
     setting: "inputs.audio.channelCount",
     key: "input.audio.num_channels",
-    ...lands<AudioSettings["channelCount"]>("integer", "requests.prompts.audio.channelCount", 1, {
-      choices: [1, 2],
-      ...OF_AUDIO,
-    }),
+    ...lands("integer", "requests.prompts.audio.channelCount", 1, { choices: [1, 2], ...OF_AUDIO }),
     help: "1 for mono, 2 for stereo.",
   },
 ]);
@@ -94,35 +87,25 @@ export const IMAGE_OPTIONS = inGroup("Image Input", [
   {
     names: ["--image-width-mean"],
     key: "input.image.width.mean",
-    ...lands("integer", "requests.prompts.images.widthPx.mean", 0, { min: 0, unit: "pixels", ...OF_IMAGES }),
+    ...lands("integer", "requests.prompts.images.widthPx.mean", 0, PX),
     help: "Mean width of synthetic images. With a height, requests carry images.",
   },
   {
     names: ["--image-width-stddev"],
     key: "input.image.width.stddev",
-    ...lands("decimal", "requests.prompts.images.widthPx.stddev", 0, {
-      min: 0,
-      unit: "pixels",
-      flagKind: "integer",
-      ...OF_IMAGES,
-    }),
+    ...lands("decimal", "requests.prompts.images.widthPx.stddev", 0, { ...PX, flagKind: "integer" }),
     help: "Standard deviation of the width of synthetic images.",
   },
   {
     names: ["--image-height-mean"],
     key: "input.image.height.mean",
-    ...lands("integer", "requests.prompts.images.heightPx.mean", 0, { min: 0, unit: "pixels", ...OF_IMAGES }),
+    ...lands("integer", "requests.prompts.images.heightPx.mean", 0, PX),
     help: "Mean height of synthetic images.",
   },
   {
     names: ["--image-height-stddev"],
     key: "input.image.height.stddev",
-    ...lands("decimal", "requests.prompts.images.heightPx.stddev", 0, {
-      min: 0,
-      unit: "pixels",
-      flagKind: "integer",
-      ...OF_IMAGES,
-    }),
+    ...lands("decimal", "requests.prompts.images.heightPx.stddev", 0, { ...PX, flagKind: "integer" }),
     help: "Standard deviation of the height of synthetic images.",
   },
   {
@@ -209,7 +192,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
   {
     names: ["--output-tokens-mean", "--osl"],
     key: "input.output_tokens.mean",
-    ...lands<number | null>("integer", "requests.prompts.outputTokens.mean", null, { min: 0, unit: "tokens" }),
+    ...lands<number | null>("integer", "requests.prompts.outputTokens.mean", null, TOKENS),
     defaultText: "the server decides",
     help: "Mean length of responses to ask for.",
   },
@@ -222,12 +205,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
   {
     names: ["--output-tokens-stddev"],
     key: "input.output_tokens.stddev",
-    ...lands("decimal", "requests.prompts.outputTokens.stddev", 0, {
-      min: 0,
-      unit: "tokens",
-      flagKind: "integer",
-      within: ["input.output_tokens.mean"],
-    }),
+    ...lands("decimal", "requests.prompts.outputTokens.stddev", 0, { ...TOKENS, flagKind: "integer", ...OF_OUTPUT }),
     help: "Standard deviation of the length of responses; needs --output-tokens-mean.",
   },
   {
@@ -246,22 +224,19 @@ export const INPUT_OPTIONS = inGroup("Input", [
   {
     names: ["--synthetic-input-tokens-mean", "--isl"],
     key: "input.synthetic_tokens.mean",
-    ...lands("integer", "requests.prompts.inputTokens.mean", DEFAULT_PROMPTS.inputTokens.mean, {
-      min: 0,
-      unit: "tokens",
-    }),
+    ...lands("integer", "requests.prompts.inputTokens.mean", DEFAULT_PROMPTS.inputTokens.mean, TOKENS),
     help: "Mean length of synthetic prompts.",
   },
   {
     names: ["--synthetic-input-tokens-stddev"],
     key: "input.synthetic_tokens.stddev",
-    ...lands("decimal", "requests.prompts.inputTokens.stddev", 0, { min: 0, unit: "tokens", flagKind: "integer" }),
+    ...lands("decimal", "requests.prompts.inputTokens.stddev", 0, { ...TOKENS, flagKind: "integer" }),
     help: "Standard deviation of the length of synthetic prompts.",
   },
   {
     names: ["--prefix-prompt-length"],
     key: "input.prefix_prompt.length",
-    ...lands("integer", "requests.prompts.prefix.tokens", 100, { min: 0, unit: "tokens", ...OF_PREFIX }),
+    ...lands("integer", "requests.prompts.prefix.tokens", 100, { ...TOKENS, ...OF_PREFIX }),
     help: "Length of a prefix; needs --num-prefix-prompts.",
   },
   {
