@@ -107,10 +107,16 @@ function mergeNotes(
   const names = [...new Set(group.map(({ level }) => level))];
   const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
   const others = names.filter((name) => !same.includes(name));
+  const times = group.flatMap((one) => {
+    const run = all.some(({ run }) => run !== one.run) ? ` of run ${one.run + 1}` : "";
+    const { when } = one.finding;
+    return when === undefined || isSame(one) ? [] : [`at ${one.level}${run} ${when}`];
+  });
   const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
   const place = isEverywhere && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
   const rest = isEverywhere ? "the other levels" : joinLevels(others);
-  const likewise = others.length === 0 ? [] : [`likewise at ${rest}`];
+  const likewise =
+    times.length > 0 ? [`likewise ${times.join(", ")}`] : others.length === 0 ? [] : [`likewise at ${rest}`];
   const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
   return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };
 }
