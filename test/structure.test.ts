@@ -198,7 +198,7 @@ const AFTER_PLAN = /^cli\/genai-perf\/(?:analyze\/|checkpoint\/|profile\/|dry-ru
 test("genai-perf mode reads its options until it has a plan, and then the plan", () => {
   const readers = sources.filter(
     ({ path, imports }) =>
-      AFTER_PLAN.test(path) && imports.some((one) => /\/options\/settings(?:-builder)?\.ts$/.test(one)),
+      AFTER_PLAN.test(path) && imports.some((one) => /\/options\/(?:asked|values-builder)\.ts$/.test(one)),
   );
   assert.deepEqual(
     readers.map(({ path }) => path),

@@ -240,7 +240,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       {
         after: 'export const RAMPART_OPTIONS = inGroup("Rampart", [',
         added:
-          '{ names: ["--patience"], key: "rampart.patience", ...lands("decimal", "client.requestTimeoutMs", { min: 1, unit: "seconds" }), help: "How long to wait." },',
+          '{ names: ["--patience"], key: "rampart.patience", ...lands<number | null>("decimal", "client.requestTimeoutMs", null, { min: 1, unit: "seconds" }), help: "How long to wait." },',
       },
     ],
   },
