@@ -187,7 +187,7 @@ describe("a repeated run", LIMIT, () => {
         running.interrupt("SIGINT");
         const { code, out, err } = await running.result;
         assert.equal(code, 130, out + err);
-        assert.match(out, /^PARTIAL .* 2 runs .*\n {2}the run was interrupted$/m);
+        assert.match(out, /^PARTIAL .* 2 runs /m);
         assert.match(out, /^ {2}run 2 +unfinished +1 /m);
       });
     });
@@ -204,7 +204,7 @@ describe("a repeated run", LIMIT, () => {
           await server.stop();
           const { code, out, err } = await running.result;
           assert.equal(code, 69, out + err);
-          assert.match(out, /^PARTIAL .*\n {2}the run ended early: /m);
+          assert.match(out, /^PARTIAL /m);
           assert.match(out, /^ {10}1 +\S.*\n/m);
         },
       );

@@ -8,6 +8,7 @@ import { UserError } from "../../src/plan/problem.ts";
 import { loadModeOf } from "../../src/registry/load-modes.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
+import { DURATION_RULE } from "../../src/scenario/fields.ts";
 import { json } from "../../src/scenario/inputs.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
 import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
@@ -174,7 +175,7 @@ const untyped = (options: object): never => options as never;
 
 const mistakes: readonly (readonly [name: string, load: AnyLoad, path: string, message: RegExp])[] = [
   ["a ramp in no time", hold(4, { rampUp: "0 s" }), "load.rampUp", /longer than 0/],
-  ["a bare ramp", hold(4, untyped({ rampUp: 5 })), "load.rampUp", /duration with its unit/],
+  ["a bare ramp", hold(4, untyped({ rampUp: 5 })), "load.rampUp", new RegExp(DURATION_RULE)],
   ["no shape", rate(4, { distribution: "gamma", smoothness: 0 }), "load.smoothness", /above 0/],
   ["a shape of Poisson", rate(4, untyped({ smoothness: 2 })), "load.smoothness", /belongs to the gamma distribution/],
   ["none outstanding", rate(4, { maxOutstanding: 0 }), "load.maxOutstanding", /1 or more/],

@@ -391,7 +391,7 @@ describe("both", () => {
     const other = await startAnsweringServer((response) => response.end("hello"));
     models = [MODEL];
     const cases = [
-      [["llm", dead], /^rampart: Nothing answers at \S+\. Is the server running, and is this its address\?\n$/],
+      [["llm", dead], /^rampart: Nothing answers at \S+\. [^\n]*\n$/],
       [["triton", dead], /^rampart: Nothing answers at /],
       [["triton", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],
       [["llm", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],

@@ -5,6 +5,7 @@ import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
 import { addReading, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
+import { RunError } from "../../../src/plan/problem.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import { readGauges } from "../../../src/telemetry/gauge-poller.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
@@ -15,6 +16,8 @@ import { cellsOf, linesOf, modelOf, tableOf, valuesOf } from "./make-model.ts";
 /** The model of one run: what every report of it says. */
 
 const P99 = { key: "latency", statistic: 99 } as const;
+
+const STALLED = new RunError("stalled", "the server stalled", "Look at it.");
 
 test("a level is a row: throughput, times in nanoseconds, failures", () => {
   const model = modelOf({}, [makeLevel(), makeLevel({ level: 2, window: makeWindow({ failedCount: 1 }) })]);
@@ -67,6 +70,7 @@ describe("the verdict", () => {
       /^not stable: concurrency 1$/,
     ],
     ["partial", modelOf({}, [many], { isInterrupted: true }), /^the run was interrupted$/],
+    ["partial", modelOf({}, [many], { error: STALLED }), /^the run ended early: the server stalled$/],
   ];
   for (const [name, { verdict }, headline] of verdicts)
     test(`is ${name}${headline.source === "^$" ? "" : `: ${headline.source}`}`, () => {
