@@ -34,7 +34,7 @@ const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["target", SERVER],
   ["load", HOLD],
   ["model", ['model: "NAME"', "model: NAME"]],
-  ["where", ['where: [p99("latency").below("50 ms")]', "where: [p99(latency) < 50 ms]"]],
+  ["where", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
 ]);
 
 /** The beginning of hints that are code, which data does not have. */
@@ -70,7 +70,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
       "load: { steps: { levels: [1, 2, 4, 8], until: knee } }, the only load with it",
     ],
   ],
-  ["load.limits", ['where: [p99("latency").below("50 ms")]', "where: [p99(latency) < 50 ms]"]],
+  ["load.limits", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
   ["outputs", REPORTS],
   ["reports", REPORTS],
   // k6
@@ -140,7 +140,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["maxTrials", "stability: { trials: 10 }"],
   ["percentile", "stability: { percentile: 95 }"],
   ["latencyThreshold", 'latencyLimit: "50 ms"'],
-  ["binarySearch", ["load: findMax({ over: ramp(1, 64), where: [ … ] })", "load: { findMax: { … } }"]],
+  ["binarySearch", ["load: findMax({ range: ramp(1, 64), where: … })", "load: { findMax: { … } }"]],
   ["inputData", ['inputs: input.json("data.json")', "inputs: { json: data.json }"]],
   ["serviceKind", SERVER],
   ["modelVersion", 'version: "1"'],
@@ -153,8 +153,8 @@ const MLPERF = ["multiStream", "offline", "server", "singleStream"] as const;
 
 /** Functions of the API by their name, with a call that does the same. */
 const FUNCTIONS: ReadonlyMap<string, string> = new Map([
-  ["concurrency", "ramp(1, 64), as in findMax({ over: ramp(1, 64), … })"],
-  ["requestRate", "rateRamp(10, 500), as in findMax({ over: rateRamp(10, 500), … })"],
+  ["concurrency", "ramp(1, 64), as in findMax({ range: ramp(1, 64), … })"],
+  ["requestRate", "rateRamp(10, 500), as in findMax({ range: rateRamp(10, 500), … })"],
   ["dynamicGrpc", "grpc(…)"],
   ["file", "fileBody(…)"],
   ["p", "percentile(99)"],

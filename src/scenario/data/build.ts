@@ -17,6 +17,9 @@ import { type Entry, type Family, inputFamily, loadFamily, parameterFamily, targ
 export const WRITE_CODE = "Only code can say this: write a scenario in TypeScript (rampart help scenarios).";
 
 type Data = Readonly<Record<string, unknown>>;
+/** Takes the place of an assertion with problems. */
+const STAND_IN = errorRate().is(0);
+
 type Read = (data: unknown, path: string, problems: Problem[]) => unknown;
 
 /** Creates the functions that convert the parts of scenarios. Each returns undefined for a part with problems. */
@@ -37,7 +40,11 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
     "steady-load": (data, path, problems) => load(typeof data === "number" ? { hold: data } : data, path, problems),
     inputs: build(inputs),
     parameter: build(parameters),
-    assertions: readEach(readAssertion, errorRate().is(0)),
+    assertions: readEach(readAssertion, STAND_IN),
+    limits: (data, path, problems) =>
+      Array.isArray(data)
+        ? readEach(readAssertion, STAND_IN)(data, path, problems)
+        : (readAssertion(data, path, problems) ?? STAND_IN),
     members: readEach((data, path, problems) => readMember(data, path, problems, readers), {}),
     body: readBody,
   };

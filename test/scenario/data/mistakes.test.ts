@@ -66,8 +66,8 @@ const BUILDERS: readonly Mistake[] = [
   ],
   [
     "a search with its old name",
-    "name: x\ntarget: embedded\nload: { findMax: { over: { concurrency: { min: 1, max: 9 } }, where: [p99 < 1 s] } }",
-    /^x.yaml:3:28, load.findMax.over.concurrency: is not a load. Write ramp: { from: 1, to: 64 }\./,
+    "name: x\ntarget: embedded\nload: { findMax: { range: { concurrency: { min: 1, max: 9 } }, where: [p99 < 1 s] } }",
+    /^x.yaml:3:29, load.findMax.range.concurrency: is not a load. Write ramp: { from: 1, to: 64 }\./,
   ],
   [
     "code as a target",

@@ -246,7 +246,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   },
   {
     name: "a builder that was renamed",
-    fields: ["target: embedded()", 'load: findMax({ over: requestRate(50, 400), where: [p99().below("1 s")] })'],
-    says: "<*>does not load: <*> Write rateRamp(10, 500), as in findMax({ over: rateRamp(10, 500), … }).",
+    fields: ["target: embedded()", 'load: findMax({ range: requestRate(50, 400), where: [p99().below("1 s")] })'],
+    says: "<*>does not load: <*> Write rateRamp(10, 500), as in findMax({ range: rateRamp(10, 500), … }).",
   },
 ];
