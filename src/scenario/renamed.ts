@@ -34,6 +34,16 @@ const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["target", SERVER],
   ["load", HOLD],
   ["model", ['model: "NAME"', "model: NAME"]],
+  ["for", ['for: "1 min"', "for: 1 min"]],
+  ["at", ['at: "1 min"', "at: 1 min"]],
+  ["peak", "peak: 64"],
+  ["base", "base: 4"],
+  ["from", "from: 1"],
+  ["to", "to: 8"],
+  ["concurrency", "concurrency: 16"],
+  ["perSec", "perSec: 100"],
+  ["share", ['share: "5 %"', "share: 5 %"]],
+  ["until", ['until: p99("latency").within("5 %")', "until: { p99: latency, within: 5 % }"]],
   ["where", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
 ]);
 

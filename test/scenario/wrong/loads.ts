@@ -113,7 +113,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "all threads",
     fields: ["target: embedded()", "load: hold(4)", 'workers: "all"'],
-    says: '6:3, workers: must be a whole number from 1 to 256, or "auto" (got "all"). Correct it in the scenario.',
+    says: '6:3, workers: must be a whole number from 1 to 256, or "auto" (got "all").',
   },
   {
     name: "a number for a load",
