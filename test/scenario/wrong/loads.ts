@@ -161,6 +161,15 @@ export const LOADS: readonly WrongScenario[] = [
     says: '6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got sessions(…)). Use it as the only load. To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".',
   },
   {
+    name: "conversations as one of several loads, whose inputs are right",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      "inputs: input.prompts({ isl: 20, osl: 4, sessions: { count: 10, turns: 3 } })",
+      'load: [hold(4, { for: "1 s" }), sessions(4)]',
+    ],
+    says: '6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got sessions(…)). Use it as the only load. To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".',
+  },
+  {
     name: "a search as one of several loads",
     fields: [
       "target: embedded()",
