@@ -254,12 +254,11 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
   problems.push(...checkRepeat(definition.repeat));
-  for (const found of checkRequests({
-    ...definition,
-    assert: judged,
-    load: { kind: plain?.kind ?? "phase" },
-  }))
-    problems.push(movePath(found, namedAt));
+  const ofRequests = checkRequests({ ...definition, assert: judged, load: { kind: plain?.kind ?? "phase" } });
+  // A list of loads that is wrong does not say what its loads need.
+  const isUnsure = (path: Text): boolean =>
+    plain === undefined && load.problems.length > 0 && path === "inputs.sessions";
+  problems.push(...ofRequests.filter(({ path }) => !isUnsure(path)).map((found) => movePath(found, namedAt)));
   const targets = partsOf(definition).map((part) => part.target);
   if (plain !== undefined) problems.push(...plain.checkTargets(targets));
   const { startsServer } = targetBuilderOf(target);

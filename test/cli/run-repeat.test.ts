@@ -131,7 +131,7 @@ describe("a repeated run", LIMIT, () => {
   });
 
   const searchText = (where: string, atMost: string): Readonly<Record<string, string>> => ({
-    load: `api.findMax({ over: api.ramp(1, 4), where: [${where}], window: "100 ms", settle: "20 ms", atMost: "${atMost}" })`,
+    load: `api.findMax({ range: api.ramp(1, 4), where: [${where}], window: "100 ms", settle: "20 ms", forAtMost: "${atMost}" })`,
     repeat: "2",
     assert: "[errorRate().is(0)]",
   });

@@ -185,7 +185,6 @@ class UrlRun {
       settings.save === undefined
         ? `repeat it with: ${maskText(commandLine)}\n(--save FILE.ts writes it as a scenario)`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
-    // The report says what to change in a scenario's words.
     const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
   }

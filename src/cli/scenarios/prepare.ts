@@ -105,6 +105,6 @@ function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
   return Object.entries(hooks).flatMap(([name, hook]) =>
     hook === undefined || typeof hook === "function"
       ? []
-      : [problem("invalid-value", name, "must be a function", "Correct it in the scenario.", showValue(hook))],
+      : [problem("invalid-value", name, "must be a function", "", showValue(hook))],
   );
 }

@@ -156,11 +156,8 @@ export const rateRampBuilder = loadBuilder({
   toPlan: ({ values: [start = 0, end = 1], options }) => {
     const { over, step = 1 } = options;
     if (over !== undefined) return toRatePlan(listOf([end]), options, { fromPerSec: start, overMs: toMs(over) });
-    return toRatePlan(
-      { kind: "range", start: start === 0 ? Math.min(step, end) : start, end, step },
-      options,
-      undefined,
-    );
+    const first = start === 0 ? ({ start: Math.min(step, end), isFromZero: true } as const) : { start };
+    return toRatePlan({ kind: "range", ...first, end, step }, options, undefined);
   },
   extent: rampExtent,
 });

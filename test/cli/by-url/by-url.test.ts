@@ -331,6 +331,7 @@ describe("both", () => {
       assert.equal(code, 0, text);
       assert.match(text, /^isl +users .*\n *20 +1 .*\n *20 +3 .*\n *100 +1 .*\n *100 +3 /m);
       assert.equal(text.match(/is an OpenAI-compatible server/g)?.length, 1, text);
+      assert.equal(text.match(/prompts have approximate lengths/g)?.length, 1, text);
       const { points } = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as {
         readonly points: readonly { readonly values: object; readonly report: Report }[];
       };
@@ -383,6 +384,13 @@ describe("both", () => {
         /^rampart: --isl: is not a whole number of 1 or more/m,
       ])
         assert.match(text, line);
+    });
+  });
+
+  test("say how a range that falls is written", async () => {
+    await here(["llm", mockUrl(), "--users", "4:1"], ({ code, text }) => {
+      assert.equal(code, 64, text);
+      assert.match(text, /^rampart: --users: is not a range that rises \(got 4:1\)\. Write --users 1:4\.$/m);
     });
   });
 
