@@ -297,7 +297,7 @@ test("a few hosts have a row each on the first screen, and many are one line", (
       completedCount: 90,
       failedCount: index % 20,
     },
-    ...{ clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
+    ...{ clockOffsetNs: 0, clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
   }));
   const few = modelOf({}, [makeLevel({})], { hosts: hosts.slice(0, 12) });
   assert.equal(tableOf(few, "hosts").rows.length, 12);
