@@ -95,24 +95,39 @@ const FORMS = /\b(?:is|are|was|were|has|have|does|do|it|they|them)\b|(?<=[a-z])s
 /** Numbers with the unit behind them. */
 const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
 
-/** Joins findings of one note about several levels: the text is that of the most severe one. */
+/** Joins findings of one note about several levels: the text is that of the most severe one, and of the worst with each other cause. */
 function mergeNotes(
   group: readonly Placed[],
   all: readonly { readonly run: number; readonly name: string; readonly level: LevelResult }[],
 ): Note {
   const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
-  const [worst] = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed];
+  const sorted = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed, ...Placed[]];
+  const [worst] = sorted;
   const { code, severity, metric, texts } = worst.finding;
-  const isSame = ({ finding }: Placed): boolean => finding.texts.join() === texts.join();
-  const names = [...new Set(group.map(({ level }) => level))];
-  const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
-  const others = names.filter((name) => !same.includes(name));
-  const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
-  const place = isEverywhere && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
-  const rest = isEverywhere ? "the other levels" : joinLevels(others);
-  const likewise = others.length === 0 ? [] : [`likewise at ${rest}`];
-  const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
-  return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };
+  const namesOf = (placed: readonly Placed[]): string[] => [...new Set(placed.map(({ level }) => level))];
+  const isEverywhere = new Set(all.map(({ name }) => name)).size === namesOf(group).length;
+  const causes = [...Map.groupBy(sorted, ({ finding }) => finding.cause).values()].map((placed) => ({
+    finding: (placed[0] as Placed).finding,
+    placed: group.filter((one) => placed.includes(one)),
+  }));
+  const parts = causes.flatMap(({ finding, placed }, at) => {
+    const isSame = (one: Placed): boolean => one.finding.texts.join() === finding.texts.join();
+    const same = namesOf(placed.filter(isSame));
+    const others = namesOf(placed).filter((name) => !same.includes(name));
+    const place = isEverywhere && causes.length === 1 && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
+    const rest = isEverywhere && causes.length === 1 ? "the other levels" : joinLevels(others);
+    const [text = "", ...more] = finding.texts;
+    // The remedy is said once.
+    const own = more.filter((one) => at === 0 || !texts.includes(one));
+    return [`${place}${text}`, ...own, ...(others.length === 0 ? [] : [`likewise at ${rest}`])];
+  });
+  return {
+    code,
+    severity,
+    ...(metric === undefined ? {} : { metric }),
+    levels: namesOf(group),
+    text: toSentences(parts),
+  };
 }
 
 /** Joins sentences without full stops to a text. */
