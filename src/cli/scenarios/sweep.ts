@@ -12,7 +12,6 @@ import type { ReportModel } from "../../report/model/report-model.ts";
 import { writeReport } from "../../report/output-file.ts";
 import {
   buildSweepModel,
-  namePoint,
   type PointValues,
   type Sweep,
   type SweptPoint,
@@ -20,6 +19,7 @@ import {
 } from "../../report/sweep/sweep-model.ts";
 import { renderText, styleOf } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
+import { formatPoint } from "../../result/sweep.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
 import { formatDryRun } from "../expected-time.ts";
@@ -110,7 +110,7 @@ async function measureAll(
   const missing: { readonly values: PointValues; readonly reason: string }[] = [];
   const codes: number[] = [];
   for (const [index, values] of points.entries()) {
-    if (io.isQuiet !== true) io.err(`  point ${index + 1} of ${points.length}: ${namePoint(values)} …\n`);
+    if (io.isQuiet !== true) io.err(`  point ${index + 1} of ${points.length}: ${formatPoint(values)} …\n`);
     const onExecuted: PointWatch["onExecuted"] = (plan, { result, repeated }) => {
       const options = { warned: [], nameOf: io.nameOf };
       const json =
