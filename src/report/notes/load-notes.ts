@@ -30,6 +30,8 @@ export interface Finding<T extends Text = string> extends Pick<Note, "code" | "s
   readonly cause?: string;
   /** How bad it is, among findings of one note. Default: 0. */
   readonly weight?: number;
+  /** When it happened, such as `from 2.6 s to 4.1 s`: a note of several levels says it for each. */
+  readonly when?: string | undefined;
 }
 
 /** Returns the texts of {@link findLoad}. */
@@ -68,7 +70,8 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   return found.flatMap(([code, severity, text]) => {
     if (text === undefined) return [];
     const texts = code === "gap" && isOwn ? [text, "look at the server's log of that time"] : [text];
-    return [{ code, severity, texts, ...(OF_THROUGHPUT.has(code) ? { metric: "throughput" } : {}) }];
+    const when = code === "gap" ? timesOfGaps(level) : undefined;
+    return [{ code, severity, texts, when, ...(OF_THROUGHPUT.has(code) ? { metric: "throughput" } : {}) }];
   });
 }
 
@@ -147,15 +150,18 @@ function describeUnsent(level: LevelResult): string | undefined {
 const MOST_GAPS = 3;
 
 /** Reports when nothing ended for much longer than usual; undefined when that did not happen. */
-function describeGaps({ window: { gaps } }: LevelResult): string | undefined {
-  const [first] = gaps ?? [];
-  if (gaps === undefined || first === undefined) return undefined;
+function describeGaps(level: LevelResult): string | undefined {
+  const [first] = level.window.gaps ?? [];
+  if (first === undefined) return undefined;
+  return `nothing completed ${timesOfGaps(level)} of the run; a typical gap is ${formatDurationNs(first.typicalNs)}`;
+}
+
+function timesOfGaps({ window: { gaps = [] } }: LevelResult): string {
   const inSec = (ns: number): string => `${nsToSec(ns).toFixed(1)} s`;
   const shown = gaps.slice(0, MOST_GAPS).map(({ startNs, endNs }) => {
     return `from ${inSec(startNs)} to ${inSec(endNs)} (${inSec(endNs - startNs)})`;
   });
-  const more = gaps.length > MOST_GAPS ? ` and ${countOf(gaps.length - MOST_GAPS, "time")} more` : "";
-  return `nothing completed ${shown.join(", ")}${more} of the run; a typical gap is ${formatDurationNs(first.typicalNs)}`;
+  return `${shown.join(", ")}${gaps.length > MOST_GAPS ? ` and ${countOf(gaps.length - MOST_GAPS, "time")} more` : ""}`;
 }
 
 /** Reports requests delayed by a limit on outstanding requests; undefined without any. */

@@ -282,6 +282,17 @@ test("a sentence about one response says the same as one about several", () => {
   assert.match(notes[0]?.text ?? "", /^At 1 user: 1 of 4 responses does not .* Likewise at the other levels\.$/);
 });
 
+test("a note on gaps of several levels has the times of each", () => {
+  const gapAt = (level: number, fromSec: number): LevelResult => {
+    const gaps = [{ startNs: fromSec * 1e9, endNs: (fromSec + 2) * 1e9, typicalNs: 1e6 }];
+    return makeLevel({ level, window: makeWindow({ gaps }) });
+  };
+  const [note, ...others] = notesOf([gapAt(2, 3), gapAt(4, 9)], {}).filter(({ code }) => code === "gap");
+  assert.equal(others.length, 0);
+  assert.match(note?.text ?? "", /^At concurrency 2: nothing completed from 3\.0 s to 5\.0 s \(2\.0 s\)/);
+  assert.match(note?.text ?? "", / Likewise at concurrency 4 from 9\.0 s to 11\.0 s \(2\.0 s\)\.$/);
+});
+
 test("what differs by more than numbers is not called the same", () => {
   const lengthAt = (level: number, isLong: boolean): LevelResult => {
     const times = isLong ? makeTimes([50, 60, 70, 80, 90, 95]) : makeTimes([50, 60, 70]);
