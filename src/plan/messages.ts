@@ -182,6 +182,7 @@ interface Settings {
     | "signatureName"
     | "success"
     | "url";
+  telemetry: "metrics";
   "telemetry.metrics": "intervalMs";
   "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { commandUnderTest, withUlimit } from "./command.ts";
+import { commandUnderTest } from "./command.ts";
 
 /** `rampart agent` as users start it, on a bus. */
 
@@ -13,8 +13,9 @@ export interface AgentsSetup {
   readonly folder: string;
   readonly busUrl: string;
   readonly options?: readonly string[] | undefined;
-  /** Arguments of `ulimit` for the last one of them. Default: it has those of the test, like the others. */
-  readonly ulimitOfLast?: string | undefined;
+  /** Program and first arguments that start it, such as those of a host. Default: none. */
+  readonly enter?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** An agent, in a folder without any file of the run. */
@@ -23,11 +24,12 @@ export class AgentProcess {
   private text = "";
   private readonly waiting = new Map<string, () => void>();
 
-  constructor({ folder, busUrl, options = [] }: AgentsSetup, ulimit?: string) {
+  constructor({ folder, busUrl, options = [], enter = [], env }: Omit<AgentsSetup, "count">) {
+    const [program = "", ...first] = [...enter, ...commandUnderTest];
     const cwd = join(folder, "elsewhere");
     mkdirSync(cwd, { recursive: true });
-    const [program = "", ...args] = withUlimit([...commandUnderTest, "agent", "--bus", busUrl, ...options], ulimit);
-    this.child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
+    const args = [...first, "agent", "--bus", busUrl, ...options];
+    this.child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.text += text;
       for (const [part, resolve] of this.waiting) if (this.text.includes(part)) resolve();
@@ -57,10 +59,7 @@ export async function withAgentProcesses(
   setup: AgentsSetup,
   use: (agents: readonly AgentProcess[]) => Promise<void>,
 ): Promise<void> {
-  const agents = Array.from(
-    { length: setup.count },
-    (_, index) => new AgentProcess(setup, index === setup.count - 1 ? setup.ulimitOfLast : undefined),
-  );
+  const agents = Array.from({ length: setup.count }, () => new AgentProcess(setup));
   try {
     await Promise.all(agents.map((agent) => agent.says("waiting for runs")));
     await use(agents);

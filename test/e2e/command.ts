@@ -25,9 +25,9 @@ export interface Outcome {
 export interface RunOptions {
   readonly cwd?: string;
   readonly timeoutMs?: number;
-  /** Arguments of `ulimit`. Default: none, so that the command has the test's limits. */
-  readonly ulimit?: string | undefined;
   readonly env?: Readonly<Record<string, string>>;
+  /** Program and first arguments that start it, such as those of a host. Default: none. */
+  readonly enter?: readonly string[];
   /** Called once the process runs; may signal it. */
   readonly onStart?: (kill: (signal: NodeJS.Signals) => void) => void;
   /** Called with all of stdout so far; may signal the process. */
@@ -38,15 +38,10 @@ export interface RunOptions {
 
 const DEFAULT_TIMEOUT_MS = 200_000;
 
-/** Returns a command that runs within limits: the shell's process becomes the command's, so that signals reach it. */
-export function withUlimit(command: readonly string[], ulimit: string | undefined): readonly string[] {
-  return ulimit === undefined ? command : ["sh", "-c", `ulimit ${ulimit} && exec "$@"`, "sh", ...command];
-}
-
 /** Runs the command under test to its end. Rejects when it does not end in time. */
 export function runRampart(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  const [program = "", ...first] = withUlimit([...commandUnderTest, ...args], options.ulimit);
-  const child = spawn(program, first, {
+  const [program, ...first] = [...(options.enter ?? []), ...commandUnderTest] as [string, ...string[]];
+  const child = spawn(program, [...first, ...args], {
     cwd: options.cwd ?? repository,
     env: { ...process.env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -14,6 +14,7 @@ import { describeRepeats, type Finding, warnOfResends } from "./load-notes.ts";
 /** A finding with the level that it is about. */
 interface Placed {
   readonly finding: Finding;
+  /** From 0. */
   readonly run: number;
   readonly level: string;
 }
@@ -38,37 +39,47 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
   const open = openVerdicts(plan, runs);
   const placed = levels.flatMap(({ result, run, level, name }) =>
     [...findInLevel(plan, result.prepared, level, open, levels.length === 1), ...findLost(result, level)].map(
-      ({ texts, ...rest }): Placed => ({
-        finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) },
-        run,
-        level: name,
-      }),
+      ({ texts, ...rest }): Placed => {
+        return { finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) }, run, level: name };
+      },
     ),
   );
   const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
-  const merged = [...groups.values()].map((group) => mergeNotes(group, levels));
-  const whole = [
-    ...[...new Set(runs.flatMap(({ prepared }) => prepared.warnings.map((text) => word(text, nameOf))))].map(
-      (text) => ["prepared", text] as const,
-    ),
-    ...[...new Set(warned)].map((text) => ["warning", text] as const),
-    ...[...new Set(runs.flatMap((run) => describeRepeats(run) ?? []))].map(
-      (text) => ["repeated-prompts", text] as const,
-    ),
-    ...[...new Set(runs.flatMap((run) => warnOfResends(run) ?? []))].map((text) => [SENT_AGAIN, text] as const),
-  ].map(
-    ([code, text]): Note => ({
-      ...{ code, severity: code === SENT_AGAIN ? "caution" : "detail" },
-      ...{ levels: [], text: toSentences([text]) },
-    }),
+  const names = new Set(levels.map(({ name }) => name));
+  const merged = [...groups.values()].map((group) =>
+    mergeNotes(group, { levelCount: names.size, runCount: runs.length }),
   );
-  // Where no level lacks it, what was sent between them.
-  const lost = runs
-    .filter((result) => !result.levels.some((level) => findLost(result, level).length > 0))
-    .map(describeLost)
-    .filter((texts) => texts.length > 0)
-    .map((texts): Note => ({ code: AGENT_LOST, severity: "wrong", levels: [], text: toSentences(texts) }));
-  return [...merged, ...lost, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+  const whole = [
+    ...wholeNotes(
+      "prepared",
+      "detail",
+      runs.flatMap(({ prepared }) => prepared.warnings.map((text) => word(text, nameOf))),
+    ),
+    ...wholeNotes("warning", "detail", warned),
+    ...wholeNotes(
+      "repeated-prompts",
+      "detail",
+      runs.flatMap((run) => describeRepeats(run) ?? []),
+    ),
+    // A server that closes kept connections costs time in every such request.
+    ...wholeNotes(
+      "sent-again",
+      "caution",
+      runs.flatMap((run) => warnOfResends(run) ?? []),
+    ),
+    // Where no level lacks it, it was lost between levels.
+    ...runs
+      .filter((result) => !result.levels.some((level) => findLost(result, level).length > 0))
+      .flatMap((result) =>
+        wholeNotes(AGENT_LOST, "wrong", describeLost(result).length === 0 ? [] : [toSentences(describeLost(result))]),
+      ),
+  ];
+  return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+}
+
+/** Makes notes on whole runs. Equal texts are one. */
+function wholeNotes(code: string, severity: Severity, texts: readonly string[]): Note[] {
+  return [...new Set(texts)].map((text) => ({ code, severity, levels: [], text: toSentences([text]) }));
 }
 
 /** Its part of the load was not sent, whatever the level says. */
@@ -108,35 +119,57 @@ function describeLost(result: RunResult): string[] {
   ];
 }
 
-/** A server that closes kept connections costs time in every such request. */
-const SENT_AGAIN = "sent-again";
-
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
 function sameNote({ code, metric = "", texts, kind }: Finding): string {
-  return JSON.stringify([metric, kind ?? [code, texts.join(" ").replace(NUMBERS, "0")]]);
+  return kind ?? JSON.stringify([metric, code, texts.join(" ").replace(NUMBERS, "0").replace(FORMS, "")]);
 }
+
+/** What differs between sentences about one thing and about several. */
+const FORMS = /\b(?:is|are|was|were|has|have|does|do|it|they|them)\b|(?<=[a-z])s\b/g;
 
 /** Numbers with the unit behind them. */
 const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
 
-/** Joins findings of one note about several levels: the text is that of the most severe one. */
-function mergeNotes(
-  group: readonly Placed[],
-  all: readonly { readonly run: number; readonly name: string; readonly level: LevelResult }[],
-): Note {
+/**
+ * Joins findings of one note about several levels: the text is that of the most severe one, and of the worst with each other cause.
+ * @param of how many different levels the runs have
+ */
+function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number; readonly runCount: number }): Note {
   const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
-  const [worst] = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed];
+  const sorted = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed, ...Placed[]];
+  const [worst] = sorted;
   const { code, severity, metric, texts } = worst.finding;
-  const isSame = ({ finding }: Placed): boolean => finding.texts.join() === texts.join();
-  const names = [...new Set(group.map(({ level }) => level))];
-  const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
-  const others = names.filter((name) => !same.includes(name));
-  const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
-  const place = isEverywhere && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
-  const rest = isEverywhere ? "the other levels" : joinLevels(others);
-  const likewise = others.length === 0 ? [] : [`likewise at ${rest}`];
-  const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
-  return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };
+  const namesOf = (placed: readonly Placed[]): string[] => [...new Set(placed.map(({ level }) => level))];
+  const isEverywhere = of.levelCount === namesOf(group).length;
+  const causes = [...Map.groupBy(sorted, ({ finding }) => finding.cause).values()].map((placed) => ({
+    finding: (placed[0] as Placed).finding,
+    placed: group.filter((one) => placed.includes(one)),
+  }));
+  const parts = causes.flatMap(({ finding, placed }, at) => {
+    const isSame = (one: Placed): boolean => one.finding.texts.join() === finding.texts.join();
+    const same = namesOf(placed.filter(isSame));
+    const others = namesOf(placed).filter((name) => !same.includes(name));
+    const isWhole = isEverywhere && causes.length === 1;
+    const place = isWhole && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
+    const times = placed.flatMap((one) => {
+      const { when } = one.finding;
+      return when === undefined || isSame(one)
+        ? []
+        : [`at ${one.level}${of.runCount > 1 ? ` of run ${one.run + 1}` : ""} ${when}`];
+    });
+    const rest = times.length > 0 ? times.join(", ") : `at ${isWhole ? "the other levels" : joinLevels(others)}`;
+    const [text = "", ...more] = finding.texts;
+    // The remedy is said once.
+    const own = more.filter((one) => at === 0 || !texts.includes(one));
+    return [`${place}${text}`, ...own, ...(times.length + others.length === 0 ? [] : [`likewise ${rest}`])];
+  });
+  return {
+    code,
+    severity,
+    ...(metric === undefined ? {} : { metric }),
+    levels: namesOf(group),
+    text: toSentences(parts),
+  };
 }
 
 /** Joins sentences without full stops to a text. */

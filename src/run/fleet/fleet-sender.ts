@@ -1,32 +1,32 @@
 import { joinGaps } from "../../measure/completion-gaps.ts";
-import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests, SendingHost } from "../../result/run-result.ts";
+import type { SendingHost } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
+import { takeTokensOf } from "../send/local-sender.ts";
 import type {
+  ClosedSender,
   Drained,
   LoadSender,
   LoadStep,
+  Moment,
   QueryMinimums,
-  SenderProgress,
+  RunStart,
   SenderState,
-  SenderTotals,
+  TakenSpan,
+  Unsent,
 } from "../send/messages.ts";
 import {
   joinBegun,
   joinCounts,
   joinCuts,
-  joinDelayed,
   joinLevelTokens,
-  joinQueries,
   joinStates,
   joinTotals,
   known,
-  sum,
   sumsOf,
 } from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
@@ -65,7 +65,7 @@ export class FleetSender implements LoadSender {
     this.hosts = hosts;
     this.joined = joined;
     joined?.connect(() => {
-      for (const sender of this.senders) sender.drainRecords();
+      for (const sender of this.senders) void sender.drain("judged");
     });
   }
 
@@ -84,9 +84,13 @@ export class FleetSender implements LoadSender {
     });
   }
 
+  private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {
+    return this.senders.map(ask);
+  }
+
   /** Asks all senders, and leaves out those that are dropped meanwhile. */
   private async gather<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
-    const parts = this.senders.map(async (sender, index) => {
+    const parts = this.each(async (sender, index) => {
       try {
         return [await ask(sender, index)];
       } catch (error) {
@@ -105,56 +109,42 @@ export class FleetSender implements LoadSender {
     return replies;
   }
 
-  /** The senders, or what measures the tokens of all of them, in order with their requests. */
-  private withTokens(measured: (tokens: RunTokens) => void, ask: (sender: LoadSender) => void): void {
+  /** Passes a message to what measures the tokens of all senders, in order with their requests, if it is not they themselves. */
+  private withTokens(measured: (tokens: RunTokens) => void): void {
     const { joined } = this;
     const { tokens } = joined ?? {};
-    if (tokens === undefined) for (const sender of this.senders) ask(sender);
-    else joined?.emit(() => measured(tokens));
-  }
-
-  private async tokensOf(
-    measured: (tokens: RunTokens) => Promise<LevelTokens>,
-    ask: (sender: LoadSender) => Promise<LevelTokens | undefined>,
-  ): Promise<LevelTokens | undefined> {
-    const { joined } = this;
-    const { tokens } = joined ?? {};
-    if (tokens === undefined) return joinLevelTokens(await this.gather(ask));
-    return new Promise((resolve, reject) => {
-      joined?.emit(() => void measured(tokens).then(resolve, reject));
-    });
+    if (tokens !== undefined) joined?.emit(() => measured(tokens));
   }
 
   private async all(ask: (sender: LoadSender) => Promise<unknown>): Promise<void> {
     await this.gather(ask);
   }
 
-  async rehearse(): Promise<void> {
-    await this.all((sender) => sender.rehearse());
-    this.lost.beginRun(this.clock.nowNs());
+  rehearse(): Promise<void> {
+    return this.all((sender) => sender.rehearse());
   }
 
-  prepare(step: LoadStep): Promise<void> {
-    return this.all((sender) => sender.prepare(step));
+  beginRun(run: RunStart): void {
+    this.lost.beginRun(run.startNs);
+    const { plan } = this.joined ?? {};
+    const options = run.tokens;
+    if (options !== undefined) this.withTokens((tokens) => plan && tokens.begin(plan, run.startNs, options));
+    for (const sender of this.senders) sender.beginRun(run);
+  }
+
+  prepare(...message: Parameters<LoadSender["prepare"]>): Promise<void> {
+    return this.all((sender) => sender.prepare(...message));
   }
 
   async admits(step: LoadStep): Promise<boolean> {
     return (await this.gather((sender) => sender.admits(step))).every((isAdmitted) => isAdmitted);
   }
 
-  settle(step: LoadStep): Promise<void> {
-    return this.all((sender) => sender.settle(step));
-  }
-
-  async start(step: LoadStep, quota: number): Promise<void> {
-    await this.settle(step);
+  async start(step: LoadStep, quota: number | QueryMinimums): Promise<void> {
+    await this.prepare(step, "start");
     // The schedules of all senders have it in common.
     const startNs = this.clock.nowNs() + START_AHEAD_NS;
     return this.all((sender) => sender.start(step, quota, startNs));
-  }
-
-  prepareChange(step: LoadStep): Promise<void> {
-    return this.all((sender) => sender.prepareChange(step));
   }
 
   change(quota: number): void {
@@ -166,16 +156,12 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.setQuota(quota);
   }
 
-  endAtMinimums(minimums: QueryMinimums): void {
-    for (const sender of this.senders) sender.endAtMinimums(minimums);
-  }
-
-  setWarmup(isWarmup: boolean): void {
-    for (const sender of this.senders) sender.setWarmup(isWarmup);
-  }
-
-  rewind(): void {
-    for (const sender of this.senders) sender.rewind();
+  setWarmup(isWarmup: boolean, rewinds?: boolean): void {
+    if (isWarmup) {
+      this.lost.beginWindow(undefined);
+      this.withTokens((tokens) => tokens.warmUp());
+    }
+    for (const sender of this.senders) sender.setWarmup(isWarmup, rewinds);
   }
 
   stop(): Promise<void> {
@@ -186,43 +172,25 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.cancel(message, which);
   }
 
-  close(cancelMessage?: string): void {
-    for (const sender of this.senders) sender.close(cancelMessage);
-  }
-
-  untilMoreEnded(count: number): Promise<void> {
-    return this.all((sender) => sender.untilMoreEnded(count));
-  }
-
-  untilSteady(limitNs: number): Promise<void> {
-    return this.all((sender) => sender.untilSteady(limitNs));
-  }
-
-  untilRoundEnds(): Promise<void> {
-    return this.all((sender) => sender.untilRoundEnds());
-  }
-
-  untilAllSent(): Promise<void> {
-    return this.all((sender) => sender.untilAllSent());
-  }
-
-  untilFinished(): Promise<void> {
-    return this.all((sender) => sender.untilFinished());
-  }
-
-  progress(): SenderProgress {
-    const parts = this.senders.map((sender) => sender.progress());
+  async close(cancelMessage?: string): Promise<ClosedSender> {
+    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.close(cancelMessage)), this.hosts?.()]);
     return {
-      ...sumsOf(parts, ["outstanding", "quota"]),
-      ...sumsOf([...parts, ...this.lost.states], ["sentCount", "completedCount", "failedCount"]),
-      isSending: parts.some(({ isSending }) => isSending),
-      lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
+      totals: { ...joinTotals(parts.map(({ totals }) => totals)), hosts },
+      timelines: parts.flatMap(({ timelines }) => timelines),
     };
+  }
+
+  until(moment: Moment): Promise<void> {
+    return this.all((sender) => sender.until(moment));
+  }
+
+  progress(): SenderState {
+    return joinStates([...this.each((sender) => sender.progress()), ...this.lost.states]);
   }
 
   counts(): ProgressCounts {
     return joinCounts(
-      this.senders.map((sender) => sender.counts()),
+      this.each((sender) => sender.counts()),
       this.lost.states,
     );
   }
@@ -231,26 +199,18 @@ export class FleetSender implements LoadSender {
     return joinStates([...(await this.gather((sender) => sender.state())), ...this.lost.states]);
   }
 
-  async delayedByLimit(): Promise<DelayedRequests | undefined> {
-    return joinDelayed(known(await this.gather((sender) => sender.delayedByLimit())));
+  async takeUnsent(atNs?: number): Promise<Unsent> {
+    const parts = await this.gather((sender) => sender.takeUnsent(atNs));
+    const delayed = known(parts.map((part) => part.delayed));
+    const longestNs = Math.max(...delayed.map((part) => part.longestNs));
+    return {
+      ...sumsOf(parts, ["count"]),
+      delayed: delayed.length === 0 ? undefined : { ...sumsOf(delayed, ["count"]), longestNs },
+    };
   }
 
-  async takeUnsent(atNs: number): Promise<number> {
-    return sum(await this.gather((sender) => sender.takeUnsent(atNs)));
-  }
-
-  async totals(): Promise<SenderTotals> {
-    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.totals()), this.hosts?.()]);
-    return { ...joinTotals(parts), hosts };
-  }
-
-  drainRecords(): void {
-    if (this.joined === undefined) for (const sender of this.senders) sender.drainRecords();
-    else this.joined.divide();
-  }
-
-  async drain(): Promise<Drained> {
-    const parts = await this.divide((sender) => sender.drain());
+  async drain(which?: "all" | "judged"): Promise<Drained> {
+    const parts = await this.divide((sender) => sender.drain(which));
     return {
       ...sumsOf(parts, ["collected"]),
       lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
@@ -259,18 +219,10 @@ export class FleetSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
+    if (options.keepsTokens !== true) this.withTokens((tokens) => tokens.reset());
     const begun = joinBegun(await this.beginWindows((sender) => sender.beginWindow(startNs, options)));
-    this.lost.beginWindow(begun.startNs);
+    this.lost.beginWindow(options.isLead === true ? undefined : begun.startNs);
     return begun;
-  }
-
-  lead(startNs: number, options: CountOptions): void {
-    this.lost.beginWindow(undefined);
-    for (const sender of this.senders) sender.lead(startNs, options);
-  }
-
-  restartWindow(startNs: number): void {
-    for (const sender of this.senders) sender.restartWindow(startNs);
   }
 
   async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
@@ -278,26 +230,8 @@ export class FleetSender implements LoadSender {
     // The time in flight after the end is that of all requests together.
     const joined = joinCuts(await this.beginWindows((sender, index) => sender.cut(endNs, index === 0 ? last : others)));
     this.lost.beginWindow(joined.window.endNs);
-    const { tokens } = this.joined ?? {};
-    if (tokens !== undefined) this.joined?.emit(() => tokens.cut(joined.window));
+    this.withTokens((tokens) => tokens.cut(joined.window));
     return joined;
-  }
-
-  pauseCounting(): void {
-    this.lost.beginWindow(undefined);
-    for (const sender of this.senders) sender.pauseCounting();
-  }
-
-  async takeTimeline(): ReturnType<LoadSender["takeTimeline"]> {
-    return (await this.gather((sender) => sender.takeTimeline())).flat();
-  }
-
-  beginRunTimeline(startNs: number): void {
-    for (const sender of this.senders) sender.beginRunTimeline(startNs);
-  }
-
-  async takeRunTimeline(): ReturnType<LoadSender["takeRunTimeline"]> {
-    return (await this.gather((sender) => sender.takeRunTimeline())).flat();
   }
 
   async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {
@@ -305,55 +239,17 @@ export class FleetSender implements LoadSender {
     return parts.length === 0 ? undefined : (joinGaps(parts, "parallel") ?? []);
   }
 
-  countQueries(samplesPerQuery: number): Promise<void> {
-    return this.all((sender) => sender.countQueries(samplesPerQuery));
-  }
-
-  async queries(): Promise<MlperfSample | undefined> {
-    const parts = known(await this.gather((sender) => sender.queries()));
-    return parts.length === 0 ? undefined : joinQueries(parts);
-  }
-
-  beginTokens(startNs: number, options: BeginOptions): void {
-    const { plan } = this.joined ?? {};
-    this.withTokens(
-      (tokens) => plan && tokens.begin(plan, startNs, options),
-      (sender) => sender.beginTokens(startNs, options),
-    );
-  }
-
-  warmUpTokens(): void {
-    this.withTokens(
-      (tokens) => tokens.warmUp(),
-      (sender) => sender.warmUpTokens(),
-    );
-  }
-
-  resetTokens(): void {
-    this.withTokens(
-      (tokens) => tokens.reset(),
-      (sender) => sender.resetTokens(),
-    );
-  }
-
   resumeTokens(): void {
-    this.withTokens(
-      (tokens) => tokens.resume(),
-      (sender) => sender.resumeTokens(),
-    );
+    this.withTokens((tokens) => tokens.resume());
+    for (const sender of this.senders) sender.resumeTokens();
   }
 
-  mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
-    return this.tokensOf(
-      (tokens) => tokens.mergeLevel(windowCount),
-      (sender) => sender.mergeTokens(windowCount),
-    );
-  }
-
-  takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
-    return this.tokensOf(
-      (tokens) => tokens.takeRecent(tap),
-      (sender) => sender.takeRecentTokens(tap),
-    );
+  async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {
+    const { joined } = this;
+    const { tokens } = joined ?? {};
+    if (tokens === undefined) return joinLevelTokens(await this.gather((sender) => sender.takeTokens(span)));
+    return new Promise((resolve, reject) => {
+      joined?.emit(() => void takeTokensOf(tokens, span).then(resolve, reject));
+    });
   }
 }

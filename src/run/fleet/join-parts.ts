@@ -3,7 +3,7 @@ import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests, LostShare, SendingHost, SessionTally } from "../../result/run-result.ts";
+import type { LostShare, SendingHost, SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
 import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
 import type { SenderState, SenderTotals } from "../send/messages.ts";
@@ -31,7 +31,11 @@ export function sumsOf<K extends string>(
 /** Adds where senders stand. */
 export function joinStates(parts: readonly SenderState[]): SenderState {
   const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
-  return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+  return {
+    ...sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", "quota", ...ends]),
+    isSending: parts.some(({ isSending }) => isSending),
+    lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
+  };
 }
 
 /** Adds counts for a display, and those of senders that are gone. The client is the busiest one. */
@@ -45,6 +49,13 @@ export function joinCounts(parts: readonly ProgressCounts[], gone: readonly Send
       ? {}
       : { client: { cpuRatio: worst((one) => one.cpuRatio), loopLagMaxNs: worst((one) => one.loopLagMaxNs) } }),
   };
+}
+
+/** Returns where a sender stood that is gone: what it had reported as ended was sent. */
+export function stateOfEnded({ completedCount, failedCount, cancelledCount, lastSuccessNs }: SenderState): SenderState {
+  const endedCount = completedCount + failedCount + cancelledCount;
+  const nothing = { outstanding: 0, activeLanes: 0, quota: 0, isSending: false };
+  return { ...nothing, completedCount, failedCount, cancelledCount, lastSuccessNs, sentCount: endedCount, endedCount };
 }
 
 /** Adds what senders report about their connections. */
@@ -94,19 +105,16 @@ export function joinBegun(parts: readonly BegunWindow[]): BegunWindow {
 /** Joins the windows that senders have ended at the same time. */
 export function joinCuts(parts: readonly CutWindow[]): CutWindow {
   const byMember = known(parts.map(({ completedByMember }) => completedByMember));
+  const queries = known(parts.map((part) => part.queries));
   return {
     window: joinParallel(parts.map(({ window }) => window)),
     nextNumber: parts[0]?.nextNumber ?? 0,
+    timelines: parts.flatMap(({ timelines }) => timelines),
+    queries: queries.length === 0 ? undefined : joinQueries(queries),
     ...(byMember.length === 0
       ? {}
       : { completedByMember: byMember.reduce((a, b) => a.map((count, member) => count + (b[member] ?? 0))) }),
   };
-}
-
-/** Adds requests delayed by the load's limit; undefined where it has none. */
-export function joinDelayed(parts: readonly DelayedRequests[]): DelayedRequests | undefined {
-  if (parts.length === 0) return undefined;
-  return { ...sumsOf(parts, ["count"]), longestNs: Math.max(...parts.map(({ longestNs }) => longestNs)) };
 }
 
 /** Joins what senders are on the same host, by its id; in the order of the first ones. */
@@ -125,6 +133,8 @@ function joinHost(a: SendingHost, b: SendingHost): SendingHost {
   return {
     name: a.name,
     ...sumsOf([a, b], ["workerCount", "sentCount", "completedCount", "failedCount"]),
+    // Both are of one clock.
+    clockOffsetNs: a.clockErrorNs > b.clockErrorNs ? a.clockOffsetNs : b.clockOffsetNs,
     clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
     clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
     lateNs: Math.max(a.lateNs, b.lateNs),

@@ -1,6 +1,6 @@
-import type { ProgressCounts } from "../../result/observer.ts";
 import type { LostShare } from "../../result/run-result.ts";
 import type { LoadSender, SenderState } from "../send/messages.ts";
+import { stateOfEnded } from "./join-parts.ts";
 
 /** What a run lacks of a sender that was lost. */
 export type LostPart = Pick<LostShare, "afterNs" | "fromNs" | "uncountedCount">;
@@ -42,7 +42,7 @@ export class LostSenders {
    */
   add(sender: LoadSender, heardNs: number): LostPart {
     const { windowStartNs } = this;
-    this.states.push(stateOfEnded(sender.counts()));
+    this.states.push(stateOfEnded(sender.progress()));
     const isCounting = windowStartNs !== undefined;
     return {
       afterNs: Math.max(0, heardNs - this.startNs),
@@ -52,15 +52,8 @@ export class LostSenders {
   }
 }
 
-/** Returns where a sender stood: what it had reported as ended was sent. */
-function stateOfEnded({ completedCount, failedCount, cancelledCount }: ProgressCounts): SenderState {
-  const endedCount = completedCount + failedCount + cancelledCount;
-  const ends = { completedCount, failedCount, cancelledCount };
-  return { ...ends, sentCount: endedCount, endedCount, outstanding: 0, activeLanes: 0 };
-}
-
 /** Returns the number of requests that a sender reported as ended, of those that windows count. */
 function endedOf(sender: LoadSender): number {
-  const { completedCount, failedCount } = sender.counts();
+  const { completedCount, failedCount } = sender.progress();
   return completedCount + failedCount;
 }

@@ -11,7 +11,7 @@ import { type AgentLimits, type HostLimits, hostExhausted, limitsOfAgents } from
 import type { RunSignal } from "../interrupt.ts";
 import type { MadeInputs } from "../open/session.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
-import { type ClockReading, driftNs, messageDelayNs, originMsOf, readClock } from "./clock-offset.ts";
+import { type ClockReading, driftNs, messageDelayNs, offsetNs, originMsOf, readClock } from "./clock-offset.ts";
 import { FleetSender } from "./fleet-sender.ts";
 import { joinHosts } from "./join-parts.ts";
 import type { JoinedRequests, RequestListener } from "./joined-requests.ts";
@@ -198,7 +198,8 @@ class SeatSender {
     const { hostId: id, name } = this;
     const counts = { workerCount: 1, sentCount, completedCount, failedCount };
     const clockDriftNs = first === undefined || last === undefined ? 0 : driftNs(first, last);
-    const clock = { clockErrorNs: first?.errorNs ?? 0, clockDriftNs, lateNs: this.lateNs };
+    const clockOffsetNs = first === undefined ? 0 : offsetNs(first);
+    const clock = { clockOffsetNs, clockErrorNs: first?.errorNs ?? 0, clockDriftNs, lateNs: this.lateNs };
     return { id, part: { name, ...counts, ...clock, ...(this.lost === undefined ? {} : { lost: this.lost }) } };
   }
 

@@ -7,11 +7,11 @@ import type { LoadSender } from "../../../src/run/send/messages.ts";
 
 /** A sender that has reported these requests as ended. */
 function makeSender(): { readonly sender: LoadSender; report(completedCount: number, failedCount?: number): void } {
-  let counts = { completedCount: 0, failedCount: 0, cancelledCount: 0 };
+  let counts = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: 0 };
   return {
-    sender: { counts: () => counts } as unknown as LoadSender,
+    sender: { progress: () => counts } as unknown as LoadSender,
     report: (completedCount, failedCount = 0) => {
-      counts = { completedCount, failedCount, cancelledCount: 1 };
+      counts = { completedCount, failedCount, cancelledCount: 1, lastSuccessNs: 5e9 };
     },
   };
 }
@@ -28,7 +28,15 @@ test("the window that has begun lacks all that ended in it", () => {
   assert.deepEqual(lost.states, [
     {
       ...{ completedCount: 40, failedCount: 5, cancelledCount: 1 },
-      ...{ sentCount: 46, endedCount: 46, outstanding: 0, activeLanes: 0 },
+      ...{
+        sentCount: 46,
+        endedCount: 46,
+        outstanding: 0,
+        activeLanes: 0,
+        quota: 0,
+        isSending: false,
+        lastSuccessNs: 5e9,
+      },
     },
   ]);
 });
