@@ -8,7 +8,7 @@ import { describeLevel } from "../registry/level-names.ts";
 import { shownUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
-import { formatMetricValue, joinEnds } from "./model/values.ts";
+import { endsAfter, formatMetricValue } from "./model/values.ts";
 
 /** What an assertion measured, in words: the same in JSON, in the verdict and in every report. */
 
@@ -53,7 +53,7 @@ export function describeAssertion(
   if ("runCount" in verdict) {
     const { low, high, metCount, runCount } = verdict;
     const found = certaintyOf({ value: measured, low, high, isRatio: metricOf(metric).quantity === "ratio" });
-    const range = found.isCertain ? ` (${joinEnds(format(found.low), format(found.high))})` : "";
+    const range = found.isCertain ? endsAfter(found, format) : "";
     return {
       measured: `mean ${format(measured)}${range}${place}, ${metCount} of ${countOf(runCount, "run")}${why}`,
       limit,

@@ -50,7 +50,7 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--max-trials": "stability.trials",
   "--percentile": "stability.percentile",
   "--latency-threshold": "defineScenario.latencyLimit",
-  "--binary-search": "findMax.over",
+  "--binary-search": "findMax.range",
   "--async": "The driver is asynchronous where the load or the stream needs it; there is nothing to choose.",
   "--sync": "The driver is asynchronous where the load or the stream needs it; there is nothing to choose.",
   "--max-threads": "It sets the lanes of the original's strides; scenarios send inputs in order.",

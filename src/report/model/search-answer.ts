@@ -5,7 +5,7 @@ import type { FindMaxResult } from "../../result/run-result.ts";
 import type { OverJson } from "../schema/metrics.ts";
 import type { FindMaxJson } from "../schema/report-schema.ts";
 import type { CombinationJson } from "../schema/runs.ts";
-import { formatThreeDigits, joinEnds } from "./values.ts";
+import { endsAfter, formatThreeDigits } from "./values.ts";
 
 /** The answer of a search for the highest load that keeps all limits, in one line. */
 
@@ -47,17 +47,15 @@ export function answerOverRuns(
 
 function describeMean(
   plan: Plan,
-  { count, mean, low, high, deviation }: OverJson,
+  { count, mean, deviation, ...ends }: OverJson,
   runCount: number,
   isAtLeast: boolean,
 ): string {
-  const interval =
-    low === null || high === null ? "" : ` (${joinEnds(formatThreeDigits(low), formatThreeDigits(high))})`;
   const of = `${count < runCount ? `${count} of ` : ""}${countOf(Math.max(count, runCount), "run")}`;
   const found = `${isAtLeast ? FOUND_AT_LEAST : `${FOUND}:`} ${describeLevel(plan, Number(mean.toPrecision(4)))}`;
   // Equal whole numbers have an interval without a length, which claims more than they show.
   if (deviation === 0) return `${found}, the same in ${of}`;
-  return `${found}, the mean over ${of}${interval}`;
+  return `${found}, the mean over ${of}${endsAfter(ends, formatThreeDigits)}`;
 }
 
 /** Names runs by their numbers: `runs 2 and 4`. */

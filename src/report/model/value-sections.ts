@@ -9,7 +9,7 @@ import { MOST_SUMMARY_ROWS } from "./level-sections.ts";
 import type { Cell, CellQuantity, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, detail, makeTable, spreadCell } from "./tables.ts";
-import { formatMetricValue, joinEnds } from "./values.ts";
+import { endsAfter, formatMetricValue } from "./values.ts";
 
 /** Sections of metrics without a column of their own, and of values that a target extracts from its responses: of levels, and of their parts by tag. */
 
@@ -103,9 +103,7 @@ export function otherSection(view: ReportView, before: readonly Section[]): Sect
     const found = readMetric(values.metrics, key, isOne ? undefined : (statistic ?? "average"));
     if (found === undefined || (isOne && statistic !== undefined)) return undefined;
     const format = (value: number): string => formatMetricValue({ key }, value, view.words.unit);
-    const { low, high } = found;
-    const ends = low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
-    return { value: `${format(found.value)}${ends}` };
+    return { value: `${format(found.value)}${endsAfter(found, format)}` };
   };
   const specs: ColumnSpec<OtherRow>[] = [
     ...levelNames(view),

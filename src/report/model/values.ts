@@ -1,3 +1,4 @@
+import type { Interval } from "../../measure/intervals/certainty.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, shortUnit, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
@@ -124,9 +125,14 @@ export function withSign(value: number, size: string): string {
 }
 
 /** Joins the ends of an interval, with the unit once when both have it. */
-export function joinEnds(low: string, high: string): string {
+function joinEnds(low: string, high: string): string {
   const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
   return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
+}
+
+/** Formats an interval after its value: ` (2.12 to 2.13 ms)`. Empty where a bound is missing. */
+export function endsAfter({ low, high }: Interval, format: (value: number) => string): string {
+  return low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
 }
 
 /** What the values of a metric are. */

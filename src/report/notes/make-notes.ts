@@ -2,7 +2,7 @@ import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
-import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import type { RunResult } from "../../result/run-result.ts";
 import { openVerdicts } from "../judge-run.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
@@ -14,7 +14,6 @@ import { describeRepeats, type Finding, warnOfResends } from "./load-notes.ts";
 /** A finding with the level that it is about. */
 interface Placed {
   readonly finding: Finding;
-  readonly run: number;
   readonly level: string;
 }
 
@@ -30,42 +29,48 @@ export interface NoteOptions {
 
 /** Makes the notes on runs of one plan; `wrong` first. Those that say the same about several levels become one. */
 export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [], nameOf }: NoteOptions = {}): Note[] {
-  const levels = runs.flatMap((result, run) =>
-    result.levels
+  const levels = runs.flatMap(({ prepared, levels: own }) =>
+    own
       .filter(({ window }) => window.requestCount + window.failedCount > 0)
-      .map((level) => ({ result, run, level, name: nameLevel(plan, level) })),
+      .map((level) => ({ prepared, level, name: nameLevel(plan, level) })),
   );
   const open = openVerdicts(plan, runs);
-  const placed = levels.flatMap(({ result, run, level, name }) =>
-    findInLevel(plan, result.prepared, level, open, levels.length === 1).map(
-      ({ texts, ...rest }): Placed => ({
-        finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) },
-        run,
-        level: name,
-      }),
-    ),
+  const placed = levels.flatMap(({ prepared, level, name }) =>
+    findInLevel(plan, prepared, level, open, levels.length === 1).map(({ texts, ...rest }): Placed => {
+      return { finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) }, level: name };
+    }),
   );
   const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
-  const merged = [...groups.values()].map((group) => mergeNotes(group, levels));
+  const names = new Set(levels.map(({ name }) => name));
+  const merged = [...groups.values()].map((group) => mergeNotes(group, names.size));
   const whole = [
-    ...[...new Set(runs.flatMap(({ prepared }) => prepared.warnings.map((text) => word(text, nameOf))))].map(
-      (text) => ["prepared", text] as const,
+    ...wholeNotes(
+      "prepared",
+      "detail",
+      runs.flatMap(({ prepared }) => prepared.warnings.map((text) => word(text, nameOf))),
     ),
-    ...[...new Set(warned)].map((text) => ["warning", text] as const),
-    ...[...new Set(runs.flatMap((run) => describeRepeats(run) ?? []))].map(
-      (text) => ["repeated-prompts", text] as const,
+    ...wholeNotes("warning", "detail", warned),
+    ...wholeNotes(
+      "repeated-prompts",
+      "detail",
+      runs.flatMap((run) => describeRepeats(run) ?? []),
     ),
-    ...[...new Set(runs.flatMap((run) => warnOfResends(run) ?? []))].map((text) => [SENT_AGAIN, text] as const),
-    ...runs.flatMap(describeLost).map((text) => [AGENT_LOST, text] as const),
-  ].map(([code, text]): Note => {
-    const severity = code === AGENT_LOST ? "wrong" : code === SENT_AGAIN ? "caution" : "detail";
-    return { code, severity, levels: [], text: toSentences([text]) };
-  });
+    // A server that closes kept connections costs time in every such request.
+    ...wholeNotes(
+      "sent-again",
+      "caution",
+      runs.flatMap((run) => warnOfResends(run) ?? []),
+    ),
+    // Its part of the load was not sent, whatever the level says.
+    ...wholeNotes("agent-lost", "wrong", runs.flatMap(describeLost)),
+  ];
   return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
-/** Its part of the load was not sent, whatever the level says. */
-const AGENT_LOST = "agent-lost";
+/** Makes notes on whole runs. Equal texts are one. */
+function wholeNotes(code: string, severity: Severity, texts: readonly string[]): Note[] {
+  return [...new Set(texts)].map((text) => ({ code, severity, levels: [], text: toSentences([text]) }));
+}
 
 function describeLost({ hosts = [] }: RunResult): string[] {
   const all = hosts
@@ -81,9 +86,6 @@ function describeLost({ hosts = [] }: RunResult): string[] {
   return [`${count} agents were lost and ${part}, the first, ${first.name}, after ${after}: ${first.reason}`];
 }
 
-/** A server that closes kept connections costs time in every such request. */
-const SENT_AGAIN = "sent-again";
-
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
 function sameNote({ code, metric = "", texts, kind }: Finding): string {
   return kind ?? JSON.stringify([metric, code, texts.join(" ").replace(NUMBERS, "0").replace(FORMS, "")]);
@@ -95,11 +97,8 @@ const FORMS = /\b(?:is|are|was|were|has|have|does|do|it|they|them)\b|(?<=[a-z])s
 /** Numbers with the unit behind them. */
 const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
 
-/** Joins findings of one note about several levels: the text is that of the most severe one. */
-function mergeNotes(
-  group: readonly Placed[],
-  all: readonly { readonly run: number; readonly name: string; readonly level: LevelResult }[],
-): Note {
+/** Joins findings of one note about several levels: the text is that of the most severe one. @param levelCount different levels of the runs */
+function mergeNotes(group: readonly Placed[], levelCount: number): Note {
   const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
   const [worst] = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed];
   const { code, severity, metric, texts } = worst.finding;
@@ -108,11 +107,11 @@ function mergeNotes(
   const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
   const others = names.filter((name) => !same.includes(name));
   const times = group.flatMap((one) => {
-    const run = all.some(({ run }) => run !== one.run) ? ` of run ${one.run + 1}` : "";
+    const run = group.some(({ run }) => run !== one.run) ? ` of run ${one.run + 1}` : "";
     const { when } = one.finding;
     return when === undefined || isSame(one) ? [] : [`at ${one.level}${run} ${when}`];
   });
-  const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
+  const isEverywhere = levelCount === names.length;
   const place = isEverywhere && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
   const rest = isEverywhere ? "the other levels" : joinLevels(others);
   const likewise =
