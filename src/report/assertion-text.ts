@@ -55,7 +55,7 @@ export function describeAssertion(
     const found = certaintyOf({ value: measured, low, high, isRatio: metricOf(metric).quantity === "ratio" });
     const range = found.isCertain ? endsAfter(found, format) : "";
     return {
-      measured: `mean ${format(measured)}${range}${place}, ${metCount} of ${countOf(runCount, "run")}${why}`,
+      measured: `mean ${format(measured)}${range}${place}, kept in ${metCount} of ${countOf(runCount, "run")}${why}`,
       limit,
     };
   }

@@ -12,7 +12,7 @@ import { describeAssertion, unitOfRuns } from "./assertion-text.ts";
 import { highestOverRuns } from "./json/over-runs.ts";
 import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
-import { describeUnmeasured } from "./model/values.ts";
+import { countJudged, describeUnmeasured } from "./model/values.ts";
 import { UNSENT_LOAD } from "./notes/load-delivery.ts";
 import type { ReasonJson } from "./schema/report-schema.ts";
 
@@ -112,10 +112,8 @@ function findJudged(
 ): Finding[] {
   const texts = judged.filter((one) => one.state === state).map(({ text }) => text);
   if (texts.length === 0) return [];
-  const what = state === "fail" ? "failed" : "unresolved";
-  return [
-    { state, code: "assertion", headline: `${texts.length} of ${countOf(judged.length, "assertion")} ${what}`, texts },
-  ];
+  const what = state === "fail" ? "failed" : "is unresolved";
+  return [{ state, code: "assertion", headline: countJudged(texts.length, judged.length, "assertion", what), texts }];
 }
 
 function findEarlyEnd(runs: readonly RunResult[]): Finding[] {

@@ -258,8 +258,8 @@ function* loadsAtTheEdges(): Generator<() => AnyLoad | AnyLoad[]> {
       yield* [() => ramp(n, m), () => rateRamp(n, m), () => ramp(1, n, { step: m }), () => rateRamp(1, n, { step: m })];
       for (const time of TIMES) {
         yield* [() => ramp(n, m, { over: time }), () => rateRamp(n, m, { over: time })];
-        yield () => findMax({ over: ramp(n, m), where: LIMIT, settle: time });
-        yield () => findMax({ over: rateRamp(n, m), where: LIMIT, window: time });
+        yield () => findMax({ range: ramp(n, m), where: LIMIT, settle: time });
+        yield () => findMax({ range: rateRamp(n, m), where: LIMIT, window: time });
         yield () => mlperf.offline({ for: time, samples: n, maxOutstanding: m });
         yield () => mlperf.singleStream({ for: time, queries: n, percentile: m });
         yield () => mlperf.multiStream({ for: time, queries: n, samplesPerQuery: m });

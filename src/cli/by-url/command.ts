@@ -194,6 +194,7 @@ class UrlRun {
 const NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "inputs.tokenizer": "--tokenizer",
   "target.apiKeyEnv": "--api-key-env NAME (the environment variable that holds it)",
+  "target.kind=triton": "rampart triton",
   "target.model": "--model",
   "target.shapes": "--shapes",
   "target.tls=trusting-grpc": 'tls: { ca: "FILE" } in a scenario',
@@ -203,6 +204,7 @@ const NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url": "the URL",
   "target.url=http": "write http:// before the address",
   "target.url=https": "write https:// before the address",
+  "telemetry.metrics": "metrics: {} to the scenario that --save writes",
 };
 
 function namesIn({ name }: UrlKind): NameOf {
@@ -216,7 +218,6 @@ const FIELDS: FlagsOfFields = [
   [/^inputs\.(isl|osl)\b.*/, "--$1"],
   [/^load\.where\b.*/, "--slo"],
   [/^load\b.*/, "--users"],
-  [/^assert\b.*/, "--fail-if"],
 ];
 
 function helpPage({ kind, flags }: Door, command: string): HelpPage {

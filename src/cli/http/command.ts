@@ -77,6 +77,7 @@ const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "load.concurrency": "--users",
   "measurement.warmupRequests": "--warmup",
   "target.apiKeyEnv": '-H "Authorization: Bearer …"',
+  "target.kind=triton": "rampart triton",
   "target.tls=false": "write http:// before the address",
   "target.tls=true": "write https:// before the address",
   "target.tls=trusting-http": "--cacert FILE",
@@ -84,6 +85,7 @@ const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url": "the URL",
   "target.url=http": "write http:// before the address",
   "target.url=https": "write https:// before the address",
+  "telemetry.metrics": "metrics: {} to a scenario",
 };
 
 const inHttp: NameOf = (path) => FLAG_NAMES[path] ?? sharedNameOf("http", path) ?? inScenario(path);
@@ -154,6 +156,6 @@ function helpPage(command: string): HelpPage {
       `${command} localhost:8080/predict -r 200 -F image=@cat.jpg --json run.json`,
     ],
     exitCodes:
-      "0 passed, 64 wrong usage, 65 a limit of --fail-if is broken, 69 server unreachable, stalled or failing, 74 a report could not be written, 130 interrupted, 1 internal error.",
+      "0 passed, 64 wrong usage, 65 a limit of --fail-if is broken, 66 undecided, 69 server unreachable, stalled or failing, 74 a report could not be written, 130 interrupted, 1 internal error.",
   };
 }

@@ -17,7 +17,7 @@ import {
   type SweptPoint,
   toSweepJson,
 } from "../../report/sweep/sweep-model.ts";
-import { renderText } from "../../report/text/render-text.ts";
+import { renderText, styleOf } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { formatPoint } from "../../result/sweep.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
@@ -228,7 +228,7 @@ interface JointReport {
 export async function showReports({ model, json, flags, door }: JointReport, io: CommandIo): Promise<void> {
   const files = readFiles(flags, sharedOptions(door), [], []);
   const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
-  textIo.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: textIo.hasColor, nameOf: io.nameOf }));
+  textIo.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(textIo) }));
   for (const [key, path] of Object.entries(files) as [string, string][]) {
     const format = FORMATS[key];
     if (format !== undefined) writeReport(path, await format(model, json), `outputs.files.${key}` as never);

@@ -4,7 +4,7 @@ import { formatCount } from "../../plan/units.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName, scaleOf } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import { isCutAt } from "./level-columns.ts";
+import { FILE_DROP_ORDER, isCutAt } from "./level-columns.ts";
 import { MOST_SUMMARY_ROWS } from "./level-sections.ts";
 import type { Cell, CellQuantity, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
@@ -133,7 +133,7 @@ function spreadColumns<Row extends SpreadRow>(
     statistic("p90", "p90", 3),
     statistic("p99", "p99", 1),
     statistic("max", "max", 4),
-    column("count", "values", "count", 5, ({ found }) => found.count),
+    column("count", "values", "count", FILE_DROP_ORDER, ({ found }) => found.count),
   ];
 }
 

@@ -140,19 +140,17 @@ function findClientLimit(window: Measurement): Finding<Text> | undefined {
   const lag = clientLagOf(window);
   // The lag says more: what a busy client does to the times.
   if (explainLag(lag, reportedTimes(window)) !== undefined)
-    return { ...clientFinding("client-late", "latency", describeLag(lag)), weight: lag.coreWaitRatio ?? 0 };
+    return { ...describeLag(lag), weight: lag.coreWaitRatio ?? 0 };
   const reason = saturationReason(window);
   if (reason === undefined) return undefined;
   const text = `the client may have been the limit, not the server: ${reason}`;
   // Another thread helps where this one is busy, and not where it waits for a core.
   const remedy = isBusy(window) ? [{ say: "more-workers" } as const] : [];
-  return { ...clientFinding("client-limit", "throughput", text, ...remedy), weight: 1 };
+  return { ...CLIENT, code: "client-limit", metric: "throughput", cause: "limit", texts: [text, ...remedy], weight: 1 };
 }
 
 /** All levels share one note about the client, which has the worst of them. */
-function clientFinding(code: string, metric: string, ...texts: Text[]): Finding<Text> {
-  return { code, severity: "caution", metric, texts, kind: "client" };
-}
+const CLIENT = { severity: "caution", kind: "client" } as const;
 
 /** Says how many threads sent a level, where the run decides that. */
 function findWorkers({ workers }: LevelResult): Finding[] {
@@ -177,11 +175,16 @@ function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, i
 const LEAST_RATIO = 0.05;
 
 /** Says how late the client was, in the measure that shows it best, and what to do. */
-function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs }: ClientLag): string {
-  const advice = "give it its own core, or lower the load";
-  if (coreWaitRatio >= LEAST_RATIO)
-    return `the client waited for a core ${formatPct(Number(coreWaitRatio.toPrecision(2)))} of the time, so times may be too long: ${advice}`;
-  if (sendMeanNs > loopLagMeanNs) return `the client took ${formatTime(sendMeanNs)} to send a request: ${advice}`;
+function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs }: ClientLag): Finding<Text> {
+  const late = (cause: string, text: string): Finding<Text> => {
+    const texts = [text, "give it its own core, or lower the load"];
+    return { ...CLIENT, code: "client-late", metric: "latency", cause, texts };
+  };
+  if (coreWaitRatio >= LEAST_RATIO) {
+    const ratio = formatPct(Number(coreWaitRatio.toPrecision(2)));
+    return late("core", `the client waited for a core ${ratio} of the time, so times may be too long`);
+  }
+  if (sendMeanNs > loopLagMeanNs) return late("send", `the client took ${formatTime(sendMeanNs)} to send a request`);
   const p99 = loopLagP99Ns === undefined ? "" : ` (p99 ${formatTime(loopLagP99Ns)})`;
-  return `the client woke up about ${formatTime(loopLagMeanNs)}${p99} late, so times may be too long: ${advice}`;
+  return late("loop", `the client woke up about ${formatTime(loopLagMeanNs)}${p99} late, so times may be too long`);
 }

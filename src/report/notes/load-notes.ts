@@ -26,6 +26,8 @@ export interface Finding<T extends Text = string> extends Pick<Note, "code" | "s
   readonly texts: readonly T[];
   /** Findings of one kind become one note. Default: metric, code and the texts without their numbers, so that only equal sentences do. */
   readonly kind?: string;
+  /** Findings of one note that have another cause than its worst have a sentence of their own. Default: all have the same. */
+  readonly cause?: string;
   /** How bad it is, among findings of one note. Default: 0. */
   readonly weight?: number;
   /** When it happened, such as `from 2.6 s to 4.1 s`: a note of several levels says it for each. */

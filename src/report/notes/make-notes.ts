@@ -14,6 +14,8 @@ import { describeRepeats, type Finding, warnOfResends } from "./load-notes.ts";
 /** A finding with the level that it is about. */
 interface Placed {
   readonly finding: Finding;
+  /** From 0. */
+  readonly run: number;
   readonly level: string;
 }
 
@@ -29,20 +31,22 @@ export interface NoteOptions {
 
 /** Makes the notes on runs of one plan; `wrong` first. Those that say the same about several levels become one. */
 export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [], nameOf }: NoteOptions = {}): Note[] {
-  const levels = runs.flatMap(({ prepared, levels: own }) =>
+  const levels = runs.flatMap(({ prepared, levels: own }, run) =>
     own
       .filter(({ window }) => window.requestCount + window.failedCount > 0)
-      .map((level) => ({ prepared, level, name: nameLevel(plan, level) })),
+      .map((level) => ({ prepared, run, level, name: nameLevel(plan, level) })),
   );
   const open = openVerdicts(plan, runs);
-  const placed = levels.flatMap(({ prepared, level, name }) =>
+  const placed = levels.flatMap(({ prepared, run, level, name }) =>
     findInLevel(plan, prepared, level, open, levels.length === 1).map(({ texts, ...rest }): Placed => {
-      return { finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) }, level: name };
+      return { finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) }, run, level: name };
     }),
   );
   const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
   const names = new Set(levels.map(({ name }) => name));
-  const merged = [...groups.values()].map((group) => mergeNotes(group, names.size));
+  const merged = [...groups.values()].map((group) =>
+    mergeNotes(group, { levelCount: names.size, runCount: runs.length }),
+  );
   const whole = [
     ...wholeNotes(
       "prepared",
@@ -97,27 +101,46 @@ const FORMS = /\b(?:is|are|was|were|has|have|does|do|it|they|them)\b|(?<=[a-z])s
 /** Numbers with the unit behind them. */
 const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
 
-/** Joins findings of one note about several levels: the text is that of the most severe one. @param levelCount different levels of the runs */
-function mergeNotes(group: readonly Placed[], levelCount: number): Note {
+/**
+ * Joins findings of one note about several levels: the text is that of the most severe one, and of the worst with each other cause.
+ * @param of how many different levels the runs have
+ */
+function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number; readonly runCount: number }): Note {
   const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
-  const [worst] = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed];
+  const sorted = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed, ...Placed[]];
+  const [worst] = sorted;
   const { code, severity, metric, texts } = worst.finding;
-  const isSame = ({ finding }: Placed): boolean => finding.texts.join() === texts.join();
-  const names = [...new Set(group.map(({ level }) => level))];
-  const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
-  const others = names.filter((name) => !same.includes(name));
-  const times = group.flatMap((one) => {
-    const run = group.some(({ run }) => run !== one.run) ? ` of run ${one.run + 1}` : "";
-    const { when } = one.finding;
-    return when === undefined || isSame(one) ? [] : [`at ${one.level}${run} ${when}`];
+  const namesOf = (placed: readonly Placed[]): string[] => [...new Set(placed.map(({ level }) => level))];
+  const isEverywhere = of.levelCount === namesOf(group).length;
+  const causes = [...Map.groupBy(sorted, ({ finding }) => finding.cause).values()].map((placed) => ({
+    finding: (placed[0] as Placed).finding,
+    placed: group.filter((one) => placed.includes(one)),
+  }));
+  const parts = causes.flatMap(({ finding, placed }, at) => {
+    const isSame = (one: Placed): boolean => one.finding.texts.join() === finding.texts.join();
+    const same = namesOf(placed.filter(isSame));
+    const others = namesOf(placed).filter((name) => !same.includes(name));
+    const isWhole = isEverywhere && causes.length === 1;
+    const place = isWhole && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
+    const times = placed.flatMap((one) => {
+      const { when } = one.finding;
+      return when === undefined || isSame(one)
+        ? []
+        : [`at ${one.level}${of.runCount > 1 ? ` of run ${one.run + 1}` : ""} ${when}`];
+    });
+    const rest = times.length > 0 ? times.join(", ") : `at ${isWhole ? "the other levels" : joinLevels(others)}`;
+    const [text = "", ...more] = finding.texts;
+    // The remedy is said once.
+    const own = more.filter((one) => at === 0 || !texts.includes(one));
+    return [`${place}${text}`, ...own, ...(times.length + others.length === 0 ? [] : [`likewise ${rest}`])];
   });
-  const isEverywhere = levelCount === names.length;
-  const place = isEverywhere && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
-  const rest = isEverywhere ? "the other levels" : joinLevels(others);
-  const likewise =
-    times.length > 0 ? [`likewise ${times.join(", ")}`] : others.length === 0 ? [] : [`likewise at ${rest}`];
-  const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
-  return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };
+  return {
+    code,
+    severity,
+    ...(metric === undefined ? {} : { metric }),
+    levels: namesOf(group),
+    text: toSentences(parts),
+  };
 }
 
 /** Joins sentences without full stops to a text. */

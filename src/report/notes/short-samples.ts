@@ -39,8 +39,7 @@ export function findShortSamples(
     return needed === undefined || ofCheck === undefined ? [] : [{ verdict, ...ofCheck }];
   });
   const shape = findShape(result, short.length > 0);
-  if (shape !== undefined) return [shape];
-  return short.map(({ verdict, count, needed, isFew }) => {
+  const tooShort = short.map(({ verdict, count, needed, isFew }): Finding => {
     const name = metricText(verdict.assertion.metric);
     const factor = needed / count;
     const about = isFew ? "needs" : "is close to its limit and needs about";
@@ -53,6 +52,7 @@ export function findShortSamples(
     const weight = Math.min(factor, OF_CHECK) + (needed === verdict.needed?.needed ? OF_CHECK : 0);
     return { code: "short-sample", severity: "caution", metric, texts, kind: `short ${metric}`, weight };
   });
+  return shape === undefined ? tooShort : [shape, ...tooShort];
 }
 
 /** Samples that are worth more than this part of their number say enough, whatever their shape is. */

@@ -203,7 +203,6 @@ function runEntries(parts: Parts) {
         unreadReason: optional(v.string()),
       }),
     ),
-    warnings: optional(v.array(v.string())),
     overTime: optional(overTimeSchema(parts)),
     server: optional(serverSchema(parts)),
     findMax: optional(findMaxSchema(parts)),

@@ -62,8 +62,8 @@ describe("the verdict", () => {
   const verdicts: readonly (readonly [name: string, model: ReturnType<typeof modelOf>, headline: RegExp])[] = [
     ["measured", modelOf({}, [many]), /^$/],
     ["passed", modelOf(asserted(2e6), [many]), /^$/],
-    ["failed", modelOf(asserted(0.5e6), [many]), /^1 of 1 assertion failed$/],
-    ["unresolved", modelOf(asserted(2e6), [makeLevel()]), /^1 of 1 assertion unresolved$/],
+    ["failed", modelOf(asserted(0.5e6), [many]), /^the assertion failed$/],
+    ["unresolved", modelOf(asserted(2e6), [makeLevel()]), /^the assertion is unresolved$/],
     [
       "unresolved",
       modelOf({}, [makeLevel({ outcome: "unstable", instability: makeInstability() })]),

@@ -70,6 +70,19 @@ test("notes on gaps and on the client name the metric that they are about", () =
   assert.deepEqual([alone?.code, alone?.metric], ["client-late", "latency"]);
 });
 
+test("the note on the client calls only those levels alike whose client was late for the same reason", () => {
+  const waited = (coreWaitRatio: number) => ({ cpuRatio: 0.3, coreWaitRatio, loopLagMeanNs: 1e6 });
+  const healths = [waited(0.2), waited(0.1), { cpuRatio: 0.3, loopLagMeanNs: 2e6 }];
+  const levels = healths.map((health, index) => makeLevel({ level: index + 1, window: makeWindow({ health }) }));
+  const notes = notesOf(levels).filter(({ code }) => /^client/.test(code));
+  assert.deepEqual(notes[0]?.levels, ["concurrency 1", "concurrency 2", "concurrency 3"]);
+  assert.match(
+    notes[0]?.text ?? "",
+    /^At concurrency 1: the client waited for a core 20 % .* Give it its own core, or lower the load\. Likewise at concurrency 2\. At concurrency 3: the client woke up about 2\.00 ms .*late, so times may be too long\.$/,
+  );
+  assert.equal(notes.length, 1);
+});
+
 /** Latencies that repeat from 1 to 1.999 ms in an order without a trend. */
 const spread = (count: number): number[] =>
   Array.from({ length: count }, (_, index) => 1e6 + ((index * 7919) % 1000) * 1000);
@@ -93,6 +106,21 @@ test("a sample that is too short for an asserted percentile says how long to mea
   assert.deepEqual(
     notesOf([enough], ASSERTED).filter(({ code }) => code === "short-sample"),
     [],
+  );
+});
+
+test("a level with a burst says that too, and is short all the same", () => {
+  const burst = spread(100).map((ns, index) => (index >= 40 && index < 60 ? 20 * ns : ns));
+  const levels = [spread(100), burst].map((latenciesNs, index) =>
+    makeLevel({ level: index + 1, window: makeWindow({ latenciesNs }) }),
+  );
+  const found = notesOf(levels, ASSERTED).map(({ code, levels: named }) => [code, named.length]);
+  assert.deepEqual(
+    found.filter(([code]) => code === "burst" || code === "short-sample"),
+    [
+      ["short-sample", 2],
+      ["burst", 1],
+    ],
   );
 });
 

@@ -6,13 +6,14 @@ import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
 import { renderText, type TextStyle } from "../../../src/report/text/render-text.ts";
+import { formatTextTable, valueText } from "../../../src/report/text/text-table.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import type { TritonTargetPlan } from "../../../src/service/triton/target.ts";
 import { completionBins, makeWindow } from "../../measure/make-window.ts";
 import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
-import { modelOf, modelOfRuns } from "../model/make-model.ts";
+import { modelOf, modelOfRuns, tableOf } from "../model/make-model.ts";
 
 /** Whole first screens, of made-up runs, at 80 columns. */
 
@@ -125,6 +126,12 @@ test("a language model: users, tokens per second, and the times of tokens", () =
   assertScreen(modelOf({ ...LLM, assertions: LLM_CHECKS }, levels), MODEL);
 });
 
+test("where there is no room for all, the times of tokens stay and that of the whole response goes", () => {
+  const table = tableOf(modelOf(LLM, llmLevels()), "levels");
+  const { lines } = formatTextTable(table, { maxColumns: 75, format: valueText });
+  assert.equal(lines[0], "users   req/s   tokens/s   TTFT p50   TTFT p99   ITL p50   ITL p99   failed");
+});
+
 test("responses that come in bunches: no inter-token latency, and why", () => {
   const levels = llmLevels(2);
   assertScreen(modelOf(LLM, levels), BUNCHED);
@@ -204,11 +211,11 @@ MEASURED  a test: model, 127.0.0.1:8000, http
 runs differ by more than one run can show: trust the runs together, not a single
 one
 
-concurrency  infer/s     mean      p50      p90      p99        errors  runs
-          1    1,000  1.17 ms  1.12 ms  1.31 ms  1.42 ms           0 %     3
-                        ±0.26    ±0.25     ±0.3    ±0.32  0 to 0.064 %
-          2    2,000  2.33 ms  2.24 ms  2.63 ms  2.83 ms           0 %     3
-                        ±0.53    ±0.51    ±0.59    ±0.64  0 to 0.032 %
+concurrency  infer/s     mean      p50      p90      p99         errors  runs
+          1    1,000  1.17 ms  1.12 ms  1.31 ms  1.42 ms            0 %     3
+                        ±0.26    ±0.25     ±0.3    ±0.32  0 to 0.0640 %
+          2    2,000  2.33 ms  2.24 ms  2.63 ms  2.83 ms            0 %     3
+                        ±0.53    ±0.51    ±0.59    ±0.64  0 to 0.0320 %
 `;
 const SEARCH = `
 PASSED  a test: model, 127.0.0.1:8000, http              6.0 s   14,000 requests
