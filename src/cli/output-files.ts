@@ -95,7 +95,11 @@ function isReplaced(path: string): boolean {
 export function routeTextAroundReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
   if (!Object.values(files).includes(STDOUT_FILE)) return io;
   // Defined instead of assigned, because getters of the process's object cannot be assigned to.
-  return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;
+  return Object.create(io, {
+    out: { value: io.err },
+    hasColor: { value: false },
+    outColumns: { value: undefined },
+  }) as CommandIo;
 }
 
 /** Prints each warning once, for runs that have the same ones. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { countLevels, levelAt, rangeOf } from "../../load/levels.ts";
+import { countLevels, rangeOf } from "../../load/levels.ts";
+import { levelAt } from "../../load/load-ladder.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
 import { lazySchema, type Schema } from "../../plan/schema.ts";

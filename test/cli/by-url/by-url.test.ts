@@ -272,6 +272,15 @@ describe("rampart llm", () => {
     assert.ok(serial.received.slice(from).every(({ path }) => !path.includes("chat")));
   });
 
+  test("refuses a limit of what the server does not report, in the words of its options", async () => {
+    models = [MODEL];
+    const limit = ["--fail-if", "gpuPower.max > 100"];
+    await here(["llm", serial.url, "--tokenizer", "none", ...limit], ({ code, text }) => {
+      assert.equal(code, 64, text);
+      assert.match(text, /^rampart: --fail-if: gpuPower .* or add metrics: \{\} to the scenario that --save writes,/m);
+    });
+  });
+
   test("writes no key of a header into a scenario", async () => {
     const args = ["llm", mockUrl(), "-H", "Authorization: Bearer sesame-seed", "--save", "a.ts"];
     await here(args, ({ code, text }, folder) => {
@@ -399,7 +408,7 @@ describe("both", () => {
     const other = await startAnsweringServer((response) => response.end("hello"));
     models = [MODEL];
     const cases = [
-      [["llm", dead], /^rampart: Nothing answers at \S+\. Is the server running, and is this its address\?\n$/],
+      [["llm", dead], /^rampart: Nothing answers at \S+\. [^\n]*\n$/],
       [["triton", dead], /^rampart: Nothing answers at /],
       [["triton", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],
       [["llm", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],
