@@ -144,7 +144,7 @@ function add(name: string, cases: readonly TestCase[]): void {
 
 /** Types, lint and format, and what can be checked of `deno compile`. */
 async function runChecks(): Promise<void> {
-  add("checks", [await runCheck("types", [join(binaries, "tsc"), "-p", "tsconfig.json"])]);
+  add("checks", [await runCheck("types", [join(binaries, "tsc"), "-p", "tsconfig.json", "--singleThreaded"])]);
   add("checks", [await runCheck("lint and format", [join(binaries, "biome"), "check", "."])]);
   const deno = [join(binaries, "node"), "compile/compile-deno.ts", "--check"];
   add("checks", [await runCheck("deno check, bundle and module graph", deno)]);

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { type PhasePlan, phaseSchema } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import { kindSchema, type PlanOf, type Schema } from "../plan/schema.ts";
+import { countOf } from "../plan/units.ts";
 import { drawLoad } from "./draw-load.ts";
 import type { LevelUnitName } from "./level-units.ts";
 import { largestLevel } from "./levels.ts";
@@ -54,8 +55,7 @@ export function createPhasesMode({ modeOf, allModes, prepare }: OtherModes): Loa
       phases.some(({ load }) => modeOf(load).unit === "request-rate") ? "request-rate" : "concurrency",
     phases: ({ phases }) => phases,
     sharesSteps: true,
-    describe: ({ phases }) =>
-      `${phases.length} ${phases.length === 1 ? "phase" : "phases"}: ${phases.map(labelOf).join(", ")}`,
+    describe: ({ phases }) => `${countOf(phases.length, "phase")}: ${phases.map(labelOf).join(", ")}`,
   };
 }
 

@@ -1,5 +1,6 @@
 import { type NameOf, type Text, word } from "./messages.ts";
 import { limitMessage } from "./show-value.ts";
+import { countOf } from "./units.ts";
 
 /**
  * What is wrong with the user's input:
@@ -84,7 +85,10 @@ function limitProblems(problems: readonly Problem[]): readonly Problem[] {
   const hiddenCount = problems.length - shown.length;
   if (last === undefined || hiddenCount === 0) return shown;
   const hint = "Correct the ones above first.";
-  return [...shown, problem(last.code, last.path, `${hiddenCount} more problems follow`, hint)];
+  return [
+    ...shown,
+    problem(last.code, last.path, `${countOf(hiddenCount, "more problem follows", "more problems follow")}`, hint),
+  ];
 }
 
 function limitLength({ code, path, message, value, hint }: Problem): Problem {

@@ -3,7 +3,7 @@ import { metricOf } from "../measure/metrics/catalogue.ts";
 import { formatMetric } from "../measure/metrics/metric-text.ts";
 import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, msToNs } from "../plan/units.ts";
+import { countOf, formatCount, formatDurationNs, formatPct, msToNs } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
 import { shownUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
@@ -54,7 +54,10 @@ export function describeAssertion(
     const { low, high, metCount, runCount } = verdict;
     const found = certaintyOf({ value: measured, low, high, isRatio: metricOf(metric).quantity === "ratio" });
     const range = found.isCertain ? ` (${joinEnds(format(found.low), format(found.high))})` : "";
-    return { measured: `mean ${format(measured)}${range}${place}, ${metCount} of ${runCount} runs${why}`, limit };
+    return {
+      measured: `mean ${format(measured)}${range}${place}, ${metCount} of ${countOf(runCount, "run")}${why}`,
+      limit,
+    };
   }
   const counts = metric.key === "errorRate" && assertion.where === undefined ? countsOf(verdict, runs) : undefined;
   if (counts === undefined)

@@ -1,7 +1,7 @@
 import { judgePhases, type PhaseVerdict } from "../measure/phase-verdicts.ts";
 import { judge, judgeRuns, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatCount } from "../plan/units.ts";
+import { countOf, plural } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { EXIT, exitCodeOf, hasOnlyFailures } from "../result/exit-codes.ts";
@@ -96,7 +96,7 @@ function exitCodeOfRuns(runs: readonly RunResult[], findings: readonly Finding[]
 /** Returns the verdict of runs without a reason against them. */
 function praise(plan: Plan, repeated: RepeatedResult, judgedCount: number): Pick<WholeVerdict, "name" | "headline"> {
   const hasMlperf = repeated.runs.some(({ levels }) => levels.some(({ mlperf }) => mlperf !== undefined));
-  const held = judgedCount === 1 ? "the assertion holds" : `the ${judgedCount} assertions hold`;
+  const held = plural(judgedCount, "the assertion holds", `the ${judgedCount} assertions hold`);
   const parts = [
     ...(answerOfRuns(plan, repeated) ?? []),
     ...(hasMlperf ? ["MLPerf: VALID"] : []),
@@ -113,7 +113,9 @@ function findJudged(
   const texts = judged.filter((one) => one.state === state).map(({ text }) => text);
   if (texts.length === 0) return [];
   const what = state === "fail" ? "failed" : "unresolved";
-  return [{ state, code: "assertion", headline: `${texts.length} of ${judged.length} assertions ${what}`, texts }];
+  return [
+    { state, code: "assertion", headline: `${texts.length} of ${countOf(judged.length, "assertion")} ${what}`, texts },
+  ];
 }
 
 function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
@@ -145,7 +147,7 @@ export function describeOnlyFailures(runs: readonly RunResult[]): string {
     windows.reduce((sum, { failedCount }) => sum + failedCount, 0),
   );
   const example = runs[0]?.failures[0]?.example ?? "";
-  return `all ${formatCount(failed)} requests failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
+  return `${plural(failed, "the only request", `all ${countOf(failed, "request")}`)} failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
 }
 
 /** Returns the answer of a search as a list of one sentence; undefined for other loads. */

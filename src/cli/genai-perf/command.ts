@@ -4,6 +4,7 @@ import type { Peers } from "../../run/peers/peers.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { type CommandUsage, type LoadedCommand, type ShownOption, showArgparseOption } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
+import { inFleet } from "../in-fleet.ts";
 import { withNames } from "../setting-names.ts";
 import { runAnalyze } from "./analyze/run-analyze.ts";
 import { openCheckpoint, runKeptProfile } from "./checkpoint/keep.ts";
@@ -118,9 +119,14 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   }
   const asked = read.asked.with({ input: await resolveInputFormat(settings.input) });
   for (const warning of checkPassed(asked)) io.err(`rampart: ${warning}\n`);
-  const run = async (peers?: Peers): Promise<number> => ((await runAsked(asked, io, peers)) ? EXIT.done : EXIT.failed);
-  if (!isOfRanks(settings.passed) || isDryRun(settings.rampart.shared)) return run();
-  return runAsRank(severalRunsOf(asked), io, (peers) => explain(io, () => run(peers)));
+  const run = async (whole: Asked, peers?: Peers): Promise<number> =>
+    (await runAsked(whole, io, peers)) ? EXIT.done : EXIT.failed;
+  const { shared } = settings.rampart;
+  if (isDryRun(shared)) return run(asked);
+  if (shared["fleet"] !== "")
+    return inFleet(new Map(), io, (values) => explain(io, () => run(asked.withPlanValues(values))));
+  if (!isOfRanks(settings.passed)) return run(asked);
+  return runAsRank(severalRunsOf(asked), io, (peers) => explain(io, () => run(asked, peers)));
 }
 
 /** Returns what makes the command have several runs; undefined if it has one. */

@@ -1,6 +1,7 @@
 import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { countOf } from "../../plan/units.ts";
 import { describeSpan, estimateAllRuns } from "../../registry/run-time.ts";
 import { formatCsv } from "../../report/csv.ts";
 import { formatPage } from "../../report/html/report-page.ts";
@@ -132,13 +133,13 @@ function announce(count: number, plans: readonly (Plan | undefined)[], io: Comma
   const times = plans.map((plan) => plan && estimateAllRuns(plan));
   const known = times.filter((time) => time !== undefined);
   if (known.length < count) {
-    io.err(`  a sweep of ${count} points\n`);
+    io.err(`  a sweep of ${countOf(count, "point")}\n`);
     return;
   }
   const sum = (pick: (time: { readonly leastMs: number; readonly mostMs: number }) => number): number =>
     known.reduce((total, time) => total + pick(time), 0);
   const span = describeSpan({ leastMs: sum(({ leastMs }) => leastMs), mostMs: sum(({ mostMs }) => mostMs) });
-  io.err(`  a sweep of ${count} points, expected to take ${span}\n`);
+  io.err(`  a sweep of ${countOf(count, "point")}, expected to take ${span}\n`);
 }
 
 /** Reads what is varied. @param problems gets all problems */

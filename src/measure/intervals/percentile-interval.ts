@@ -83,6 +83,8 @@ export interface PercentileEstimate extends MeanEstimate {
   readonly neededCount: number;
   /** Whether it is certain: see {@link certaintyOf}. */
   readonly isReliable: boolean;
+  /** See {@link Uncertain}. */
+  readonly isBlind?: boolean;
 }
 
 /**

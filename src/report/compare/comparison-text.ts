@@ -2,7 +2,7 @@ import type { Change } from "../../measure/compare/change.ts";
 import { type ChangeVerdict, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf, formatCount } from "../../plan/units.ts";
 import { formatValue as formatQuantity, withSign } from "../model/values.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import type { ChangeLimitVerdict } from "./limits.ts";
@@ -106,7 +106,7 @@ export function summarizeVerdicts(metrics: readonly MetricComparison[]): string 
 
 /** Describes a side: `base.json (5 runs)`. */
 export function describeSide({ name, runs }: Comparison["base"]): string {
-  return `${name} (${runs.length} ${runs.length === 1 ? "run" : "runs"})`;
+  return `${name} (${countOf(runs.length, "run")})`;
 }
 
 /** More runs than this on each side would not help. */

@@ -1,4 +1,5 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
+import { countOf } from "../../plan/units.ts";
 import { firstScreenMetrics } from "../model/level-columns.ts";
 import type {
   Case,
@@ -66,8 +67,7 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
 }
 
 function countRuns(comparison: Comparison | undefined): string {
-  const count = comparison?.base.runs.length ?? 0;
-  return `${count} ${count === 1 ? "run" : "runs"}`;
+  return countOf(comparison?.base.runs.length ?? 0, "run");
 }
 
 const STATES: Readonly<Record<ChangeLimitState, VerdictState>> = {

@@ -1,4 +1,5 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
+import { countOf, plural } from "../../plan/units.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import type { MetricComparison } from "./comparison.ts";
@@ -75,10 +76,10 @@ function describeLimits(limits: readonly ChangeLimitVerdict[]): string {
   if (limits.length === 0) return "";
   const broken = limits.filter(({ state }) => state === "broken").length;
   const kept = limits.filter(({ state }) => state === "kept").length;
-  const all = `${limits.length} ${limits.length === 1 ? "limit" : "limits"}`;
+  const all = countOf(limits.length, "limit");
   if (broken > 0) return `${broken} of ${all} broken`;
   if (kept < limits.length) return `${limits.length - kept} of ${all} unresolved`;
-  return limits.length === 1 ? "the limit holds" : `all ${all} hold`;
+  return plural(limits.length, "the limit holds", `all ${all} hold`);
 }
 
 /** Metrics that got worse and are named in the headline: those with a limit, then the first ones. */

@@ -6,7 +6,7 @@ import { percentileAt } from "../../measure/sketch.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { Text } from "../../plan/messages.ts";
 import { formatRunError } from "../../plan/problem.ts";
-import { formatDurationNs, nsToSec } from "../../plan/units.ts";
+import { formatDurationNs, nsToSec, plural } from "../../plan/units.ts";
 import { urlsOf } from "../../registry/service-kinds.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
@@ -27,7 +27,7 @@ export function reliabilityWarnings(result: RunResult): Text[] {
     result.connectionCount > neededConnections(result) + result.resendCount + 1
   )
     doubts.push(
-      `the server closed connections between requests: ${result.connectionCount} were opened for ${sentCount} requests, whose times include that`,
+      `the server closed connections between requests: ${result.connectionCount} were opened for ${sentCount} ${plural(sentCount, "request")}, whose times include that`,
     );
   const repeats = describeRepeats(result);
   if (repeats !== undefined)
@@ -66,7 +66,9 @@ export function reportCourse(
   note: (text: string) => void,
 ): void {
   const seconds = nsToSec(durationNs).toFixed(3);
-  note(`sent ${sentCount} requests over ${connectionCount} connections in ${seconds} s, warm-up included`);
+  note(
+    `sent ${sentCount} ${plural(sentCount, "request")} over ${connectionCount} ${plural(connectionCount, "connection")} in ${seconds} s, warm-up included`,
+  );
   for (const { name, sentCount: count, failedCount: failed } of servers)
     note(`  ${name}: ${count} of them${failed === 0 ? "" : `, of which ${failed} failed`}`);
   // A load that was not delivered is a doubt, which is always printed.
@@ -107,11 +109,15 @@ export function reportFailures(result: RunResult, columns: TokenColumns | undefi
       if (isWanted(failure)) note(`  ${failure.count} x ${failure.kind}: ${toOneLine(failure.example)}`);
   };
   if (warmup.failedCount > 0) {
-    note(`${warmup.failedCount} of ${warmup.sentCount} requests of the warm-up failed; the statistics exclude them:`);
+    note(
+      `${warmup.failedCount} of ${warmup.sentCount} ${plural(warmup.sentCount, "request")} of the warm-up failed; the statistics exclude them:`,
+    );
     list(({ isWarmup }) => isWarmup === true);
   }
   if (failedCount > 0) {
-    note(`${failedCount} of ${sentCount} requests failed; the statistics exclude them, except the counts:`);
+    note(
+      `${failedCount} of ${sentCount} ${plural(sentCount, "request")} failed; the statistics exclude them, except the counts:`,
+    );
     list((failure) => failure.isWarmup !== true && !isCancelled(failure));
     if (unreadCount > 0) note(`  ${unreadCount} x model: ${toOneLine(columns?.failureExample ?? "")}`);
     const [url] = urlsOf(result.prepared.plan.target);
@@ -121,7 +127,7 @@ export function reportFailures(result: RunResult, columns: TokenColumns | undefi
   }
   if (cancelledCount > 0) {
     note(
-      `${cancelledCount} of ${sentCount} requests were cancelled; they are not failures, and the statistics exclude them:`,
+      `${cancelledCount} of ${sentCount} ${plural(sentCount, "request")} ${plural(cancelledCount, "was cancelled; it is no failure", "were cancelled; they are not failures")}, and the statistics exclude them:`,
     );
     list(isCancelled);
   }

@@ -273,7 +273,6 @@ class SeenWindows {
   private readonly atMost: number | undefined;
   private readonly toleranceRatio: number | undefined;
   private count = 0;
-  private last = { inferPerSec: 0, latencyNs: 0 };
 
   constructor({ measurement: { mode } }: Plan) {
     if (!("stabilityPct" in mode)) return;
@@ -284,15 +283,14 @@ class SeenWindows {
 
   add(perSec: number, latencyNs: number): void {
     this.count++;
-    this.last = { inferPerSec: perSec, latencyNs };
     this.judge?.add(perSec, latencyNs);
   }
 
   read(): RecentWindows | undefined {
-    const { atMost, count, judge, last, toleranceRatio } = this;
+    const { atMost, count, judge, toleranceRatio } = this;
     if (count === 0 && judge === undefined) return undefined;
     const spread = count < STABILITY_WINDOWS ? undefined : judge?.spread;
-    return { ...last, count, atMost, spread, toleranceRatio, isStable: judge?.isStable };
+    return { count, atMost, spread, toleranceRatio, isStable: judge?.isStable };
   }
 }
 

@@ -2,7 +2,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { ServerDelta, Stage } from "../../measure/server-delta.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
-import { formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
+import { countOf, formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
 import type { ClientJson } from "../schema/level.ts";
 import type { SpreadJson, TelemetryJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName } from "../schema/read-metrics.ts";
@@ -118,11 +118,11 @@ export function evidenceSection(view: ReportView): Section {
 }
 
 function describeEvidence({ count, confidence95 }: SpreadJson): string {
-  const requests = `${formatCount(count)} ${count === 1 ? "request" : "requests"}`;
+  const requests = countOf(count, "request");
   const worth = Math.round(confidence95?.average.effectiveCount ?? 1);
   return worth >= count
     ? `${requests}, all independent`
-    : `${requests}, as informative as ${formatCount(worth)} independent ones`;
+    : `${requests}, as informative as ${countOf(worth, "independent one")}`;
 }
 
 /** A level with what is known of its client. */

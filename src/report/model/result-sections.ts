@@ -1,5 +1,5 @@
 import { metricText } from "../../measure/metrics/metric-text.ts";
-import { formatPct } from "../../plan/units.ts";
+import { countOf, formatPct } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
@@ -167,6 +167,6 @@ function describeVariation({ plan, json }: ReportView): string[] {
   if (until === undefined || repeat.until === undefined) return much;
   const reached = repeat.until.reachedRatio;
   const found = typeof reached === "number" ? `within ${formatPct(reached)}` : "not known";
-  const text = `${metricText(until.metric)} is ${found} of its mean after ${runs.length} runs; ${formatPct(until.ratio)} was asked for`;
+  const text = `${metricText(until.metric)} is ${found} of its mean after ${countOf(runs.length, "run")}; ${formatPct(until.ratio)} was asked for`;
   return [...much, text];
 }

@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf } from "../../plan/units.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
 import { levelTable } from "./level-sections.ts";
 import type { Case, Check, Note, Suite } from "./report-model.ts";
@@ -83,7 +83,7 @@ function responseCases({ check }: Plan, { failures }: RunJson, isAccepted: boole
   if (check === undefined) return [];
   const wrong = failures.filter(({ kind }) => kind === "check");
   const count = wrong.reduce((sum, failure) => sum + failure.count, 0);
-  const message = count === 0 ? "" : `${formatCount(count)} ${count === 1 ? "response is" : "responses are"} wrong`;
+  const message = count === 0 ? "" : `${countOf(count, "response is", "responses are")} wrong`;
   const details = wrong.flatMap(({ responses = [] }) =>
     responses.map(({ reason, response }) => `${reason}\n  ${response}`),
   );

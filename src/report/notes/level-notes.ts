@@ -7,7 +7,7 @@ import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tok
 import type { Verdict } from "../../measure/verdicts.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
+import { countOf, formatCount, formatDurationNs, formatPct, plural, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
@@ -99,7 +99,7 @@ function describeMissing(whole: Plan, result: LevelResult): string {
   const [some, all] = [formatThreeDigits(delivered), formatCount(asked)];
   return LEVEL_UNITS[unit].isScheduled
     ? `only ${some} of the ${all} req/s asked for were sent`
-    : `only ${some} of ${all} requests were in flight on average`;
+    : `only ${some} of ${all} ${plural(asked, "request was", "requests were")} in flight on average`;
 }
 
 /** Rounds the times of a finding to three digits. Texts that compatible modes share have four. */
@@ -140,18 +140,18 @@ function findClientLimit(window: Measurement): Finding<Text> | undefined {
   const lag = clientLagOf(window);
   // The lag says more: what a busy client does to the times.
   if (explainLag(lag, reportedTimes(window)) !== undefined)
-    return { ...clientFinding("client-late", describeLag(lag)), weight: lag.coreWaitRatio ?? 0 };
+    return { ...clientFinding("client-late", "latency", describeLag(lag)), weight: lag.coreWaitRatio ?? 0 };
   const reason = saturationReason(window);
   if (reason === undefined) return undefined;
   const text = `the client may have been the limit, not the server: ${reason}`;
   // Another thread helps where this one is busy, and not where it waits for a core.
-  const found = clientFinding("client-limit", text, ...(isBusy(window) ? [{ say: "more-workers" } as const] : []));
-  return { ...found, weight: 1 };
+  const remedy = isBusy(window) ? [{ say: "more-workers" } as const] : [];
+  return { ...clientFinding("client-limit", "throughput", text, ...remedy), weight: 1 };
 }
 
 /** All levels share one note about the client, which has the worst of them. */
-function clientFinding(code: string, ...texts: Text[]): Finding<Text> {
-  return { code, severity: "caution", texts, kind: "client" };
+function clientFinding(code: string, metric: string, ...texts: Text[]): Finding<Text> {
+  return { code, severity: "caution", metric, texts, kind: "client" };
 }
 
 /** Says how many threads sent a level, where the run decides that. */
@@ -159,7 +159,7 @@ function findWorkers({ workers }: LevelResult): Finding[] {
   if (workers === undefined) return [];
   const { count, reason } = workers;
   const why = reason === undefined ? [] : [`one fewer was the limit at the level before: ${reason}`];
-  return [finding("workers", "detail", `${formatCount(count)} ${count === 1 ? "worker" : "workers"} sent`, ...why)];
+  return [finding("workers", "detail", `${countOf(count, "worker")} sent`, ...why)];
 }
 
 /** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */

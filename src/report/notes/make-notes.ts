@@ -86,8 +86,11 @@ const SENT_AGAIN = "sent-again";
 
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
 function sameNote({ code, metric = "", texts, kind }: Finding): string {
-  return JSON.stringify([metric, kind ?? [code, texts.join(" ").replace(NUMBERS, "0")]]);
+  return kind ?? JSON.stringify([metric, code, texts.join(" ").replace(NUMBERS, "0").replace(FORMS, "")]);
 }
+
+/** What differs between sentences about one thing and about several. */
+const FORMS = /\b(?:is|are|was|were|has|have|does|do|it|they|them)\b|(?<=[a-z])s\b/g;
 
 /** Numbers with the unit behind them. */
 const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
@@ -104,10 +107,16 @@ function mergeNotes(
   const names = [...new Set(group.map(({ level }) => level))];
   const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
   const others = names.filter((name) => !same.includes(name));
+  const times = group.flatMap((one) => {
+    const run = all.some(({ run }) => run !== one.run) ? ` of run ${one.run + 1}` : "";
+    const { when } = one.finding;
+    return when === undefined || isSame(one) ? [] : [`at ${one.level}${run} ${when}`];
+  });
   const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
   const place = isEverywhere && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
   const rest = isEverywhere ? "the other levels" : joinLevels(others);
-  const likewise = others.length === 0 ? [] : [`likewise at ${rest}`];
+  const likewise =
+    times.length > 0 ? [`likewise ${times.join(", ")}`] : others.length === 0 ? [] : [`likewise at ${rest}`];
   const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
   return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };
 }

@@ -1,6 +1,6 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf } from "../../plan/units.ts";
 import { type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
 import { checksOf } from "../model/checks.ts";
 import { measuredColumns } from "../model/level-columns.ts";
@@ -104,7 +104,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     subject: "",
     verdict: {
       ...judgeSweep(sweep),
-      facts: [`${sweep.asked} ${noun}`, formatSeconds(durationSec), `${formatCount(sentCount)} requests`],
+      facts: [`${sweep.asked} ${noun}`, formatSeconds(durationSec), countOf(sentCount, "request")],
     },
     setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
     checks: joinChecks(points, noun),

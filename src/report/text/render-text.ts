@@ -1,6 +1,7 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import { type NameOf, word } from "../../plan/messages.ts";
 import { paint } from "../../plan/terminal-text.ts";
+import { countOf } from "../../plan/units.ts";
 import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
 import { explainMark } from "../model/tables.ts";
 import { MARK } from "../model/values.ts";
@@ -268,11 +269,7 @@ function noteLines(
   const why = explainMark(sections.filter(({ isSummary }) => isVerbose || isSummary).flatMap(({ tables }) => tables));
   const legend =
     isMarked && !isExplained && why !== undefined ? labelled(MARK.padEnd(LABEL_WIDTH), why, maxColumns) : [];
-  return [
-    ...lines,
-    ...legend,
-    ...(more === 0 ? [] : [`${INDENT}… ${more} more ${more === 1 ? "note" : "notes"}: ${moreFlag}`]),
-  ];
+  return [...lines, ...legend, ...(more === 0 ? [] : [`${INDENT}… ${countOf(more, "more note")}: ${moreFlag}`])];
 }
 
 const LABEL_WIDTH = "note".length;

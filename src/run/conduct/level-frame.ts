@@ -4,7 +4,7 @@ import { mergeInTime } from "../../measure/merge.ts";
 import { type TimelineBucket, toBuckets } from "../../measure/timeline.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { RunError } from "../../plan/problem.ts";
-import { formatCount, nsToMs } from "../../plan/units.ts";
+import { countOf, formatCount, nsToMs } from "../../plan/units.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -78,8 +78,8 @@ export class LevelFrame {
     const unsentCount = this.unsent?.count ?? 0;
     if (!isFarBehind({ window, unsentCount })) return new LevelError();
     const { sentCount } = window;
-    const due = formatCount(sentCount + unsentCount);
-    const message = `the client sent ${formatCount(sentCount)} of ${due} requests that were due, and none of them ended in time`;
+    const due = countOf(sentCount + unsentCount, "request that was", "requests that were");
+    const message = `the client sent ${formatCount(sentCount)} of ${due} due, and none of them ended in time`;
     return new RunError("host-limit", message, "Lower the rate, or measure for longer.");
   }
 

@@ -1,4 +1,5 @@
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
+import { plural } from "../../plan/units.ts";
 import type { FailureLog } from "../judge/failure-log.ts";
 import type { SenderState } from "../send/messages.ts";
 import { LevelError } from "./level-frame.ts";
@@ -23,5 +24,8 @@ export function explainEnd(
   const explained = toRunError(error);
   if (!(error instanceof LevelError) || completedCount > 0 || failedCount === 0) return explained;
   const example = failures.list()[0]?.example ?? "";
-  return explained.reword(`all ${failedCount} requests failed: ${example}`, "Look at the server's message.");
+  return explained.reword(
+    `${plural(failedCount, "the only request", `all ${failedCount} requests`)} failed: ${example}`,
+    "Look at the server's message.",
+  );
 }

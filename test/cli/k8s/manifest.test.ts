@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { FLAGS } from "../../../src/cli/k8s/manifest.ts";
+import { typeCheck } from "../../type-check.ts";
 import { inFolder, ROOT, runRampart } from "../rampart-process.ts";
 import { expandReferences, type KubeObject, Manifest } from "./cluster.ts";
 
@@ -57,13 +57,9 @@ async function compile(objects: readonly KubeObject[]): Promise<string> {
   const types = join(ROOT, "node_modules", "kubernetes-types");
   const compilerOptions = { strict: true, noEmit: true, types: [], paths: { "kubernetes-types/*": [`${types}/*`] } };
   const settings = { compilerOptions: { ...compilerOptions, module: "esnext", moduleResolution: "bundler" } };
-  return inFolder({ "objects.ts": lines.join("\n"), "tsconfig.json": JSON.stringify(settings) }, async (folder) => {
-    try {
-      return execFileSync(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder], { encoding: "utf8" });
-    } catch (error) {
-      return (error as { readonly stdout: string }).stdout;
-    }
-  });
+  return inFolder({ "objects.ts": lines.join("\n"), "tsconfig.json": JSON.stringify(settings) }, async (folder) =>
+    typeCheck(folder),
+  );
 }
 
 describe("rampart k8s manifest", LIMIT, () => {

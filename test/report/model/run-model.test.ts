@@ -59,8 +59,8 @@ describe("the verdict", () => {
   const verdicts: readonly (readonly [name: string, model: ReturnType<typeof modelOf>, headline: RegExp])[] = [
     ["measured", modelOf({}, [many]), /^$/],
     ["passed", modelOf(asserted(2e6), [many]), /^$/],
-    ["failed", modelOf(asserted(0.5e6), [many]), /^1 of 1 assertions failed$/],
-    ["unresolved", modelOf(asserted(2e6), [makeLevel()]), /^1 of 1 assertions unresolved$/],
+    ["failed", modelOf(asserted(0.5e6), [many]), /^1 of 1 assertion failed$/],
+    ["unresolved", modelOf(asserted(2e6), [makeLevel()]), /^1 of 1 assertion unresolved$/],
     [
       "unresolved",
       modelOf({}, [makeLevel({ outcome: "unstable", instability: makeInstability() })]),
@@ -166,6 +166,9 @@ test("counts of a whole run say how many requests were outside the measured time
   assert.ok(model.verdict.facts.includes(`${all.toLocaleString("en-US")} requests`), model.verdict.facts.join());
   const scopes = `; of them ${all.toLocaleString("en-US")} measured, 8 to warm up, 3 before, between or after what was measured`;
   assert.ok(linesOf(model, "totals").join().endsWith(scopes), linesOf(model, "totals").join());
+  const fewer = { ...whole, sentCount: all + 3, warmup: { sentCount: 8, failedCount: 0 } };
+  const both = /measured, 8 to warm up, 5 both: sent to warm up, ended while it was measured$/;
+  assert.match(linesOf(modelOf({}, [level], fewer), "totals").join(), both);
   const inside = modelOf({}, [level], { ...failed, failedCount: 1234 });
   assert.deepEqual(linesOf(inside, "failures"), []);
 });
@@ -202,7 +205,7 @@ test("shows the load asked for, the load delivered and Little's law", () => {
 test("a level has its number of requests and their effective sample size", () => {
   const latenciesNs = Array.from({ length: 2000 }, (_, index) => 1e6 + 1000 * index);
   const [line] = linesOf(modelOf({}, [makeLevel({ window: makeWindow({ latenciesNs }) })]), "evidence");
-  assert.match(line ?? "", /^concurrency 1: 2,000 requests, as informative as \d+ independent ones, 3 windows$/);
+  assert.match(line ?? "", /^concurrency 1: 2,000 requests, as informative as \d+ independent ones?, 3 windows$/);
 });
 
 /** Four responses of 11 tokens, the first after 100 to 400 ms, 10 ms apart. */

@@ -260,7 +260,7 @@ test("a verdict comes first, and the facts have a line of their own where the fi
   const target = targetOf("/a/long/path");
   assert.deepEqual(linesOf(undefined, { assertions, target }, 4).slice(0, 3), [
     "FAILED  http  GET localhost:8000/a/long/path",
-    "  1 of 1 assertions failed",
+    "  1 of 1 assertion failed",
     "  16 in flight   2.0 s   2,000 req/s",
   ]);
 });

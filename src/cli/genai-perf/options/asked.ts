@@ -1,4 +1,5 @@
 import { valueAt } from "../../options/place.ts";
+import type { PlanValues } from "../../options/shared-option.ts";
 import { DEFAULT_OF } from "./defaults.ts";
 import type { GenaiSettings, SettingPath } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
@@ -7,15 +8,23 @@ import type { GivenSettings } from "./settings-builder.ts";
 export class Asked {
   readonly settings: GenaiSettings;
   readonly given: GivenSettings;
+  /** What its plans have besides, whatever the options say. */
+  readonly planValues: PlanValues;
 
-  constructor({ settings, given }: Pick<Asked, "settings" | "given">) {
+  constructor({ settings, given, planValues = new Map() }: Pick<Asked, "settings" | "given"> & Partial<Asked>) {
     this.settings = settings;
     this.given = given;
+    this.planValues = planValues;
   }
 
   /** Returns the same with other values. */
   with(values: Partial<GenaiSettings>): Asked {
-    return new Asked({ settings: { ...this.settings, ...values }, given: this.given });
+    return new Asked({ ...this, settings: { ...this.settings, ...values } });
+  }
+
+  /** Returns the same with values in its plans. */
+  withPlanValues(planValues: PlanValues): Asked {
+    return new Asked({ ...this, planValues });
   }
 
   /** Reports whether a setting has its default value. */

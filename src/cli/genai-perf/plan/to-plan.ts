@@ -79,7 +79,10 @@ export function toProfilePlan(asked: Asked, folder: string, headers: Headers): P
     outputs: toOutputs(asked, folder),
     behaviour: COMPATIBLE_BEHAVIOUR,
   };
-  return withPlanValues(landOptions(plan, asked), sharedValues(rampart.shared)) as ProfilePlan;
+  return withPlanValues(
+    landOptions(plan, asked),
+    new Map([...sharedValues(rampart.shared), ...asked.planValues]),
+  ) as ProfilePlan;
 }
 
 const LANDING: readonly GenaiOption[] = ALL_OPTIONS.filter((option: GenaiOption) => option.land !== undefined);
