@@ -240,7 +240,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       {
         after: 'export const RAMPART_OPTIONS = inGroup("Rampart", [',
         added:
-          '{ names: ["--patience"], key: "rampart.patience", ...lands("decimal", "client.requestTimeoutMs", { min: 1, unit: "seconds" }), help: "How long to wait." },',
+          '{ names: ["--patience"], key: "rampart.patience", ...lands<number | null>("decimal", "client.requestTimeoutMs", null, { min: 1, unit: "seconds" }), help: "How long to wait." },',
       },
     ],
   },
@@ -802,7 +802,7 @@ test(
         assert.match(cells, / GPU temperature 65 C 70 C /);
       }
 
-      const search = findMax({ over: ramp(1, 2), where, settle: "50 ms", window: "200 ms", atMost: "400 ms" });
+      const search = findMax({ range: ramp(1, 2), where, settle: "50 ms", window: "200 ms", forAtMost: "400 ms" });
       assert.match(await runCopy(planOf({ load: search, metrics })), /load that keeps the limits: at least .* 2/);
     } finally {
       await gpus.stop();

@@ -180,6 +180,7 @@ interface Settings {
     | "signatureName"
     | "success"
     | "url";
+  telemetry: "metrics";
   "telemetry.metrics": "intervalMs";
   "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
 }

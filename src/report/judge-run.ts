@@ -1,7 +1,7 @@
 import { judgePhases, type PhaseVerdict } from "../measure/phase-verdicts.ts";
 import { judge, judgeRuns, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatCount } from "../plan/units.ts";
+import { countOf, plural } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { EXIT, exitCodeOf, hasOnlyFailures } from "../result/exit-codes.ts";
@@ -12,7 +12,7 @@ import { describeAssertion, unitOfRuns } from "./assertion-text.ts";
 import { highestOverRuns } from "./json/over-runs.ts";
 import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
-import { describeUnmeasured } from "./model/values.ts";
+import { countJudged, describeUnmeasured } from "./model/values.ts";
 import { UNSENT_LOAD } from "./notes/load-delivery.ts";
 import type { ReasonJson } from "./schema/report-schema.ts";
 
@@ -96,7 +96,7 @@ function exitCodeOfRuns(runs: readonly RunResult[], findings: readonly Finding[]
 /** Returns the verdict of runs without a reason against them. */
 function praise(plan: Plan, repeated: RepeatedResult, judgedCount: number): Pick<WholeVerdict, "name" | "headline"> {
   const hasMlperf = repeated.runs.some(({ levels }) => levels.some(({ mlperf }) => mlperf !== undefined));
-  const held = judgedCount === 1 ? "the assertion holds" : `the ${judgedCount} assertions hold`;
+  const held = plural(judgedCount, "the assertion holds", `the ${judgedCount} assertions hold`);
   const parts = [
     ...(answerOfRuns(plan, repeated) ?? []),
     ...(hasMlperf ? ["MLPerf: VALID"] : []),
@@ -112,8 +112,8 @@ function findJudged(
 ): Finding[] {
   const texts = judged.filter((one) => one.state === state).map(({ text }) => text);
   if (texts.length === 0) return [];
-  const what = state === "fail" ? "failed" : "unresolved";
-  return [{ state, code: "assertion", headline: `${texts.length} of ${judged.length} assertions ${what}`, texts }];
+  const what = state === "fail" ? "failed" : "is unresolved";
+  return [{ state, code: "assertion", headline: countJudged(texts.length, judged.length, "assertion", what), texts }];
 }
 
 function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
@@ -145,7 +145,7 @@ export function describeOnlyFailures(runs: readonly RunResult[]): string {
     windows.reduce((sum, { failedCount }) => sum + failedCount, 0),
   );
   const example = runs[0]?.failures[0]?.example ?? "";
-  return `all ${formatCount(failed)} requests failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
+  return `${plural(failed, "the only request", `all ${countOf(failed, "request")}`)} failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
 }
 
 /** Returns the answer of a search as a list of one sentence; undefined for other loads. */

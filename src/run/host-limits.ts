@@ -1,11 +1,12 @@
 import { availableParallelism } from "node:os";
 import { LEVEL_UNITS } from "../load/level-units.ts";
-import { largestLevel, levelAt } from "../load/levels.ts";
+import { largestLevel } from "../load/levels.ts";
+import { levelAt } from "../load/load-ladder.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { problem, RunError, UserError } from "../plan/problem.ts";
-import { formatCount } from "../plan/units.ts";
+import { countOf, formatCount } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { membersOf } from "../registry/mix.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
@@ -143,18 +144,18 @@ export function warnOfLevels(limits: HostLimits, { unit, levels, search }: Level
   // The error of the first level comes at once.
   if (largest <= maxOutstanding || first > maxOutstanding) return [];
   const [why, hint] = EXPLANATIONS[limits.cause](limits);
-  const head = `the run will end before ${formatCount(largest)} requests in flight, at the client's limit of ${formatCount(maxOutstanding)}: `;
+  const head = `the run will end before ${countOf(largest, "request")} in flight, at the client's limit of ${formatCount(maxOutstanding)}: `;
   return [[head, why, ". ", hint]];
 }
 
 /** Ends a run that has reached the limit. @param wanted the load's number of requests in flight, when it was not begun for that reason */
 export function limitReached(limits: HostLimits, wanted?: number): RunError {
-  const most = `${formatCount(limits.maxOutstanding)} requests in flight`;
+  const most = `${countOf(limits.maxOutstanding, "request")} in flight`;
   const [why, hint] = EXPLANATIONS[limits.cause](limits);
   const message =
     wanted === undefined
       ? `the client reached its limit of ${most}: `
-      : `the load needs ${formatCount(wanted)} requests in flight, above the client's limit of ${formatCount(limits.maxOutstanding)}: `;
+      : `the load needs ${countOf(wanted, "request")} in flight, above the client's limit of ${formatCount(limits.maxOutstanding)}: `;
   return new RunError("host-limit", [message, why], hint);
 }
 

@@ -95,8 +95,6 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
   [
     inGenaiPerf,
     [
-      "client.bus.caFile",
-      "client.bus.url",
       "client.callMode=async",
       "client.kind",
       "client.maxOutstanding",

@@ -101,7 +101,7 @@ test("Markdown begins with the verdict, and has assertions, levels, failures and
   assert.match(text, /\| error rate ≤ 50 % \| 0 of 60 \| ✅ pass \|/);
   assert.match(text, /\| 4 \| 30\.0 \| 1\.00 ms \|.* over the limit \|/);
   assert.match(text, /\| concurrency \| asked, in flight \| delivered \| mean in flight \| throughput × latency \|/);
-  assert.match(text, /\| 4 \| 4 \| 0\.03 \| 0\.03 \| 0\.03 \|/);
+  assert.match(text, /\| 4 \| 4 \| 0\.0300 \| 0\.0300 \| 0\.0300 \|/);
   assert.match(text, /\| http 500 \| 3 \|/);
   assert.match(text, /sent 60 requests over 1 connection in 3\.50 s: 60 completed, 0 failed/);
 });

@@ -202,6 +202,12 @@ describe("rampart run refuses", () => {
     });
   }
 
+  test("a file that is no code, and says which files are scenarios", async () => {
+    const { code, err } = await inFolder({ "x.txt": "hello" }, (cwd) => runRampart(["run", "x.txt"], { cwd }));
+    assert.equal(code, 64, err);
+    assert.match(err, /^rampart: x\.txt: is not a scenario\. A scenario is a \.ts or \.js file/);
+  });
+
   test("a syntax error in an imported file, and names that file", async () => {
     const files = { "x.ts": `import "./other.ts";\n${SCENARIO}`, "other.ts": "enum A { B }\nlet = = 1;\n" };
     const { code, err } = await refuse(files);

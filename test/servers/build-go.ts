@@ -15,7 +15,7 @@ export const GO_LOCK = join(cacheFolder, "go.lock");
 const building = new Map<string, Promise<string>>();
 
 /**
- * Builds the Go program in the folder of that name beside this file, when its sources are newer, and gives its path. A process builds each
+ * Builds the Go program in the folder of that name beside this file, when its sources or those of ./arrival are newer, and gives its path. A process builds each
  * program once. Needs `go`.
  */
 export function buildGo(name: string): Promise<string> {
@@ -32,7 +32,10 @@ async function build(name: string): Promise<string> {
     ({ mtimeMs }) => mtimeMs,
     () => 0,
   );
-  const files = (await readdir(sources)).map((file) => join(sources, file));
+  const folders = [sources, fileURLToPath(new URL("./arrival/", import.meta.url))];
+  const files = (
+    await Promise.all(folders.map(async (from) => (await readdir(from)).map((file) => join(from, file))))
+  ).flat();
   const times = await Promise.all(files.map(async (path) => (await stat(path)).mtimeMs));
   if (builtMs > Math.max(...times)) return executable;
   await mkdir(folder, { recursive: true });

@@ -1,7 +1,8 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type LlmStub, startLlmStub } from "./llm-stub.ts";
+import { setTimeout } from "node:timers/promises";
+import { type LlmStream, type LlmStub, startLlmStub } from "./llm-stub.ts";
 
 let stub: LlmStub;
 before(async () => {
@@ -35,4 +36,19 @@ test("a whole answer has all tokens, and nothing is logged unless asked for", as
   assert.equal(answer.choices[0]?.message.content, " the the the the");
   assert.deepEqual(answer.usage, { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 });
   assert.deepEqual(await stub.log(), []);
+});
+
+test("a request is received when the system gets it, however late the server reads it", {
+  timeout: 60_000,
+}, async () => {
+  await stub.reset(true);
+  process.kill(stub.pid, "SIGSTOP");
+  const asked = ask(true);
+  await setTimeout(300);
+  process.kill(stub.pid, "SIGCONT");
+  await asked;
+  let log = await stub.log();
+  while (log.length === 0) log = await stub.log();
+  const [{ receivedNs, firstNs }] = log as [LlmStream];
+  assert.ok(firstNs - receivedNs > 200e6, `${(firstNs - receivedNs) / 1e6} ms`);
 });

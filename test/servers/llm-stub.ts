@@ -29,7 +29,7 @@ export interface LlmCounter {
   readonly cpuUs: number;
 }
 
-/** An answered request, in ns since the server's start; first and last are right before a token was written. */
+/** An answered request, in ns since the server's start: when its system got it, and right before its first and last token were written. */
 export interface LlmStream {
   readonly receivedNs: number;
   readonly firstNs: number;
@@ -38,6 +38,7 @@ export interface LlmStream {
 
 export interface LlmStub {
   readonly port: number;
+  readonly pid: number;
   counter(): Promise<LlmCounter>;
   /** The requests since a reset with `isLogging`, in the order in which they ended. */
   log(): Promise<LlmStream[]>;
@@ -68,6 +69,7 @@ export async function startLlmStub({
     (await fetch(`http://127.0.0.1:${control}/${path}`, { headers: { connection: "close" } })).text();
   return {
     port,
+    pid: child.pid as number,
     counter: async () => JSON.parse(await ask("counter")) as LlmCounter,
     log: async () => (JSON.parse(await ask("log")) as LlmStream[] | null) ?? [],
     reset: async (isLogging = false) => void (await ask(isLogging ? "reset?log" : "reset")),

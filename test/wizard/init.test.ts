@@ -442,6 +442,7 @@ describe("rampart init without a terminal never waits", () => {
       assert.deepEqual(named(err), ["target", "protocol", "goal", "load", "users", "for", "p99-limit", "save", "run"]);
       assert.match(err, /--target: is not answered, and there is no terminal .* --yes to take 'embedded'/);
       assert.match(err, /Give --run or --no-run, or --yes/);
+      assert.match(err, /Give --users, or --yes to take '1:4'/);
       assert.deepEqual(readdirSync(cwd), []);
     });
   });

@@ -1,6 +1,8 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
+import { countOf, plural } from "../../plan/units.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
+import { countJudged } from "../model/values.ts";
 import type { MetricComparison } from "./comparison.ts";
 import {
   describeNeeds,
@@ -75,10 +77,10 @@ function describeLimits(limits: readonly ChangeLimitVerdict[]): string {
   if (limits.length === 0) return "";
   const broken = limits.filter(({ state }) => state === "broken").length;
   const kept = limits.filter(({ state }) => state === "kept").length;
-  const all = `${limits.length} ${limits.length === 1 ? "limit" : "limits"}`;
-  if (broken > 0) return `${broken} of ${all} broken`;
-  if (kept < limits.length) return `${limits.length - kept} of ${all} unresolved`;
-  return limits.length === 1 ? "the limit holds" : `all ${all} hold`;
+  const all = limits.length;
+  if (broken > 0) return countJudged(broken, all, "limit", "is broken");
+  if (kept < all) return countJudged(all - kept, all, "limit", "is unresolved");
+  return plural(all, "the limit holds", `all ${countOf(all, "limit")} hold`);
 }
 
 /** Metrics that got worse and are named in the headline: those with a limit, then the first ones. */

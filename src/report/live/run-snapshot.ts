@@ -49,9 +49,6 @@ export interface RecentWindows {
   readonly count: number;
   /** Largest number of windows; undefined if another rule ends the level. */
   readonly atMost: number | undefined;
-  /** Of the last window; 0 before the first one. */
-  readonly inferPerSec: number;
-  readonly latencyNs: number;
   /** Maximum over minimum minus 1 of the last three windows; undefined before there are three. */
   readonly spread: { readonly throughputRatio: number; readonly latencyRatio: number } | undefined;
   /** Allowed spread; undefined if no spread is limited. */

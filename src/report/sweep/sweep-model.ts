@@ -1,6 +1,7 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf } from "../../plan/units.ts";
+import { formatPoint } from "../../result/sweep.ts";
 import { type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
 import { checksOf } from "../model/checks.ts";
 import { measuredColumns } from "../model/level-columns.ts";
@@ -45,11 +46,6 @@ function nounOf({ noun }: Sweep): string {
   return noun ?? "points";
 }
 
-/** Formats a point: `isl 128, users 8`. */
-export function namePoint(values: PointValues): string {
-  return values.map(([name, value]) => `${name} ${value}`).join(", ");
-}
-
 interface Row extends LevelRow {
   readonly point: SweptPoint;
   /** Whether it is the first one of its point. */
@@ -86,7 +82,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   );
   const times = points.map(({ json }) => json.durationSec);
   const durationSec = sweep.noun === undefined ? times.reduce((sum, one) => sum + one, 0) : Math.max(0, ...times);
-  const lines = missing.map(({ values, reason }) => `${namePoint(values)} could not be measured: ${reason}`);
+  const lines = missing.map(({ values, reason }) => `${formatPoint(values)} could not be measured: ${reason}`);
   const { summary, rest } =
     sweep.noun === undefined
       ? sweepCharts(
@@ -104,7 +100,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     subject: "",
     verdict: {
       ...judgeSweep(sweep),
-      facts: [`${sweep.asked} ${noun}`, formatSeconds(durationSec), `${formatCount(sentCount)} requests`],
+      facts: [`${sweep.asked} ${noun}`, formatSeconds(durationSec), countOf(sentCount, "request")],
     },
     setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
     checks: joinChecks(points, noun),
@@ -112,7 +108,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     sections: rest.length === 0 ? [section] : [section, more],
     suites: points.flatMap(({ values, plan, json }, at) =>
       suitesOf(views[at] ?? viewReport(plan, json), {
-        name: `${json.name}: ${namePoint(values)}`,
+        name: `${json.name}: ${formatPoint(values)}`,
         checks: checksOf(views[at] ?? viewReport(plan, json)),
         notes: json.notes,
       }),
@@ -159,7 +155,7 @@ export function joinChecks(points: readonly SweptPoint[], noun = "points"): Chec
   const byText = new Map<string, { readonly check: Check; readonly at: string }[]>();
   for (const { values, plan, json } of points)
     for (const check of checksOf(viewReport(plan, json)))
-      byText.set(check.text, [...(byText.get(check.text) ?? []), { check, at: namePoint(values) }]);
+      byText.set(check.text, [...(byText.get(check.text) ?? []), { check, at: formatPoint(values) }]);
   return [...byText].map(([text, all]) => {
     const state = STATES.find((one) => all.some(({ check }) => check.state === one)) ?? "pass";
     const same = all.filter(({ check }) => check.state === state);
@@ -177,8 +173,8 @@ function joinNotes(points: readonly SweptPoint[], noun: string): Note[] {
     for (const note of json.notes) {
       const key = `${note.code} ${note.text}`;
       const known = found.get(key);
-      if (known === undefined) found.set(key, { note, at: [namePoint(values)] });
-      else known.at.push(namePoint(values));
+      if (known === undefined) found.set(key, { note, at: [formatPoint(values)] });
+      else known.at.push(formatPoint(values));
     }
   return [...found.values()].map(({ note, at }) => ({
     ...note,

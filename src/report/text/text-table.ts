@@ -24,7 +24,7 @@ interface TableStyle {
   readonly format: (cell: Cell, column: Column, unit: TimeUnit | undefined) => string;
   /** Returns the text below that of a cell. Default: nothing is below */
   readonly formatBelow?: TableStyle["format"];
-  /** Highest `dropOrder` of a column that is shown. Default: below the details */
+  /** Highest `dropOrder` of a column that is shown. Default: that below the details */
   readonly mostDropOrder?: number;
 }
 
@@ -77,13 +77,9 @@ export function reachText({ value, interval }: Cell, { quantity }: Column, unit:
   return `±${trimZeros(withoutUnit(formatValue(reach, quantity === "time" ? "rate" : quantity)))}`;
 }
 
+/** Leaves out zeros at the end of a fraction: `1.2 %` for `1.20 %`. */
 function trimZeros(text: string): string {
-  return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
-}
-
-/** Formats the interval of a cell; of a text, the text. */
-export function intervalText(cell: Cell, { quantity }: Column, unit: TimeUnit | undefined): string {
-  return quantity === "text" ? formatCell(cell, quantity) : formatInterval(cell, quantity, unit);
+  return text.replace(/(\.\d*?)0+(?=$| )/, "$1").replace(/\.(?=$| )/, "");
 }
 
 function toTextColumn(

@@ -272,6 +272,15 @@ describe("rampart llm", () => {
     assert.ok(serial.received.slice(from).every(({ path }) => !path.includes("chat")));
   });
 
+  test("refuses a limit of what the server does not report, in the words of its options", async () => {
+    models = [MODEL];
+    const limit = ["--fail-if", "gpuPower.max > 100"];
+    await here(["llm", serial.url, "--tokenizer", "none", ...limit], ({ code, text }) => {
+      assert.equal(code, 64, text);
+      assert.match(text, /^rampart: --fail-if: gpuPower .* or add metrics: \{\} to the scenario that --save writes,/m);
+    });
+  });
+
   test("writes no key of a header into a scenario", async () => {
     const args = ["llm", mockUrl(), "-H", "Authorization: Bearer sesame-seed", "--save", "a.ts"];
     await here(args, ({ code, text }, folder) => {
@@ -331,6 +340,7 @@ describe("both", () => {
       assert.equal(code, 0, text);
       assert.match(text, /^isl +users .*\n *20 +1 .*\n *20 +3 .*\n *100 +1 .*\n *100 +3 /m);
       assert.equal(text.match(/is an OpenAI-compatible server/g)?.length, 1, text);
+      assert.equal(text.match(/prompts have approximate lengths/g)?.length, 1, text);
       const { points } = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as {
         readonly points: readonly { readonly values: object; readonly report: Report }[];
       };
@@ -383,6 +393,13 @@ describe("both", () => {
         /^rampart: --isl: is not a whole number of 1 or more/m,
       ])
         assert.match(text, line);
+    });
+  });
+
+  test("say how a range that falls is written", async () => {
+    await here(["llm", mockUrl(), "--users", "4:1"], ({ code, text }) => {
+      assert.equal(code, 64, text);
+      assert.match(text, /^rampart: --users: is not a range that rises \(got 4:1\)\. Write --users 1:4\.$/m);
     });
   });
 

@@ -157,7 +157,7 @@ test("answers without content and failed requests are counted, and are in no sta
   });
   assert.match(
     tokenWarnings(measureColumns(columns)).join("\n"),
-    /of 4 responses, 2 are not valid and 1 have no content/,
+    /of 4 responses, 2 are not valid and 1 has no content/,
   );
 });
 
@@ -231,7 +231,7 @@ test("reasoning is as if nothing came by GenAI-Perf's rule, but is measured besi
     outputTokens: 4,
     reasoningTokens: 3,
   });
-  assert.match(tokenWarnings(measureColumns(columns)).join("\n"), /1 of 1 responses began with reasoning/);
+  assert.match(tokenWarnings(measureColumns(columns)).join("\n"), /1 of 1 response began with reasoning/);
 });
 
 test("without a tokenizer, the server's counts replace the client's", () => {
@@ -284,9 +284,9 @@ test("responses of another length than requested are reported, by the server's c
   assert.equal(warn([100, 99, 100]), "", "the server's count is the one that the limit is in");
   assert.match(
     warn([100, 60], [100, 100]),
-    /^1 of 2 responses do not have the requested length, .* 80\.0 tokens on average instead of 100\.0: .*ignore_eos/,
+    /^1 of 2 responses does not have the requested length, .* 80\.0 tokens on average instead of 100\.0: .*ignore_eos/,
   );
-  assert.match(warn([100, 100, 99]), /^1 of 1 responses .* 99\.0 tokens on average instead of 100\.0/);
+  assert.match(warn([100, 100, 99]), /^1 of 1 response .* 99\.0 tokens on average instead of 100\.0/);
   assert.match(warn([10, 30, 30]), /30\.0 tokens on average instead of 10\.0: the server does not keep to the limit/);
 });
 

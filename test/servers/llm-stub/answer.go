@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"arrival"
 )
 
 // A connection is served by a loop of its own. Answers lie ready as bytes; a paced token is one write, others go together as far as they fit.
@@ -43,7 +45,7 @@ func serveConnection(conn net.Conn) {
 		if _, err := reader.Peek(1); err != nil {
 			return
 		}
-		receivedNs := sinceStart()
+		receivedNs := arrival.Of(conn) - startedAt.UnixNano()
 		body, isLast, err := readRequest(reader)
 		if err != nil {
 			return

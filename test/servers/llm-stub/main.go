@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"arrival"
 )
 
 var (
@@ -26,8 +28,8 @@ var (
 
 // stream is what the server knows of one answered request, in ns since the start.
 type stream struct {
-	ReceivedNs int64 `json:"receivedNs"`
-	FirstNs    int64 `json:"firstNs"` // right before the first token was written
+	ReceivedNs int64 `json:"receivedNs"` // when the system got it, which may be long before a busy server reads it
+	FirstNs    int64 `json:"firstNs"`    // right before the first token was written
 	LastNs     int64 `json:"lastNs"`
 }
 
@@ -47,7 +49,7 @@ var (
 
 func main() {
 	flag.Parse()
-	listener, err := net.Listen("tcp", net.JoinHostPort(*host, "0"))
+	listener, err := arrival.Listen(net.JoinHostPort(*host, "0"))
 	check(err)
 	control, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
@@ -67,7 +69,7 @@ func serve(listener net.Listener) {
 	for {
 		conn, err := listener.Accept()
 		check(err)
-		go serveConnection(conn)
+		go serveConnection(arrival.Wrap(conn))
 	}
 }
 

@@ -13,3 +13,7 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260706201446-f0a921348800 // indirect
 )
+
+require arrival v0.0.0
+
+replace arrival => ../arrival

@@ -7,10 +7,13 @@ import (
 	"io"
 	"slices"
 
+	"arrival"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -271,4 +274,11 @@ func newGRPCServer(options ...grpc.ServerOption) *grpc.Server {
 	server.RegisterService(callService(), struct{}{})
 	server.RegisterService(predictService(), struct{}{})
 	return server
+}
+
+func arrivalOfCall(ctx context.Context) int64 {
+	if from, ok := peer.FromContext(ctx); ok {
+		return arrival.At(from.Addr)
+	}
+	return arrival.At(nil)
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"arrival"
 )
 
 // A connection is served by a loop of its own, which answers the usual inference request (complete head in the buffer, a
@@ -94,7 +96,7 @@ func serveConnection(conn net.Conn, handler http.Handler) {
 			id, _ := findID(buffered[head.headBytes : head.headBytes+head.jsonBytes])
 			request := asked{model: bulk, batch: maxBatch}
 			scratch = request.httpAnswer().append(scratch[:0], id)
-			count.add(viaHTTP, request, arrivalOf(conn))
+			count.add(viaHTTP, request, arrival.Of(conn))
 			if _, err := reader.Discard(head.totalBytes); err != nil {
 				return
 			}
@@ -118,7 +120,7 @@ func serveConnection(conn net.Conn, handler http.Handler) {
 					scratch = answer.append(scratch[:0], id)
 					reply = scratch
 				}
-				count.add(viaHTTP, request, arrivalOf(conn))
+				count.add(viaHTTP, request, arrival.Of(conn))
 				_, _ = reader.Discard(head.totalBytes)
 				if _, err := conn.Write(reply); err != nil {
 					return

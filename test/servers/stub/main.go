@@ -26,13 +26,15 @@ import (
 	"os"
 	"runtime/debug"
 
+	"arrival"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	_ "google.golang.org/grpc/encoding/gzip"
 )
 
 func listen(address string) net.Listener {
-	listener, err := net.Listen("tcp", address)
+	listener, err := arrival.Listen(address)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func (l countingListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err == nil {
 		count.connections.Add(1)
-		conn = withArrivals(conn)
+		conn = arrival.Wrap(conn)
 	}
 	return conn, err
 }

@@ -1,26 +1,35 @@
-package main
+// Package arrival tells when the system got the bytes that a server read last.
+package arrival
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
-
-	"google.golang.org/grpc/peer"
 )
 
-// arrivalConn tells when the system got the bytes that were read last, which is before this process was woken to read them.
-type arrivalConn struct {
+// Conn tells when the system got the bytes that were read last, which is before this process was woken to read them.
+type Conn struct {
 	*net.TCPConn
 	raw       syscall.RawConn
 	control   [64]byte
 	arrivedNs atomic.Int64 // ns since 1970
 }
 
-// withArrivals returns the connection as it is where the system tells no times.
-func withArrivals(conn net.Conn) net.Conn {
+// Listen listens on a TCP address. What comes before a connection is accepted has a time too.
+func Listen(address string) (net.Listener, error) {
+	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		_ = noteTimes(raw)
+		return nil
+	}}
+	return config.Listen(context.Background(), "tcp", address)
+}
+
+// Wrap returns the connection as it is where the system tells no times.
+func Wrap(conn net.Conn) net.Conn {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
 		return conn
@@ -29,17 +38,21 @@ func withArrivals(conn net.Conn) net.Conn {
 	if err != nil {
 		return conn
 	}
-	var problem error
-	err = raw.Control(func(fd uintptr) {
-		problem = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, 1)
-	})
-	if err != nil || problem != nil {
+	if noteTimes(raw) != nil {
 		return conn
 	}
-	return &arrivalConn{TCPConn: tcp, raw: raw}
+	return &Conn{TCPConn: tcp, raw: raw}
 }
 
-func (c *arrivalConn) Read(bytes []byte) (int, error) {
+func noteTimes(raw syscall.RawConn) error {
+	var problem error
+	err := raw.Control(func(fd uintptr) {
+		problem = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, 1)
+	})
+	return errors.Join(err, problem)
+}
+
+func (c *Conn) Read(bytes []byte) (int, error) {
 	var n, controlBytes int
 	var problem error
 	err := c.raw.Read(func(fd uintptr) bool {
@@ -58,7 +71,7 @@ func (c *arrivalConn) Read(bytes []byte) (int, error) {
 	return c.TCPConn.Read(bytes)
 }
 
-func (c *arrivalConn) note(control []byte) {
+func (c *Conn) note(control []byte) {
 	arrivedNs := time.Now().UnixNano()
 	if messages, err := syscall.ParseSocketControlMessage(control); err == nil {
 		for _, message := range messages {
@@ -71,26 +84,25 @@ func (c *arrivalConn) note(control []byte) {
 }
 
 // RemoteAddr leads from a gRPC call, which knows only its peer's address, to its connection.
-func (c *arrivalConn) RemoteAddr() net.Addr { return arrivalAddr{c.TCPConn.RemoteAddr(), c} }
+func (c *Conn) RemoteAddr() net.Addr { return address{c.TCPConn.RemoteAddr(), c} }
 
-type arrivalAddr struct {
+type address struct {
 	net.Addr
-	conn *arrivalConn
+	conn *Conn
 }
 
-// arrivalOf is when the latest bytes of a connection came: not before its latest request did, and never later than now.
-func arrivalOf(conn net.Conn) int64 {
-	if stamped, ok := conn.(*arrivalConn); ok {
+// Of is when the latest bytes of a connection came, in ns since 1970: not before its latest request did, and never later than now.
+func Of(conn net.Conn) int64 {
+	if stamped, ok := conn.(*Conn); ok {
 		return stamped.arrivedNs.Load()
 	}
 	return time.Now().UnixNano()
 }
 
-func arrivalOfCall(ctx context.Context) int64 {
-	if from, ok := peer.FromContext(ctx); ok {
-		if address, ok := from.Addr.(arrivalAddr); ok {
-			return address.conn.arrivedNs.Load()
-		}
+// At is the same for the connection with this remote address.
+func At(remote net.Addr) int64 {
+	if known, ok := remote.(address); ok {
+		return known.conn.arrivedNs.Load()
 	}
 	return time.Now().UnixNano()
 }

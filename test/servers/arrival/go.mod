@@ -1,0 +1,3 @@
+module arrival
+
+go 1.21
