@@ -102,6 +102,16 @@ export function routeTextAroundReports(io: CommandIo, files: Readonly<Record<str
   }) as CommandIo;
 }
 
+/** Prints each warning once, for runs that have the same ones. */
+export function withoutRepeats(io: CommandIo): CommandIo {
+  const said = new Set<string>();
+  const err = (text: string): void => {
+    if (!said.has(text) || !text.startsWith("rampart: ")) io.err(text);
+    said.add(text);
+  };
+  return Object.create(io, { err: { value: err } }) as CommandIo;
+}
+
 /** Drops the text of reports and of progress; errors and files are still written. */
 export function silent(io: CommandIo): CommandIo {
   return Object.create(io, { out: { value: () => {} }, isQuiet: { value: true } }) as CommandIo;

@@ -136,13 +136,12 @@ function checkLoad(plan: Plan): Problem[] {
   if (isSearch !== (plan.limits !== undefined) || isSearch !== (measurement.mode.kind === "until-resolved")) {
     const message =
       "a search for the highest load needs limits and is measured until they are resolved, and no other load is";
-    problems.push(problem("conflict", "limits", message, "Correct it."));
+    problems.push(problem("conflict", "limits", message, ""));
   }
   const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
   if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
     const message = "must be null for fixed schedules and sessions, and a number for all other loads";
-    const hint = "Correct it.";
-    problems.push(problem("conflict", "measurement.mode.count", message, hint));
+    problems.push(problem("conflict", "measurement.mode.count", message, ""));
   }
   problems.push(...checkOrder(plan));
   const { warmupRequests, warmupMs } = measurement;
@@ -167,8 +166,7 @@ function checkCustomMetrics(plan: Plan): Problem[] {
   return judged.flatMap(({ metric, limit, path }): Problem[] => {
     const { isCustom, quantity } = metricOf(metric);
     const isSigned = isCustom === true && quantity === "number";
-    if (limit < 0 && !isSigned)
-      return [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))];
+    if (limit < 0 && !isSigned) return [problem("invalid-value", path, "must be 0 or more", "", String(limit))];
     if (isCustom !== true) return [];
     const isDerived = metric.key === "derived";
     const names = (isDerived ? known.derived : known.extracted).map(({ name }) => name);

@@ -199,7 +199,11 @@ export interface SendingHost {
   readonly sentCount: number;
   readonly completedCount: number;
   readonly failedCount: number;
-  /** How well its clock was known at the start, and by how much it had moved away from this host's at the end, in nanoseconds. */
+  /**
+   * By how much its clock was ahead of this host's at the start (below 0: behind), how well that was known, and how far it had moved from there
+   * at the end, in nanoseconds.
+   */
+  readonly clockOffsetNs: number;
   readonly clockErrorNs: number;
   readonly clockDriftNs: number;
   /** What is known of one that was lost during the run: from when it sent nothing any more, in nanoseconds since the start, and why. */

@@ -80,8 +80,8 @@ export interface ConductorParts extends RunParts {
   readonly peers: Peers;
   /** Start of the run, before the first request. A rehearsal moves it. */
   readonly startNs: number;
-  /** Rejects when the plan is not valid. */
-  check(): Promise<unknown>;
+  /** Rejects when the plan is not valid. Absent: it was checked before. */
+  check?: (() => Promise<unknown>) | undefined;
   /** Decides how many threads send a level. Absent: it is always the same number. */
   readonly growth?: SenderGrowth | undefined;
 }

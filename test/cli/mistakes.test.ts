@@ -48,6 +48,7 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
     "run ok.ts --fail-if p99>25",
     /^--fail-if: p99 latency is limited by a time, with its unit \(got p99>25\)\. Write p99 > 25ms\./,
   ],
+  ["run --concurency 10 ok.ts", /^--concurency: is not a flag of this command\. Did you mean --users\?/],
   ["run ok.ts --assert p99<10ms", /^--assert: is not a flag of this command\. Did you mean --fail-if\?/],
   ["run ok.ts --out x.json", /^--out: is not a flag of this command\. Did you mean --json\?/],
   ["run ok.ts --fail-if errorRate>1", /^--fail-if: .* Write "1 %"/],

@@ -94,8 +94,6 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
   [
     inGenaiPerf,
     [
-      "client.bus.caFile",
-      "client.bus.url",
       "client.callMode=async",
       "client.kind",
       "client.maxOutstanding",

@@ -13,6 +13,9 @@ export interface AgentsSetup {
   readonly folder: string;
   readonly busUrl: string;
   readonly options?: readonly string[] | undefined;
+  /** Program and first arguments that start it, such as those of a host. Default: none. */
+  readonly enter?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** An agent, in a folder without any file of the run. */
@@ -21,12 +24,12 @@ export class AgentProcess {
   private text = "";
   private readonly waiting = new Map<string, () => void>();
 
-  constructor({ folder, busUrl, options = [] }: AgentsSetup) {
-    const [program = "", ...first] = commandUnderTest;
+  constructor({ folder, busUrl, options = [], enter = [], env }: Omit<AgentsSetup, "count">) {
+    const [program = "", ...first] = [...enter, ...commandUnderTest];
     const cwd = join(folder, "elsewhere");
     mkdirSync(cwd, { recursive: true });
     const args = [...first, "agent", "--bus", busUrl, ...options];
-    this.child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
+    this.child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.text += text;
       for (const [part, resolve] of this.waiting) if (this.text.includes(part)) resolve();

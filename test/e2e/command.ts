@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly timeoutMs?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Program and first arguments that start it, such as those of a host. Default: none. */
+  readonly enter?: readonly string[];
   /** Called once the process runs; may signal it. */
   readonly onStart?: (kill: (signal: NodeJS.Signals) => void) => void;
   /** Called with all of stdout so far; may signal the process. */
@@ -38,7 +40,7 @@ const DEFAULT_TIMEOUT_MS = 200_000;
 
 /** Runs the command under test to its end. Rejects when it does not end in time. */
 export function runRampart(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  const [program, ...first] = commandUnderTest as [string, ...string[]];
+  const [program, ...first] = [...(options.enter ?? []), ...commandUnderTest] as [string, ...string[]];
   const child = spawn(program, [...first, ...args], {
     cwd: options.cwd ?? repository,
     env: { ...process.env, ...options.env },

@@ -5,13 +5,18 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { expandReferences, Manifest } from "../cli/k8s/cluster.ts";
-import { type KserveServer, withServer } from "../run/kserve-server.ts";
 import { type Nats, startNats } from "../servers/nats.ts";
+import { type NetworkHost, withNetwork } from "../servers/network.ts";
+import { type Stub, startStub } from "../servers/stub.ts";
 import { commandUnderTest, makeFolder, runRampart } from "./command.ts";
 
-/** The command lines of a manifest's containers as processes of this host, on a real NATS server with the login of the manifest. */
+/**
+ * The command lines of a manifest's containers as processes, each pod on a host in a network namespace, where it finds the bus by the name of its
+ * Service. The bus is a real NATS server with the arguments and the login of the manifest. Needs root, see servers/network.ts.
+ */
 
 const LIMIT = { timeout: 120_000 };
+const LINE = { outMs: 1, inMs: 1 };
 
 let folder: string;
 beforeEach(() => {
@@ -50,35 +55,57 @@ export default defineScenario({
   return file;
 }
 
-async function makeManifest(server: KserveServer, more: readonly string[] = []): Promise<Manifest> {
-  const file = writeScenario(server.url);
+/** A cluster: the scenario's server, the bus, and the hosts of the pods. */
+interface Cluster {
+  readonly manifest: Manifest;
+  readonly stub: Stub;
+  readonly bus: Nats;
+  readonly nodes: readonly NetworkHost[];
+}
+
+/** Makes the manifest of the scenario, and starts all but the pods. @param more options of the manifest */
+async function withCluster(more: readonly string[], use: (cluster: Cluster) => Promise<void>): Promise<void> {
+  await withNetwork({ server: {}, bus: {}, first: LINE, second: LINE, third: LINE }, async (hosts) => {
+    const stub = await startStub({ on: hosts.server });
+    let bus: Nats | undefined;
+    try {
+      const manifest = await makeManifest(`${hosts.server.address}:${stub.httpPort}`, more);
+      bus = await startBus(manifest, hosts.bus);
+      const names = ["127.0.0.1 localhost", `${hosts.bus.address} ${manifest.find("Job").metadata.name}-nats`, ""];
+      writeFileSync(join(folder, "hosts"), names.join("\n"));
+      await use({ manifest, stub, bus, nodes: [hosts.first, hosts.second, hosts.third] });
+    } finally {
+      await Promise.all([bus?.stop(), stub.stop()]);
+    }
+  });
+}
+
+async function makeManifest(url: string, more: readonly string[]): Promise<Manifest> {
+  const file = writeScenario(url);
   const args = ["k8s", "manifest", file, "--agents", "2", "--image", "rampart:test", "--set", "users=4", ...more];
   const env = { RAMPART_WORD: "a $(B) $word" };
   const { code, stdout, stderr } = await runRampart(args, { cwd: folder, env });
-  assert.equal(code, 0, stderr);
-  assert.match(stderr, /127\.0\.0\.1:\d+ is that of each pod itself/);
+  assert.deepEqual([code, stderr], [0, ""]);
   return new Manifest(stdout);
 }
 
-/** Starts the server of the manifest, on another port. */
-function startBus(manifest: Manifest): Promise<Nats> {
+function startBus(manifest: Manifest, on: NetworkHost): Promise<Nats> {
   const { container } = manifest.podOf("Deployment");
   const variables = manifest.environmentOf(container);
-  const [name, port, ...login] = container.args;
-  assert.deepEqual([name, port], ["--port", "4222"]);
-  const args = login.map((one) => expandReferences(one, variables));
-  return startNats({ login: "nobody-asked", args });
+  const args = container.args.map((one) => expandReferences(one, variables));
+  return startNats({ login: "nobody-asked", args, on });
 }
 
-/** Starts the pod of an index. Its mounted folder and the name of the bus are those of this host. */
-function startPod(manifest: Manifest, index: number, { port }: Nats): Pod {
+/** Runs a program with the names of the cluster's hosts. */
+const WITH_NAMES = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"'];
+
+/** Starts the pod of an index on a node. Its mounted folder is that of this host. */
+function startPod(manifest: Manifest, index: number, { enter }: NetworkHost): Pod {
   const { container } = manifest.podOf("Job");
-  const name = manifest.find("Job").metadata.name;
-  const given = manifest.environmentOf(container);
-  const env = { ...given, BUS_URL: given["BUS_URL"]?.replace(`${name}-nats:4222`, `127.0.0.1:${port}`) ?? "" };
+  const env = manifest.environmentOf(container);
   assert.deepEqual(container.command, ["rampart"]);
   const args = container.args.map((one) => expandReferences(one, env).replace(/^\/rampart\//, `${folder}/mounted/`));
-  const [program = "", ...first] = commandUnderTest;
+  const [program = "", ...first] = [...enter, ...WITH_NAMES, join(folder, "hosts"), ...commandUnderTest];
   const cwd = mkdtempSync(join(folder, "pod-"));
   const child = spawn(program, [...first, ...args], {
     cwd,
@@ -95,56 +122,59 @@ function startPod(manifest: Manifest, index: number, { port }: Nats): Pod {
   return pod;
 }
 
-async function withPods(manifest: Manifest, bus: Nats, use: (pods: readonly Pod[]) => Promise<void>): Promise<void> {
+async function withPods({ manifest, nodes }: Cluster, use: (pods: readonly Pod[]) => Promise<void>): Promise<void> {
   mkdirSync(join(folder, "mounted"));
   manifest.mount(join(folder, "mounted"));
   // The files of the pods are those of the manifest.
   for (const name of ["load", "data"]) rmSync(join(folder, name), { recursive: true });
-  const pods = [0, 1, 2].map((index) => startPod(manifest, index, bus));
+  const pods = nodes.map((node, index) => startPod(manifest, index, node));
   try {
     await use(pods);
   } finally {
     for (const { child } of pods) child.kill("SIGKILL");
     await Promise.all(pods.map(({ code }) => code));
-    await bus.stop();
   }
 }
 
 test("the pods of a manifest send its scenario's load, and all of them end", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    const manifest = await makeManifest(server);
-    const bus = await startBus(manifest);
-    await withPods(manifest, bus, async (pods) => {
+  await withCluster([], (cluster) =>
+    withPods(cluster, async (pods) => {
       const codes = await Promise.all(pods.map(({ code }) => code));
       const [conductor, ...agents] = pods;
       assert.deepEqual(codes, [0, 0, 0], `${conductor?.out}\n${pods.map(({ err }) => err).join("\n")}`);
       assert.match(conductor?.out ?? "", /^PASSED {2}Pods: a test.* 200 requests/m);
       assert.match(conductor?.out ?? "", /^ +4 /m);
-      assert.equal(server.successCount, 200);
+      assert.equal((await cluster.stub.counter()).http, 200);
       for (const { out } of agents) assert.match(out, /^a run began\nthe run ended$/m);
-    });
-  });
+    }),
+  );
 });
 
 test(
   "pods wait for a bus that starts later, and the Job has the exit code of an assertion that failed",
   LIMIT,
   async () => {
-    await withServer({}, async (server) => {
-      const manifest = await makeManifest(server, ["--set", "mostUs=1"]);
-      const bus = await startBus(manifest);
-      await bus.kill();
-      await withPods(manifest, bus, async (pods) => {
+    await withCluster(["--set", "mostUs=1"], async (cluster) => {
+      await cluster.bus.kill();
+      await withPods(cluster, async (pods) => {
         await Promise.all(pods.map(({ child }) => once(child.stderr as NodeJS.ReadableStream, "data")));
         for (const { err } of pods) assert.match(err, /the bus at .* cannot be used: .*; trying again for 300 s/);
-        await bus.restart();
+        await cluster.bus.restart();
         const codes = await Promise.all(pods.map(({ code }) => code));
         assert.deepEqual(codes, [65, 0, 0], pods[0]?.out);
-        assert.equal(server.successCount, 200);
+        assert.equal((await cluster.stub.counter()).http, 200);
       });
     });
   },
 );
+
+test("a manifest says that the scenario's server is not on the pods' host", LIMIT, async () => {
+  const file = writeScenario("127.0.0.1:8000");
+  const args = ["k8s", "manifest", file, "--agents", "2", "--image", "rampart:test"];
+  const { code, stderr } = await runRampart(args, { cwd: folder, env: { RAMPART_WORD: "a" } });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /127\.0\.0\.1:8000 is that of each pod itself/);
+});
 
 test("the command of a pod says what is missing outside of a Job", LIMIT, async () => {
   const { code, stderr } = await runRampart(["k8s", "pod", "x.ts"]);

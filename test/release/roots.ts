@@ -83,7 +83,8 @@ function startInside(
   });
 }
 
-function copyLibraries(executable: string, folder: string): void {
+/** Copies the libraries that an executable names into a root directory. */
+export function copyLibraries(executable: string, folder: string): void {
   const named = execFileSync("ldd", [executable], { encoding: "utf8" }).match(/\/\S+(?= \()/g) ?? [];
   for (const path of named) {
     mkdirSync(join(folder, dirname(path)), { recursive: true });

@@ -5,9 +5,10 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installTool } from "./install-tool.ts";
+import { listensOnHost, type NetworkHost } from "./network.ts";
 import type { Certificates } from "./tls.ts";
 
-/** A real nats-server on loopback. */
+/** A real nats-server on loopback, or on a host in a network namespace. */
 
 const READY_TIMEOUT_MS = 60_000;
 
@@ -19,6 +20,8 @@ export interface NatsOptions {
   readonly tls?: Certificates & { readonly asksClient: boolean };
   /** More arguments, which count more than the other options. */
   readonly args?: readonly string[];
+  /** The host that it runs on, and at whose address it listens. Default: this one, on loopback. */
+  readonly on?: NetworkHost;
 }
 
 /** A running server. */
@@ -41,10 +44,11 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     await writeFile(join(folder, "nats.conf"), configuration(options, port, folder));
-    const args = ["-c", join(folder, "nats.conf"), ...(options.args ?? [])];
-    child = spawn("nats-server", args, { stdio: ["ignore", "ignore", "ignore"] });
+    const enter = [...(options.on?.enter ?? []), "nats-server", "-c", join(folder, "nats.conf")];
+    const [program = "", ...args] = [...enter, ...(options.args ?? [])];
+    child = spawn(program, args, { stdio: ["ignore", "ignore", "ignore"] });
     if (port === -1) port = await readPort(folder, child);
-    await untilListening(port);
+    await untilListening(port, options.on);
   };
   const kill = async (): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -55,7 +59,7 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   await start();
   return {
     port,
-    url: `nats://alice:s3cret@127.0.0.1:${port}`,
+    url: `nats://alice:s3cret@${addressOf(options)}:${port}`,
     kill,
     restart: start,
     stop: async () => {
@@ -65,7 +69,10 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   };
 }
 
-function configuration({ login = "user", tls }: NatsOptions, port: number, folder: string): string {
+const addressOf = ({ on }: NatsOptions): string => on?.address ?? "127.0.0.1";
+
+function configuration(options: NatsOptions, port: number, folder: string): string {
+  const { login = "user", tls } = options;
   const logins = {
     user: 'authorization { user: "alice", password: "s3cret" }',
     token: 'authorization { token: "s3cret" }',
@@ -80,7 +87,13 @@ function configuration({ login = "user", tls }: NatsOptions, port: number, folde
   const files =
     tls &&
     `tls { cert_file: "${tls.certFile}", key_file: "${tls.keyFile}", ca_file: "${tls.caFile}", verify: ${tls.asksClient} }`;
-  return [`listen: "127.0.0.1:${port}"`, `ports_file_dir: "${folder}"`, authorization, files ?? "", ""].join("\n");
+  return [
+    `listen: "${addressOf(options)}:${port}"`,
+    `ports_file_dir: "${folder}"`,
+    authorization,
+    files ?? "",
+    "",
+  ].join("\n");
 }
 
 /** The server writes the ports that it got. */
@@ -95,17 +108,21 @@ async function readPort(folder: string, child: ChildProcess): Promise<number> {
   throw new Error("nats-server did not start");
 }
 
-async function untilListening(port: number): Promise<void> {
+async function untilListening(port: number, on: NetworkHost | undefined): Promise<void> {
   const deadlineMs = Date.now() + READY_TIMEOUT_MS;
   while (Date.now() < deadlineMs) {
-    const socket = connect(port, "127.0.0.1");
-    const isOpen = await new Promise<boolean>((resolve) => {
-      socket.once("connect", () => resolve(true));
-      socket.once("error", () => resolve(false));
-    });
-    socket.destroy();
-    if (isOpen) return;
+    if (await (on === undefined ? listensHere(port) : listensOnHost(on, port))) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error("nats-server does not listen");
+}
+
+async function listensHere(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  const isOpen = await new Promise<boolean>((resolve) => {
+    socket.once("connect", () => resolve(true));
+    socket.once("error", () => resolve(false));
+  });
+  socket.destroy();
+  return isOpen;
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { buildGo } from "./build-go.ts";
+import { askOnHost, type NetworkHost } from "./network.ts";
 import { readPorts } from "./read-ports.ts";
 
 const READY_TIMEOUT_MS = 120_000;
@@ -13,6 +14,8 @@ export type StubOptions = {
   grpcPort?: number;
   /** The core it may run on, from 0 on; default: all. Needs taskset. */
   core?: number;
+  /** The host that it runs on, and at whose address it listens. Default: this one, on loopback. */
+  on?: NetworkHost;
 };
 
 /**
@@ -66,21 +69,24 @@ export type Stub = {
 export async function startStub(options: StubOptions = {}): Promise<Stub> {
   const executable = await buildStub();
   const pin = options.core === undefined ? [] : ["taskset", "-c", String(options.core)];
-  const [program = executable, ...args] = [...pin, executable, ...stubFlags(options)];
+  const [program = executable, ...args] = [...(options.on?.enter ?? []), ...pin, executable, ...stubFlags(options)];
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
   const ports = await readPorts<{ http: number; grpc: number; control: number }>(child, "the stub", READY_TIMEOUT_MS);
   const control = `http://127.0.0.1:${ports.control}`;
-  const readCounter = async () => (await request(`${control}/counter`)).text();
+  const ask = (path: string, method?: string): Promise<string> =>
+    options.on === undefined
+      ? request(`${control}${path}`, method)
+      : askOnHost(options.on, ports.control, path, method);
   return {
     httpPort: ports.http,
     grpcPort: ports.grpc,
     controlUrl: control,
     pid: child.pid ?? 0,
-    counter: async () => parseCounter(await readCounter()),
-    calls: async () => (await (await request(`${control}/calls`)).json()) as CallCounter,
-    lateness: async (rate) => parseLateness(await (await request(`${control}/lateness?rate=${rate}`)).text()),
-    reset: async () => void (await (await request(`${control}/reset`, "POST")).arrayBuffer()),
-    cpuUs: async () => Number(field(await readCounter(), "cpu_us")),
+    counter: async () => parseCounter(await ask("/counter")),
+    calls: async () => JSON.parse(await ask("/calls")) as CallCounter,
+    lateness: async (rate) => parseLateness(await ask(`/lateness?rate=${rate}`)),
+    reset: async () => void (await ask("/reset", "POST")),
+    cpuUs: async () => Number(field(await ask("/counter"), "cpu_us")),
     stop: () => stop(child),
   };
 }
@@ -90,15 +96,17 @@ export function buildStub(): Promise<string> {
   return buildGo("stub");
 }
 
-function stubFlags({ tls, httpPort = 0, grpcPort = 0 }: StubOptions): string[] {
-  const flags = ["-until-stdin-ends", "-http", `127.0.0.1:${httpPort}`, "-grpc", `127.0.0.1:${grpcPort}`];
+function stubFlags({ tls, httpPort = 0, grpcPort = 0, on }: StubOptions): string[] {
+  const address = on?.address ?? "127.0.0.1";
+  const flags = ["-until-stdin-ends", "-http", `${address}:${httpPort}`, "-grpc", `${address}:${grpcPort}`];
   if (tls) flags.push("-tls-cert", tls.certFile, "-tls-key", tls.keyFile);
   if (tls?.clientCaFile) flags.push("-client-ca", tls.clientCaFile);
   return flags;
 }
 
-async function request(url: string, method = "GET"): Promise<Response> {
-  return fetch(url, { method, headers: { connection: "close" }, signal: AbortSignal.timeout(60_000) });
+async function request(url: string, method = "GET"): Promise<string> {
+  const signal = AbortSignal.timeout(60_000);
+  return (await fetch(url, { method, headers: { connection: "close" }, signal })).text();
 }
 
 // Nanoseconds since 1970 do not fit a double, so the text is read instead of JSON.parse's numbers.

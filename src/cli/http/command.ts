@@ -12,7 +12,7 @@ import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import type { PlanValues } from "../options/shared-option.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
-import { changePlan, type PlanChanges } from "../run.ts";
+import { type PlanChanges, planChange } from "../run.ts";
 import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
@@ -137,7 +137,7 @@ async function runScenario(
   given: PlanChanges,
   io: CommandIo,
 ): Promise<number> {
-  const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), given);
+  const plan = toPlan(scenario, process.cwd(), { showsLines: true }, planChange(given));
   if (!flags.has("quiet") && !flags.has("dry-run") && watch === undefined) announceTime(plan, "code", io);
   return runMadePlan(plan, flags, io, watch);
 }

@@ -122,7 +122,7 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
       reportIo.out(
         `Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`,
       );
-    const { result, outputError } = await executePlan(plan, reportIo, { onInterrupt, peers });
+    const { result, outputError } = await executePlan(plan, reportIo, { onInterrupt, peers, isUnchecked: true });
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {

@@ -26,7 +26,7 @@ import { formatDryRun } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { type Door, fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
-import { routeTextAroundReports, silent } from "../output-files.ts";
+import { routeTextAroundReports, silent, withoutRepeats } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
 
 /** `--sweep`: the points of a scenario, or of a request, one after the other, in one report. */
@@ -66,7 +66,8 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
   const withoutFiles = flags.without([...outputNames(command.door), "sweep", "dry-run"]);
   const flagsOf = (values: PointValues): FlagValues =>
     values.reduce((given, one) => place(given, one, command), withoutFiles);
-  const plans = await planAll(points, (values, watch) => command.runPoint(flagsOf(values), silent(io), watch));
+  const once = withoutRepeats(silent(io));
+  const plans = await planAll(points, (values, watch) => command.runPoint(flagsOf(values), once, watch));
   if (flags.has("dry-run")) {
     const shown = points.map((values, at) => ({ values: Object.fromEntries(values), plan: showPlan(plans[at]) }));
     io.out(`${JSON.stringify(shown, null, 2)}\n`);
@@ -74,7 +75,7 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
   }
   if (!flags.has("quiet")) announce(points.length, plans, io);
   const { sweep, codes } = await measureAll(points, io, (values, watch) =>
-    command.runPoint(flagsOf(values), silent(io), watch),
+    command.runPoint(flagsOf(values), once, watch),
   );
   await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door: command.door }, io);
   return codes;

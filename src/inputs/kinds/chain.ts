@@ -59,7 +59,8 @@ function toDataStep(step: ChainStepPlan, { steps, users, showsValues }: ChainInp
     inputs: NO_TENSORS,
     expected: NO_TENSORS,
     origin,
-    readsHeaders: Object.values(step.extract ?? {}).some((from) => typeof from !== "string"),
+    // Any response can set cookies.
+    readsHeaders: true,
     tags: { step: name },
     ...(thinkTime === undefined ? {} : { thinkTime }),
   };

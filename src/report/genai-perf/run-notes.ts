@@ -7,6 +7,7 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { Text } from "../../plan/messages.ts";
 import { formatRunError } from "../../plan/problem.ts";
 import { formatDurationNs, nsToSec, plural } from "../../plan/units.ts";
+import { urlsOf } from "../../registry/service-kinds.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { describeDelivery, describeUndelivered, ONLY_THROUGHPUT, whyUnstable } from "../notes/load-delivery.ts";
@@ -119,10 +120,10 @@ export function reportFailures(result: RunResult, columns: TokenColumns | undefi
     );
     list((failure) => failure.isWarmup !== true && !isCancelled(failure));
     if (unreadCount > 0) note(`  ${unreadCount} x model: ${toOneLine(columns?.failureExample ?? "")}`);
-    const { target } = result.prepared.plan;
+    const [url] = urlsOf(result.prepared.plan.target);
     const isUnreached = unreadCount === 0 && failures.every(({ kind }) => kind === "connect");
     if (result.hint !== undefined && result.error === undefined) note(result.hint);
-    if (isUnreached && "url" in target) note({ say: "check-address", url: target.url });
+    if (isUnreached && url !== undefined) note({ say: "check-address", url });
   }
   if (cancelledCount > 0) {
     note(

@@ -138,8 +138,12 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
     })),
     hosts: result.hosts?.map(({ lost, ...host }) => ({
       ...{ name: host.name, workerCount: host.workerCount, sent: host.sentCount, completed: host.completedCount },
-      ...{ failed: host.failedCount, clockErrorMs: nsToMs(host.clockErrorNs), clockDriftMs: nsToMs(host.clockDriftNs) },
-      lateMs: nsToMs(host.lateNs),
+      ...{
+        failed: host.failedCount,
+        clockOffsetMs: nsToMs(host.clockOffsetNs),
+        clockErrorMs: nsToMs(host.clockErrorNs),
+      },
+      ...{ clockDriftMs: nsToMs(host.clockDriftNs), lateMs: nsToMs(host.lateNs) },
       ...(lost === undefined
         ? {}
         : { lost: { afterSec: nsToSec(lost.afterNs), loadRatio: lost.loadRatio, reason: lost.reason } }),

@@ -1,6 +1,7 @@
 import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
 import { countOf, formatPct } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
+import { describeMs } from "../../registry/run-time.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
@@ -114,10 +115,15 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
     lines.push("it is the upper end of the search: raise that end to look for a higher one");
   if (!isResolved) {
     const doubt = highest === null ? "the lowest load may keep the limits" : "the highest load may be higher";
-    const cause = error?.code === "host-limit" ? error.message : "measure each point longer (atMost)";
+    const cause = error?.code === "host-limit" ? error.message : `measure each point longer${longestOf(plan)}`;
     lines.push(`unresolved: ${doubt}; ${cause}`);
   }
   return lines;
+}
+
+/** Says how long a point of a search was measured at most: users know that time by the name of their front door. */
+function longestOf({ measurement: { mode } }: ReportView["plan"]): string {
+  return mode.kind === "until-resolved" ? ` than ${describeMs(mode.maxMs)}` : "";
 }
 
 /** Makes the section of the points of a search with what each limit measured there; undefined for other loads. */

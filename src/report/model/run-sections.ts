@@ -115,7 +115,8 @@ export function hostSections({ runs }: ReportView): Section[] {
     column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
   ];
   const clocks: ColumnSpec<Row>[] = [
-    column("clock", "clock known to", "time", 1, ({ clockErrorMs }) => msToNs(clockErrorMs)),
+    column("offset", "clock differs by", "time", 1, ({ clockOffsetMs = 0 }) => msToNs(Math.abs(clockOffsetMs))),
+    column("clock", "known to", "time", 1, ({ clockErrorMs }) => msToNs(clockErrorMs)),
     column("drift", "moved by", "time", 1, ({ clockDriftMs }) => msToNs(Math.abs(clockDriftMs))),
     column("late", "latest message", "time", 1, ({ lateMs }) => msToNs(lateMs)),
   ];

@@ -171,11 +171,16 @@ function runEntries(parts: Parts) {
           object({
             name: v.string(),
             ...{ workerCount: count(), sent: count(), completed: count(), failed: count() },
-            ...{ clockErrorMs: v.number(), clockDriftMs: v.number(), lateMs: v.number() },
+            ...{
+              clockOffsetMs: optional(v.number()),
+              clockErrorMs: v.number(),
+              clockDriftMs: v.number(),
+              lateMs: v.number(),
+            },
             lost: optional(object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string() })),
           }),
         ),
-        "Agents that sent: how well their clocks were known, how far these moved, and how late a message came at most.",
+        "Agents that sent: how far their clocks were ahead, how well that was known, how far they moved, and how late a message came at most.",
       ),
     ),
     failures: v.array(

@@ -1,7 +1,7 @@
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
 import { plural } from "../../plan/units.ts";
 import type { FailureLog } from "../judge/failure-log.ts";
-import type { SenderProgress } from "../send/messages.ts";
+import type { SenderState } from "../send/messages.ts";
 import { LevelError } from "./level-frame.ts";
 
 /** Converts an exception during a run into an error for the user. */
@@ -18,7 +18,7 @@ export function toRunError(error: unknown): RunError {
 /** Explains the exception that ended a search. When every request failed, that is the reason, and not the length of the level. */
 export function explainEnd(
   error: unknown,
-  { completedCount, failedCount }: Pick<SenderProgress, "completedCount" | "failedCount">,
+  { completedCount, failedCount }: Pick<SenderState, "completedCount" | "failedCount">,
   failures: FailureLog,
 ): RunError {
   const explained = toRunError(error);

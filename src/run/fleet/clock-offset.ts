@@ -1,5 +1,5 @@
 import { msToNs, nsToMs } from "../../plan/units.ts";
-import { nowNs, sleepMs } from "../../runtime/clock.ts";
+import { nowNs, sleepMs, timeOriginMs } from "../../runtime/clock.ts";
 
 /** What is known of another clock. */
 export interface ClockReading {
@@ -47,6 +47,11 @@ export async function readClock(ask: () => Promise<number>): Promise<ClockReadin
 /** Returns the time on the other clock, in milliseconds since the Unix epoch, at which this thread's was 0. */
 export function originMsOf({ wallMs, nowNs: atNs }: ClockReading): number {
   return wallMs - nsToMs(atNs);
+}
+
+/** Returns by how much the other clock is ahead of that of this host, in nanoseconds; below 0: it is behind. It is known to `errorNs`. */
+export function offsetNs(reading: ClockReading): number {
+  return msToNs(originMsOf(reading) - timeOriginMs());
 }
 
 /** Returns by how much the other clock went ahead of this one between two comparisons, in nanoseconds; below 0: it fell behind. */

@@ -1,21 +1,24 @@
 import { joinGaps } from "../../measure/completion-gaps.ts";
 import { joinParallel } from "../../measure/merge.ts";
-import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests, SendingHost } from "../../result/run-result.ts";
+import type { SendingHost } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
+import { takeTokensOf } from "../send/local-sender.ts";
 import type {
+  ClosedSender,
   Drained,
   LoadSender,
   LoadStep,
+  Moment,
   QueryMinimums,
-  SenderProgress,
+  RunStart,
   SenderState,
-  SenderTotals,
+  TakenSpan,
+  Unsent,
 } from "../send/messages.ts";
 import {
   joinCounts,
@@ -25,7 +28,6 @@ import {
   joinTotals,
   known,
   stateOfEnded,
-  sum,
   sumsOf,
 } from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
@@ -63,13 +65,13 @@ export class FleetSender implements LoadSender {
     this.hosts = hosts;
     this.joined = joined;
     joined?.connect(() => {
-      for (const sender of this.senders) sender.drainRecords();
+      for (const sender of this.senders) void sender.drain("judged");
     });
   }
 
   /** Leaves a sender out from now on, without waiting for it; what it had reported as ended still counts. @returns the number of those left */
   drop(sender: LoadSender): number {
-    this.dropped.push(stateOfEnded(sender.counts()));
+    this.dropped.push(stateOfEnded(sender.progress()));
     this.senders = this.senders.filter((one) => one !== sender);
     return this.senders.length;
   }
@@ -99,24 +101,11 @@ export class FleetSender implements LoadSender {
     return replies;
   }
 
-  /** The senders, or what measures the tokens of all of them, in order with their requests. */
-  private withTokens(measured: (tokens: RunTokens) => void, ask: (sender: LoadSender) => void): void {
+  /** Passes a message to what measures the tokens of all senders, in order with their requests, if it is not they themselves. */
+  private withTokens(measured: (tokens: RunTokens) => void): void {
     const { joined } = this;
     const { tokens } = joined ?? {};
-    if (tokens === undefined) for (const sender of this.senders) ask(sender);
-    else joined?.emit(() => measured(tokens));
-  }
-
-  private async tokensOf(
-    measured: (tokens: RunTokens) => Promise<LevelTokens>,
-    ask: (sender: LoadSender) => Promise<LevelTokens | undefined>,
-  ): Promise<LevelTokens | undefined> {
-    const { joined } = this;
-    const { tokens } = joined ?? {};
-    if (tokens === undefined) return joinLevelTokens(await this.gather(ask));
-    return new Promise((resolve, reject) => {
-      joined?.emit(() => void measured(tokens).then(resolve, reject));
-    });
+    if (tokens !== undefined) joined?.emit(() => measured(tokens));
   }
 
   private async all(ask: (sender: LoadSender) => Promise<unknown>): Promise<void> {
@@ -127,27 +116,26 @@ export class FleetSender implements LoadSender {
     return this.all((sender) => sender.rehearse());
   }
 
-  prepare(step: LoadStep): Promise<void> {
-    return this.all((sender) => sender.prepare(step));
+  beginRun(run: RunStart): void {
+    const { plan } = this.joined ?? {};
+    const options = run.tokens;
+    if (options !== undefined) this.withTokens((tokens) => plan && tokens.begin(plan, run.startNs, options));
+    for (const sender of this.senders) sender.beginRun(run);
+  }
+
+  prepare(...message: Parameters<LoadSender["prepare"]>): Promise<void> {
+    return this.all((sender) => sender.prepare(...message));
   }
 
   async admits(step: LoadStep): Promise<boolean> {
     return (await this.gather((sender) => sender.admits(step))).every((isAdmitted) => isAdmitted);
   }
 
-  settle(step: LoadStep): Promise<void> {
-    return this.all((sender) => sender.settle(step));
-  }
-
-  async start(step: LoadStep, quota: number): Promise<void> {
-    await this.settle(step);
+  async start(step: LoadStep, quota: number | QueryMinimums): Promise<void> {
+    await this.prepare(step, "start");
     // The schedules of all senders have it in common.
     const startNs = this.clock.nowNs() + START_AHEAD_NS;
     return this.all((sender) => sender.start(step, quota, startNs));
-  }
-
-  prepareChange(step: LoadStep): Promise<void> {
-    return this.all((sender) => sender.prepareChange(step));
   }
 
   change(quota: number): void {
@@ -159,16 +147,9 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.setQuota(quota);
   }
 
-  endAtMinimums(minimums: QueryMinimums): void {
-    for (const sender of this.senders) sender.endAtMinimums(minimums);
-  }
-
-  setWarmup(isWarmup: boolean): void {
-    for (const sender of this.senders) sender.setWarmup(isWarmup);
-  }
-
-  rewind(): void {
-    for (const sender of this.senders) sender.rewind();
+  setWarmup(isWarmup: boolean, rewinds?: boolean): void {
+    if (isWarmup) this.withTokens((tokens) => tokens.warmUp());
+    for (const sender of this.senders) sender.setWarmup(isWarmup, rewinds);
   }
 
   stop(): Promise<void> {
@@ -179,38 +160,20 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.cancel(message, which);
   }
 
-  close(cancelMessage?: string): void {
-    for (const sender of this.senders) sender.close(cancelMessage);
-  }
-
-  untilMoreEnded(count: number): Promise<void> {
-    return this.all((sender) => sender.untilMoreEnded(count));
-  }
-
-  untilSteady(limitNs: number): Promise<void> {
-    return this.all((sender) => sender.untilSteady(limitNs));
-  }
-
-  untilRoundEnds(): Promise<void> {
-    return this.all((sender) => sender.untilRoundEnds());
-  }
-
-  untilAllSent(): Promise<void> {
-    return this.all((sender) => sender.untilAllSent());
-  }
-
-  untilFinished(): Promise<void> {
-    return this.all((sender) => sender.untilFinished());
-  }
-
-  progress(): SenderProgress {
-    const parts = this.each((sender) => sender.progress());
+  async close(cancelMessage?: string): Promise<ClosedSender> {
+    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.close(cancelMessage)), this.hosts?.()]);
     return {
-      ...sumsOf(parts, ["outstanding", "quota"]),
-      ...sumsOf([...parts, ...this.dropped], ["sentCount", "completedCount", "failedCount"]),
-      isSending: parts.some(({ isSending }) => isSending),
-      lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
+      totals: { ...joinTotals(parts.map(({ totals }) => totals)), hosts },
+      timelines: parts.flatMap(({ timelines }) => timelines),
     };
+  }
+
+  until(moment: Moment): Promise<void> {
+    return this.all((sender) => sender.until(moment));
+  }
+
+  progress(): SenderState {
+    return joinStates([...this.each((sender) => sender.progress()), ...this.dropped]);
   }
 
   counts(): ProgressCounts {
@@ -224,28 +187,18 @@ export class FleetSender implements LoadSender {
     return joinStates([...(await this.gather((sender) => sender.state())), ...this.dropped]);
   }
 
-  async delayedByLimit(): Promise<DelayedRequests | undefined> {
-    const parts = known(await this.gather((sender) => sender.delayedByLimit()));
-    if (parts.length === 0) return undefined;
-    return { ...sumsOf(parts, ["count"]), longestNs: Math.max(...parts.map(({ longestNs }) => longestNs)) };
+  async takeUnsent(atNs?: number): Promise<Unsent> {
+    const parts = await this.gather((sender) => sender.takeUnsent(atNs));
+    const delayed = known(parts.map((part) => part.delayed));
+    const longestNs = Math.max(...delayed.map((part) => part.longestNs));
+    return {
+      ...sumsOf(parts, ["count"]),
+      delayed: delayed.length === 0 ? undefined : { ...sumsOf(delayed, ["count"]), longestNs },
+    };
   }
 
-  async takeUnsent(atNs: number): Promise<number> {
-    return sum(await this.gather((sender) => sender.takeUnsent(atNs)));
-  }
-
-  async totals(): Promise<SenderTotals> {
-    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.totals()), this.hosts?.()]);
-    return { ...joinTotals(parts), hosts };
-  }
-
-  drainRecords(): void {
-    if (this.joined === undefined) for (const sender of this.senders) sender.drainRecords();
-    else this.joined.divide();
-  }
-
-  async drain(): Promise<Drained> {
-    const parts = await this.divide((sender) => sender.drain());
+  async drain(which?: "all" | "judged"): Promise<Drained> {
+    const parts = await this.divide((sender) => sender.drain(which));
     return {
       ...sumsOf(parts, ["collected"]),
       lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
@@ -254,16 +207,9 @@ export class FleetSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
+    if (options.keepsTokens !== true) this.withTokens((tokens) => tokens.reset());
     const parts = await this.divide((sender) => sender.beginWindow(startNs, options));
     return { number: parts[0]?.number ?? 0, startNs: Math.min(...parts.map((part) => part.startNs)) };
-  }
-
-  lead(startNs: number, options: CountOptions): void {
-    for (const sender of this.senders) sender.lead(startNs, options);
-  }
-
-  restartWindow(startNs: number): void {
-    for (const sender of this.senders) sender.restartWindow(startNs);
   }
 
   async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
@@ -271,32 +217,18 @@ export class FleetSender implements LoadSender {
     // The time in flight after the end is that of all requests together.
     const parts = await this.divide((sender, index) => sender.cut(endNs, index === 0 ? last : others));
     const byMember = known(parts.map(({ completedByMember }) => completedByMember));
+    const queries = known(parts.map((part) => part.queries));
     const window = joinParallel(parts.map((part) => part.window));
-    const { tokens } = this.joined ?? {};
-    if (tokens !== undefined) this.joined?.emit(() => tokens.cut(window));
+    this.withTokens((tokens) => tokens.cut(window));
     return {
       window,
       nextNumber: parts[0]?.nextNumber ?? 0,
+      timelines: parts.flatMap(({ timelines }) => timelines),
+      queries: queries.length === 0 ? undefined : joinQueries(queries),
       ...(byMember.length === 0
         ? {}
         : { completedByMember: byMember.reduce((a, b) => a.map((count, member) => count + (b[member] ?? 0))) }),
     };
-  }
-
-  pauseCounting(): void {
-    for (const sender of this.senders) sender.pauseCounting();
-  }
-
-  async takeTimeline(): ReturnType<LoadSender["takeTimeline"]> {
-    return (await this.gather((sender) => sender.takeTimeline())).flat();
-  }
-
-  beginRunTimeline(startNs: number): void {
-    for (const sender of this.senders) sender.beginRunTimeline(startNs);
-  }
-
-  async takeRunTimeline(): ReturnType<LoadSender["takeRunTimeline"]> {
-    return (await this.gather((sender) => sender.takeRunTimeline())).flat();
   }
 
   async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {
@@ -304,55 +236,17 @@ export class FleetSender implements LoadSender {
     return parts.length === 0 ? undefined : (joinGaps(parts, "parallel") ?? []);
   }
 
-  countQueries(samplesPerQuery: number): Promise<void> {
-    return this.all((sender) => sender.countQueries(samplesPerQuery));
-  }
-
-  async queries(): Promise<MlperfSample | undefined> {
-    const parts = known(await this.gather((sender) => sender.queries()));
-    return parts.length === 0 ? undefined : joinQueries(parts);
-  }
-
-  beginTokens(startNs: number, options: BeginOptions): void {
-    const { plan } = this.joined ?? {};
-    this.withTokens(
-      (tokens) => plan && tokens.begin(plan, startNs, options),
-      (sender) => sender.beginTokens(startNs, options),
-    );
-  }
-
-  warmUpTokens(): void {
-    this.withTokens(
-      (tokens) => tokens.warmUp(),
-      (sender) => sender.warmUpTokens(),
-    );
-  }
-
-  resetTokens(): void {
-    this.withTokens(
-      (tokens) => tokens.reset(),
-      (sender) => sender.resetTokens(),
-    );
-  }
-
   resumeTokens(): void {
-    this.withTokens(
-      (tokens) => tokens.resume(),
-      (sender) => sender.resumeTokens(),
-    );
+    this.withTokens((tokens) => tokens.resume());
+    for (const sender of this.senders) sender.resumeTokens();
   }
 
-  mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
-    return this.tokensOf(
-      (tokens) => tokens.mergeLevel(windowCount),
-      (sender) => sender.mergeTokens(windowCount),
-    );
-  }
-
-  takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
-    return this.tokensOf(
-      (tokens) => tokens.takeRecent(tap),
-      (sender) => sender.takeRecentTokens(tap),
-    );
+  async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {
+    const { joined } = this;
+    const { tokens } = joined ?? {};
+    if (tokens === undefined) return joinLevelTokens(await this.gather((sender) => sender.takeTokens(span)));
+    return new Promise((resolve, reject) => {
+      joined?.emit(() => void takeTokensOf(tokens, span).then(resolve, reject));
+    });
   }
 }

@@ -29,7 +29,11 @@ export function sumsOf<K extends string>(
 /** Adds where senders stand. */
 export function joinStates(parts: readonly SenderState[]): SenderState {
   const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
-  return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
+  return {
+    ...sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", "quota", ...ends]),
+    isSending: parts.some(({ isSending }) => isSending),
+    lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
+  };
 }
 
 /** Adds counts for a display, and those of senders that are gone. The client is the busiest one. */
@@ -46,10 +50,10 @@ export function joinCounts(parts: readonly ProgressCounts[], gone: readonly Send
 }
 
 /** Returns where a sender stood that is gone: what it had reported as ended was sent. */
-export function stateOfEnded({ completedCount, failedCount, cancelledCount }: ProgressCounts): SenderState {
+export function stateOfEnded({ completedCount, failedCount, cancelledCount, lastSuccessNs }: SenderState): SenderState {
   const endedCount = completedCount + failedCount + cancelledCount;
-  const ends = { completedCount, failedCount, cancelledCount };
-  return { ...ends, sentCount: endedCount, endedCount, outstanding: 0, activeLanes: 0 };
+  const nothing = { outstanding: 0, activeLanes: 0, quota: 0, isSending: false };
+  return { ...nothing, completedCount, failedCount, cancelledCount, lastSuccessNs, sentCount: endedCount, endedCount };
 }
 
 /** Adds what senders report about their connections. */

@@ -9,7 +9,7 @@ import { nowNs, sleepUnless, timeOriginMs } from "../../runtime/clock.ts";
 import type { FunctionsSource } from "../../scenario/thread-functions.ts";
 import type { RunSignal } from "../interrupt.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
-import { type ClockReading, driftNs, messageDelayNs, originMsOf, readClock } from "./clock-offset.ts";
+import { type ClockReading, driftNs, messageDelayNs, offsetNs, originMsOf, readClock } from "./clock-offset.ts";
 import { FleetSender } from "./fleet-sender.ts";
 import type { JoinedRequests, RequestListener } from "./joined-requests.ts";
 import type { RequestsWanted } from "./packed-requests.ts";
@@ -128,6 +128,8 @@ function joinHost(a: SendingHost, b: SendingHost): SendingHost {
     sentCount: a.sentCount + b.sentCount,
     completedCount: a.completedCount + b.completedCount,
     failedCount: a.failedCount + b.failedCount,
+    // Both are of one clock.
+    clockOffsetNs: a.clockErrorNs > b.clockErrorNs ? a.clockOffsetNs : b.clockOffsetNs,
     clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
     clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
     lateNs: Math.max(a.lateNs, b.lateNs),
@@ -196,7 +198,8 @@ class SeatSender {
     const id = this.hostId;
     const counts = { workerCount: 1, sentCount, completedCount, failedCount };
     const clockDriftNs = first === undefined || last === undefined ? 0 : driftNs(first, last);
-    const clock = { clockErrorNs: first?.errorNs ?? 0, clockDriftNs, lateNs: this.lateNs };
+    const clockOffsetNs = first === undefined ? 0 : offsetNs(first);
+    const clock = { clockOffsetNs, clockErrorNs: first?.errorNs ?? 0, clockDriftNs, lateNs: this.lateNs };
     return { id, part: { name, ...counts, ...clock, ...(this.lost === undefined ? {} : { lost: this.lost }) } };
   }
 

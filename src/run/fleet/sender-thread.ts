@@ -73,7 +73,7 @@ export function serveSenderThread(port: MessagePort, loadApi: () => Promise<obje
 }
 
 /** Messages whose moment is part of what is measured. */
-const TIMED: readonly MessageName[] = ["start", "change", "beginWindow", "restartWindow", "cut", "takeUnsent"];
+const TIMED: readonly MessageName[] = ["start", "change", "beginWindow", "cut", "takeUnsent"];
 
 /** Opens a plan's target in this thread, and sends a share of its load until the conductor ends it. */
 class SenderThread {
@@ -142,7 +142,7 @@ class SenderThread {
       const send = this.send.bind(this);
       const listener = listenFor(send, sendsRecords, packer);
       const sender = this.sending.createSender(listener, observer, packer);
-      if (packer !== undefined) packer.onFull = () => sender.drainRecords();
+      if (packer !== undefined) packer.onFull = () => void sender.drain("judged").catch(listener.broken);
       onTrace = listener.traced;
       this.served = new ServedSender(sender, send, share.count);
       this.send({ kind: "opened", progress: sender.progress(), counts: sender.counts() });

@@ -7,7 +7,7 @@ import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../interrupt.ts";
-import type { SenderProgress } from "../send/messages.ts";
+import type { SenderState } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
 import { Reachability } from "./reachability.ts";
 
@@ -62,13 +62,13 @@ export class FailurePolicy {
   readonly laneErrors: LaneError[] = [];
   private readonly plan: Plan;
   private readonly signal: RunSignal;
-  private readonly progress: () => SenderProgress;
+  private readonly progress: () => SenderState;
   private readonly reachability: Reachability;
   private readonly waitsForServer: boolean;
   private refusedCount = 0;
 
   /** @param progress returns the sender's latest counts */
-  constructor(plan: Plan, signal: RunSignal, progress: () => SenderProgress) {
+  constructor(plan: Plan, signal: RunSignal, progress: () => SenderState) {
     this.progress = progress;
     this.plan = plan;
     this.signal = signal;

@@ -253,9 +253,8 @@ async function startTarget(
   target: Plan["target"],
 ): Promise<{ target: ServerTargetPlan; stop(): Promise<void> } | undefined> {
   const kind = targetKindOf(target);
-  if (kind.toServer === undefined || !("mock" in target)) return undefined;
-  const asked = target.llmPath === undefined ? target.protocol : "chat";
-  const server = await startEmbedded({ plan: target.mock, kind: asked });
+  if (kind.toMock === undefined || kind.toServer === undefined) return undefined;
+  const server = await startEmbedded(kind.toMock(target));
   const port = target.protocol === "http" ? server.httpPort : server.grpcPort;
   return { target: kind.toServer(target, port) as ServerTargetPlan, stop: server.stop };
 }

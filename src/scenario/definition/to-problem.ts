@@ -4,7 +4,7 @@ import { durationHint, nearestName, percentHint } from "../../plan/nearest-name.
 import { type Problem, problem } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
-import type { Percent } from "../../plan/units.ts";
+import { type Percent, parseDurationNs } from "../../plan/units.ts";
 import { ASSERTION_RULE, METRIC_RULE } from "../assertion-schema.ts";
 import { DURATION_RULE, PERCENT_RULE, toPct } from "../fields.ts";
 import { loadArgumentPath, loadCallOf } from "../loads/table.ts";
@@ -18,7 +18,8 @@ const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values", "metric
 
 const METRIC_PARTS: ReadonlySet<string> = new Set(["key", "statistic"]);
 
-const CORRECT_IT = "Correct it in the scenario.";
+/** The message says how to correct it. */
+const NO_HINT = "";
 
 /** Converts the issues of a scenario's schema. What is missing only because of another mistake is not one of its own. */
 export function toProblems(issues: readonly v.BaseIssue<unknown>[]): Problem[] {
@@ -54,7 +55,7 @@ export function toProblem(issue: v.BaseIssue<unknown>): Problem {
       return problem("unknown-name", path, "is not an option here", hint);
     }
     if (issue.expected === "Object") {
-      return problem("invalid-value", path, "needs an object of options", optionsHint(issue, keys), value);
+      return problem("invalid-value", path, "needs an object of options", optionsHint(issue, keys, given), value);
     }
     return problem("missing", path, "is missing", exampleOf(keys) ?? "Add it.");
   }
@@ -77,10 +78,14 @@ function isOfKind({ path, type }: v.BaseIssue<unknown>): boolean {
 }
 
 /** Returns the options that must be given; those that a builder's own arguments become are not options. */
-function optionsHint({ requirement }: v.BaseIssue<unknown>, [field]: readonly string[]): string {
+function optionsHint({ requirement }: v.BaseIssue<unknown>, [field]: readonly string[], given: unknown): string {
   if (field === "assert") return 'Write goodput({ timeToFirstToken: "200 ms" }).';
   const names = (Array.isArray(requirement) ? (requirement as string[]) : []).filter((name) => !ARGUMENTS.has(name));
-  return names.length === 0 ? CORRECT_IT : `Write { ${names.map((name) => `${name}: …`).join(", ")} }.`;
+  if (names.length === 0 && typeof given === "string" && parseDurationNs(given) !== undefined)
+    return `Write { for: "${given}" }.`;
+  return names.length === 0
+    ? "Write options by name: { … }."
+    : `Write { ${names.map((name) => `${name}: …`).join(", ")} }.`;
 }
 
 const ARGUMENTS: ReadonlySet<string> = new Set(["load", "file", "name"]);
@@ -109,13 +114,13 @@ interface PathItem {
 function hintFor(issue: v.BaseIssue<unknown>, given: unknown): string {
   const { message, expected } = issue;
   if (message === DURATION_RULE) return durationHint(given, "The units are us, ms, s, min and h.");
-  if (message === PERCENT_RULE) return percentHint(given, CORRECT_IT);
+  if (message === PERCENT_RULE) return percentHint(given, NO_HINT);
   if (message === METRIC_RULE) return metricHint(String(given), allowedTexts(expected));
   if (message === "must be a list of assertions" && !isBuilt(given, "comparison")) return assertionHint(given);
   if (message.startsWith("must be a list of ")) return "Put it in brackets: [ … ].";
   if (message === "must be true or false" && (given === "true" || given === "false")) return `Write ${given}.`;
   if (isThenable(given)) return "A function of a field cannot be async: await it in setup.";
-  if (message.startsWith("must be a duration of ")) return durationHint(given, CORRECT_IT);
+  if (message.startsWith("must be a duration of ")) return durationHint(given, NO_HINT);
   if (message === 'needs protocol: "grpc"') return 'Add protocol: "grpc", or leave it out.';
   const number = /^must be (?:a number|tokens)/.test(message)
     ? /^\s*(\d+(?:\.\d+)?)(?!\d*:)/.exec(String(given))?.[1]
@@ -124,10 +129,10 @@ function hintFor(issue: v.BaseIssue<unknown>, given: unknown): string {
   if (message.startsWith(ASSERTION_RULE)) return assertionHint(given);
   const call = callHint(issue, given) ?? valueHint(message, given);
   if (call !== undefined) return call;
-  if (typeof given !== "string" || expected === null) return CORRECT_IT;
+  if (typeof given !== "string" || expected === null) return NO_HINT;
   if (given === "none") return "Leave it out.";
   const near = nearestName(given, allowedTexts(expected));
-  return near === undefined ? CORRECT_IT : `Did you mean "${near}"?`;
+  return near === undefined ? NO_HINT : `Did you mean "${near}"?`;
 }
 
 /** Calls of loads, for an argument of a wrong type. */

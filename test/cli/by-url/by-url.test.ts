@@ -340,6 +340,7 @@ describe("both", () => {
       assert.equal(code, 0, text);
       assert.match(text, /^isl +users .*\n *20 +1 .*\n *20 +3 .*\n *100 +1 .*\n *100 +3 /m);
       assert.equal(text.match(/is an OpenAI-compatible server/g)?.length, 1, text);
+      assert.equal(text.match(/prompts have approximate lengths/g)?.length, 1, text);
       const { points } = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as {
         readonly points: readonly { readonly values: object; readonly report: Report }[];
       };
@@ -395,12 +396,19 @@ describe("both", () => {
     });
   });
 
+  test("say how a range that falls is written", async () => {
+    await here(["llm", mockUrl(), "--users", "4:1"], ({ code, text }) => {
+      assert.equal(code, 64, text);
+      assert.match(text, /^rampart: --users: is not a range that rises \(got 4:1\)\. Write --users 1:4\.$/m);
+    });
+  });
+
   test("say in one sentence what is at the address instead, and end with 69", async () => {
     const dead = at(await findDeadPort());
     const other = await startAnsweringServer((response) => response.end("hello"));
     models = [MODEL];
     const cases = [
-      [["llm", dead], /^rampart: Nothing answers at \S+\. Is the server running, and is this its address\?\n$/],
+      [["llm", dead], /^rampart: Nothing answers at \S+\. [^\n]*\n$/],
       [["triton", dead], /^rampart: Nothing answers at /],
       [["triton", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],
       [["llm", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],

@@ -137,7 +137,7 @@ describe("--benchmark-duration", () => {
       assert.equal(code, 0, err);
       assert.equal(reported, (servers[0]?.requestCount ?? 0) - 1);
       assert.deepEqual(servers[0]?.givenUp, [1]);
-      assert.match(err, /1 of \d+ requests was cancelled; it is no failure/);
+      assert.match(err, /1 of \d+ requests was cancelled; /);
       assert.match(err, /1 x unfinished: cancelled without a response at the end of the grace period of 3 s/);
     },
   );
@@ -176,7 +176,7 @@ describe("--request-cancellation-rate", () => {
     const given = first.servers[0]?.givenUp ?? [];
     assert.ok(given.length > 0 && given.length < 12, String(given));
     assert.deepEqual([first.reported, first.servers[0]?.requestCount], [12 - given.length, 12]);
-    assert.match(first.err, new RegExp(`${given.length} of 12 requests (?:was|were) cancelled`));
+    assert.match(first.err, new RegExp(`${given.length} of 12 requests were cancelled`));
     assert.match(first.err, new RegExp(`${given.length} x cancelled: cancelled 20 ms after it was sent`));
     const second = await run([answerAfter(300)], cancel("50", "1"));
     assert.deepEqual(second.servers[0]?.givenUp, given);
@@ -252,7 +252,7 @@ test("a YAML file has them all", LIMIT, async () => {
     return ["config", "-f", file];
   });
   assert.equal(code, 0, err);
-  const [, cancelled = 0, measured = 0] = (/(\d+) of (\d+) requests (?:was|were) cancelled/.exec(err) ?? []).map(Number);
+  const [, cancelled = 0, measured = 0] = (/(\d+) of (\d+) requests were cancelled/.exec(err) ?? []).map(Number);
   assert.ok(cancelled > 0, err);
   assert.match(err, /x cancelled: cancelled as soon as it was sent/);
   assert.equal(reported, measured - cancelled);

@@ -26,6 +26,7 @@ export interface Container {
 
 interface PodSpec {
   readonly containers: readonly Container[];
+  readonly securityContext: { readonly runAsUser: number };
   readonly volumes?: readonly {
     readonly projected?: {
       readonly sources: readonly { readonly configMap?: KeyedSource; readonly secret?: KeyedSource }[];
@@ -44,9 +45,11 @@ interface WithPods {
 
 /** Reads a manifest as kubectl does. */
 export class Manifest {
+  readonly text: string;
   readonly objects: readonly KubeObject[];
 
   constructor(text: string) {
+    this.text = text;
     this.objects = parseAllDocuments(text, { version: "1.1" }).map((document) => {
       if (!("toJS" in document) || document.errors.length > 0) throw new Error("it is no YAML");
       return document.toJS() as KubeObject;

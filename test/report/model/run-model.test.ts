@@ -5,6 +5,7 @@ import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
 import { addReading, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
+import { RunError } from "../../../src/plan/problem.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import { readGauges } from "../../../src/telemetry/gauge-poller.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
@@ -15,6 +16,8 @@ import { cellsOf, linesOf, modelOf, tableOf, valuesOf } from "./make-model.ts";
 /** The model of one run: what every report of it says. */
 
 const P99 = { key: "latency", statistic: 99 } as const;
+
+const STALLED = new RunError("stalled", "the server stalled", "Look at it.");
 
 test("a level is a row: throughput, times in nanoseconds, failures", () => {
   const model = modelOf({}, [makeLevel(), makeLevel({ level: 2, window: makeWindow({ failedCount: 1 }) })]);
@@ -67,6 +70,7 @@ describe("the verdict", () => {
       /^not stable: concurrency 1$/,
     ],
     ["partial", modelOf({}, [many], { isInterrupted: true }), /^the run was interrupted$/],
+    ["partial", modelOf({}, [many], { error: STALLED }), /^the run ended early: the server stalled$/],
   ];
   for (const [name, { verdict }, headline] of verdicts)
     test(`is ${name}${headline.source === "^$" ? "" : `: ${headline.source}`}`, () => {
@@ -235,7 +239,7 @@ describe("answers with tokens", () => {
     assert.equal(table.columns[0]?.title, "users");
     assert.deepEqual(
       [row?.["outputTokensPerSec"], row?.["timeToFirstToken.p50"], row?.["interTokenLatency.p99"]],
-      [44, 250e6, 10e6],
+      [44, 300e6, 10e6],
     );
     assert.equal(table.columns.find(({ key }) => key === "latency.p99")?.title, "e2e p99");
   });
@@ -243,8 +247,8 @@ describe("answers with tokens", () => {
   test("have all of their metrics in the details: times, and numbers", () => {
     const times = valuesOf(tableOf(model, "tokens"));
     assert.deepEqual(times[0], {
-      ...{ level: 1, metric: "time to first token", average: 250e6, p50: 250e6, p90: 370e6 },
-      ...{ p99: 397e6, max: 400e6, count: 4 },
+      ...{ level: 1, metric: "time to first token", average: 250e6, p50: 300e6, p90: 400e6 },
+      ...{ p99: 400e6, max: 400e6, count: 4 },
     });
     const others = [1, 2, 3].map((at) => valuesOf(tableOf(model, "tokens", at)));
     assert.deepEqual(
@@ -293,7 +297,7 @@ test("a few hosts have a row each on the first screen, and many are one line", (
       completedCount: 90,
       failedCount: index % 20,
     },
-    ...{ clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
+    ...{ clockOffsetNs: 0, clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
   }));
   const few = modelOf({}, [makeLevel({})], { hosts: hosts.slice(0, 12) });
   assert.equal(tableOf(few, "hosts").rows.length, 12);

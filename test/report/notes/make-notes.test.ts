@@ -375,7 +375,7 @@ test("a burst, a slow start and a drift are named with their size, and no longer
 test("an agent that was lost makes what it would have sent missing, which is wrong", () => {
   const host = {
     ...{ name: "loader-2/7", workerCount: 1, sentCount: 5, completedCount: 5, failedCount: 0 },
-    ...{ clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
+    ...{ clockOffsetNs: 0, clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
   };
   const lost = { afterNs: 12.04e9, loadRatio: 0.5, reason: "nothing was heard of it for 4 s" };
   assert.deepEqual(

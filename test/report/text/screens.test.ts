@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { CompletionBins } from "../../../src/measure/intervals/time-bins.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
@@ -8,7 +9,7 @@ import { renderText, type TextStyle } from "../../../src/report/text/render-text
 import { formatTextTable, valueText } from "../../../src/report/text/text-table.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import type { TritonTargetPlan } from "../../../src/service/triton/target.ts";
-import { makeWindow } from "../../measure/make-window.ts";
+import { completionBins, makeWindow } from "../../measure/make-window.ts";
 import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
@@ -23,12 +24,18 @@ const ERRORS = { key: "errorRate" } as const;
 const spread = (ms: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => ms * 1e6 * (1 + 0.3 * (((index * 617) % 1000) / 1000) ** 4));
 
+/** The same number of completions in each tenth of a second. */
+function even(level: number, failedCount: number): CompletionBins {
+  const each = (count: number): number[] => Array(20).fill(count / 20);
+  return completionBins(1e8, each(2000 * level), failedCount === 0 ? {} : { failed: each(failedCount) });
+}
+
 function levelOf(level: number, ms: number, failedCount = 0): LevelResult {
   const latenciesNs = spread(ms, 2000 * level);
   const sentCount = latenciesNs.length;
   return makeLevel({
     level,
-    window: makeWindow({ durationNs: 2e9, latenciesNs, failedCount, sentCount }),
+    window: makeWindow({ durationNs: 2e9, latenciesNs, failedCount, sentCount, completions: even(level, failedCount) }),
   });
 }
 
@@ -89,12 +96,13 @@ function tokensOf(count: number, gapMs: number, bunchEvery = Number.POSITIVE_INF
       (_unused, token) => 100 + ((index * 617) % 1000) / 50 + token * gapMs,
     );
     return {
-      sendNs: (index * 2e9) / count,
+      // Before the level too: responses end at an even rate in all of it.
+      sendNs: (index * 2.4e9) / count - 0.3e9,
       times: makeTimes(ms, { outputTokens: 11, eventCount: 11 }),
       omitsBunchedRate: true,
     };
   });
-  return measureColumns(makeColumns(...rows));
+  return measureColumns(makeColumns(...rows), [], { startNs: 0, endNs: 2e9 });
 }
 
 const LLM = {

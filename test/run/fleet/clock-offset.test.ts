@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { driftNs, messageDelayNs, originMsOf, readClock } from "../../../src/run/fleet/clock-offset.ts";
-import { nowNs, sleepMs } from "../../../src/runtime/clock.ts";
+import { driftNs, messageDelayNs, offsetNs, originMsOf, readClock } from "../../../src/run/fleet/clock-offset.ts";
+import { nowNs, sleepMs, timeOriginMs } from "../../../src/runtime/clock.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 
 /** Clocks of other hosts: compared with ones whose offset is known, over ways that take different times there and back. */
@@ -31,6 +31,11 @@ test("the error that is stated contains the true offset, whatever the ways take"
       const reading = await readClock(otherClock(aheadMs, wayMs));
       const offMs = Math.abs(originMsOf(reading) - aheadMs);
       assert.ok(offMs <= reading.errorNs / 1e6 + 0.001, `${offMs} ms off, and ${reading.errorNs} ns stated`);
+      const offsetMs = aheadMs - timeOriginMs();
+      assert.ok(
+        Math.abs(offsetNs(reading) / 1e6 - offsetMs) <= reading.errorNs / 1e6 + 0.001,
+        `${offsetNs(reading)} ns`,
+      );
       assert.ok(reading.roundTripNs >= 2 * reading.errorNs);
     }),
   );

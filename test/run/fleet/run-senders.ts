@@ -11,7 +11,7 @@ import { listenFor, ServedSender } from "../../../src/run/fleet/serve-sender.ts"
 import { hostLimitsOf } from "../../../src/run/host-limits.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
 import { createTargetFeed } from "../../../src/run/mix/create-feed.ts";
-import { openSender, timestampsOf } from "../../../src/run/open-sender.ts";
+import { openSender, timestampsOf } from "../../../src/run/open-sending.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";
 import { Canceller } from "../../../src/run/send/canceller.ts";
 import type { DriverOptions } from "../../../src/run/send/driver-work.ts";

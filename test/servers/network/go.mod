@@ -1,0 +1,3 @@
+module network
+
+go 1.21
