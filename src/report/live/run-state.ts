@@ -52,7 +52,6 @@ export class RunState implements Report {
   private readonly plan: Plan;
   private readonly clockNs: () => number;
   private readonly isStreaming: boolean;
-  /** Whether the report has the times of tokens, which are read from whole responses after the fact. */
   private readonly hasTokens: boolean;
   private readonly health: HealthMonitor;
   private readonly slots = new Map<string, LevelSlot>();
